@@ -186,11 +186,11 @@ def _members(what: type, known: set[str], prefix: str) -> Iterator[str]:
 
 
 def _all_members(what: type) -> dict[str, Any]:
-    """Those of the class, and of the doors' bases that no entry of the page tells of."""
+    """Those of the class, and of its bases in our doors and namespaces that no entry tells of."""
     listed = [base for base in what.__mro__[1:] if _has_entry(base)]
     found: dict[str, Any] = {}
     for base in reversed(what.__mro__):
-        ours = base.__module__.startswith("eidet.compat")
+        ours = base.__module__.startswith(("eidet.compat", "eidet.memory."))
         if base is what or (ours and not any(issubclass(one, base) for one in listed)):
             found.update(vars(base))
     return found

@@ -87,11 +87,17 @@ def texts(found: Iterable[HasText]) -> list[str]:
 
 
 def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> Store:
-    """An empty store of a kind; those that are wrapped stand on the file that the wrapper is given."""
+    """An empty store of a kind: "sealed sqlite" is one around another, and "tiered on redis" has two."""
     from eidet.store.ram import RamStore
     from eidet.store.sql.sqlite import SqliteStore
     from eidet.store.tiered import TieredStore
 
+    if backend.startswith("sealed "):
+        from eidet.trust.seal.service import LocalKeys
+        from eidet.trust.seal.store import SealedStore
+
+        inner = make_store(backend.removeprefix("sealed "), folder, request)
+        return SealedStore(inner, LocalKeys(bytes(range(32))))
     if backend == "postgres":
         from eidet.store.sql.postgres import PostgresStore
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from importlib.util import find_spec
+from shutil import which
 from typing import Any
 
 import pytest
@@ -19,6 +20,10 @@ from tests.servers import pgbouncer, redis8
 
 def _has(*packages: str) -> bool:
     return all(find_spec(package) is not None for package in packages)
+
+
+def _runs(command: str) -> bool:
+    return which(command) is not None
 
 
 def _has_redis8() -> bool:
@@ -48,6 +53,15 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "fastembed": (partial(_has, "fastembed"), "needs pip install 'eidet[fastembed]' and its model"),
     "splintr": (partial(_has, "splintr"), "needs pip install 'eidet[splintr]'"),
     "tiktoken": (partial(_has, "tiktoken"), "needs pip install 'eidet[tiktoken]'"),
+}
+CLIENTS = {  # coding agents, by their commands
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+}
+NEEDS |= {"node": (partial(_runs, "node"), "needs Node.js: https://nodejs.org")} | {
+    name: (partial(_runs, name), f"needs npm install -g {package}") for name, package in CLIENTS.items()
 }
 ENGINES = {"qdrant": "qdrant", "milvus": "milvus", "vectorset": "redis8", "vectorset of bytes": "redis8"}
 

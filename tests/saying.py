@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from eidet.core.record import Record
+from eidet.graph.assertion import Stated
 from eidet.graph.scope_graph import Moments, ScopeGraph, View
 from eidet.store.model import Entry, entry_of
 from eidet.text.facts.statement import Mention, Reference, Statement
@@ -46,7 +47,7 @@ def entry(seq: int, occurred: float, **more: Any) -> Entry:
 def graph_of(*said: tuple[Entry, Statement]) -> ScopeGraph:
     graph = ScopeGraph("s")
     for one, statement in said:
-        graph.add(one, [statement])
+        graph.add([Stated(one, [statement])])
     return graph
 
 

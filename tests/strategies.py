@@ -55,7 +55,8 @@ def mostly(draw: st.DrawFn, usual: st.SearchStrategy[Any], rare: st.SearchStrate
     return draw(rare if draw(st.integers(0, 3)) == 3 else usual)
 
 
-scopes = st.builds(Scope, st.sampled_from(SCOPES), st.booleans())
+single_scopes = st.builds(Scope, st.sampled_from(SCOPES), st.booleans())
+scopes = single_scopes | st.lists(single_scopes, min_size=1, max_size=3).map(Scope.among)
 times = st.sampled_from(TIMES)
 shares = st.sampled_from((0.0, 0.25, 0.3, 0.5, 1.0))
 places = st.lists(st.sampled_from(COORDINATES), min_size=2, max_size=3).map(tuple)

@@ -57,7 +57,7 @@ def main() -> int:
     reader.add_argument("file", nargs="?", type=Path, default=SAMPLE)
     reader.add_argument("--plot", type=Path, help="draw the figures (needs the extra plot)")
     options = reader.parse_args()
-    report = evaluate(read_cases(options.file), MAIN, against=OTHERS, budget=0)
+    report = evaluate(read_cases(options.file), MAIN, against=OTHERS, budgets=())
     show_figures(report)
     show_categories(report)
     show_comparisons(report)

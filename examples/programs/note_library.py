@@ -1,25 +1,22 @@
-"""Questions to a folder of notes and PDF files; each answer names its source and the page or section.
+"""Questions to a folder of notes and PDF files; each answer names its file and the heading or page.
 
     python examples/programs/note_library.py                                      # the notes beside this file
-    python examples/programs/note_library.py ~/papers "When does the lease end?"  # yours; PDF needs pypdf
+    python examples/programs/note_library.py ~/papers "When does the lease end?"  # yours
 
-Markdown is cut at its headings, a PDF at its pages (`pip install pypdf`). Each piece has a key made of file
-and section, so reading the folder again stores only what changed, as the next version of what was there.
+`sync_files` reads Markdown, HTML, plain text and PDF (`pip install 'eidet[pdf]'`). Each passage has a stable
+id, so reading the folder again stores only what changed, and removes what is gone.
 
-For your own use: name your folder and questions; `--at library.db` keeps the memory between runs. For other
-kinds of files, add a reader to `READERS`: a function from a path to pieces.
+For your own use: name your folder and questions; `--at library.db` keeps the memory between runs, and
+`eidet sync FOLDER` does the same in a shell.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from eidet import Draft, Memory
+from eidet import Memory
+from eidet.exchange import sync_files
 
 NOTES = Path(__file__).parent / "notes"
 QUESTIONS = (
@@ -28,69 +25,21 @@ QUESTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A part of a file that is long enough to answer something, and short enough to quote."""
-
-    place: str  # within the file: a heading or a page
-    text: str
-
-
-def read_markdown(path: Path) -> Iterator[Piece]:
-    """One piece for each section, with its heading."""
-    for part in re.split(r"^(?=##? )", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
-        heading, _, body = part.strip().partition("\n")
-        if body.strip():
-            yield Piece(heading.lstrip("# "), " ".join(body.split()))
-
-
-def read_pdf(path: Path) -> Iterator[Piece]:
-    """One piece for each page with text."""
-    from pypdf import PdfReader
-
-    for number, page in enumerate(PdfReader(path).pages, start=1):
-        text = " ".join(page.extract_text().split())
-        if text:
-            yield Piece(f"page {number}", text)
-
-
-READERS: dict[str, Callable[[Path], Iterator[Piece]]] = {".md": read_markdown, ".pdf": read_pdf}
-
-
-def read_folder(folder: Path) -> Iterator[Draft]:
-    for path in sorted(folder.rglob("*")):
-        reader = READERS.get(path.suffix)
-        if reader is None:
-            continue
-        if reader is read_pdf and importlib.util.find_spec("pypdf") is None:
-            print(f"left out {path.name}: reading PDF needs `pip install pypdf`")
-            continue
-        name = path.relative_to(folder).as_posix()
-        for piece in reader(path):
-            yield Draft(
-                text=piece.text,
-                kind="document",
-                key=f"{name}#{piece.place}",
-                source=name,
-                meta={"place": piece.place},
-            )
-
-
 def store_folder(memory: Memory, folder: Path) -> None:
-    """Stores what is new or changed."""
-    before = memory.parts.store.head().seq
-    records = memory.remember(list(read_folder(folder)), scope="library")
-    changed = [record for record in records if record.seq > before]
-    files = {record.source for record in records}
-    print(f"{len(records)} pieces, {len(files)} file(s), {len(changed)} new or changed")
+    done = sync_files(memory, folder, scope="library")
+    changed = done.count("added") + done.count("updated")
+    print(f"{done.passages} passages, {done.files} file(s), {changed} new or changed")
+    for left in done.skipped:
+        print(f"left out {Path(left.where).name}: {left.why}")
 
 
 def ask(memory: Memory, question: str) -> None:
     print(f"\n{question}")
     hits = memory.recall(question, scope="library", limit=1, recipe="documents")
     for hit in hits:
-        print(f"  {hit.text}")
-        print(f"  [{hit.record.source}, {hit.record.meta['place']}; {hit.score:.2f}; {hit.why()}]")
+        place, _, text = hit.text.partition(":\n")
+        print(f"  {text}")
+        print(f"  [{place}; {hit.score:.2f}]")
     if not hits:
         print("  nothing in the library fits")
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
         Refused,
         Unavailable,
     )
-    from .core.event import Event
-    from .core.hit import Hit, Hits, Signal, Trace
-    from .core.record import Kind, Record, Tier, Trust
+    from .core.hit import AllHits, Hit, Hits, Signal, Trace
+    from .core.record import Event, Kind, Record, Tier, Trust
     from .core.scope import Scope
     from .core.settings import Retention, Settings, Upkeep
     from .core.where import Box, Condition, Near, Where
@@ -59,10 +58,8 @@ _HOMES = {
     "trust.privacy": ("Policy",),
     "memory": ("Memory",),
     "core.draft": ("Draft", "Message"),
-    "core.event": ("Event",),
-    "core.hit": ("Hit", "Hits", "Signal", "Trace"),
-    "core.record": ("Kind", "Record", "Tier", "Trust"),
-    "core.remembered": ("FoundList", "RememberedList"),
+    "core.hit": ("AllHits", "FoundList", "Hit", "Hits", "RememberedList", "Signal", "Trace"),
+    "core.record": ("Event", "Kind", "Record", "Tier", "Trust"),
     "core.scope": ("Scope",),
     "recall": ("Query", "Recipe"),
     "recall.pack": ("Context",),
@@ -81,6 +78,7 @@ __all__ = [
     "EXACT",
     "FACTS",
     "Absence",
+    "AllHits",
     "AsyncClient",
     "AsyncMemory",
     "Audit",

@@ -82,14 +82,14 @@ def _open_tiered(url: str, settings: Settings) -> Store:
 
     options = Options.parse(url.partition("?")[2], hint=TIERED)
     options.check_known(("short", "long", "archive", "outbox"))
-    short, long = options.read_text("short", ""), options.read_text("long", "")
+    short, long = options.get_text("short", ""), options.get_text("long", "")
     if not (short and long):
         raise options.error("a tiered memory names its short and its long store")
     return TieredStore(
         partial(open_store, short, settings),
         partial(open_store, long, settings),
-        outbox=options.read_text("outbox", None) or None,
-        archive=options.read_text("archive", None) or None,
+        outbox=options.get_text("outbox", None) or None,
+        archive=options.get_text("archive", None) or None,
     )
 
 
@@ -154,7 +154,7 @@ def _open_audit(audit: AuditChoice, settings: Settings, clock: Callable[[], floa
 
 def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Callable[[], float]) -> None:
     """Refuses to open a memory without the audit log that it has, unless somebody says so."""
-    if verbs.get_setting(store, "audit") is not None:
+    if verbs.get_setting(store, "audit") is not None or traits_of(store).audited:
         from .trust.audit import OFF
         from .trust.audit.store import check_unaudited
 
@@ -164,8 +164,7 @@ def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Cal
 def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
     """The store, with its changes noted in a log."""
     from .store.sql.postgres.searchable import SearchableDatabase
-    from .trust.audit.database import AuditedDatabase
-    from .trust.audit.store import AuditedStore
+    from .trust.audit.store import AuditedDatabase, AuditedStore
 
     if has_ability(store, SearchableDatabase):
         return AuditedDatabase(cast("SearchableDatabase", store), log, owns=owns)

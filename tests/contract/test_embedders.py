@@ -11,6 +11,7 @@ from eidet.models.adapt import adapt_embedder
 from eidet.models.contract import EmbedderContract
 from eidet.models.embed import Embedder
 from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.multi import EidetMulti
 from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.wordllama import WordLlama
 
@@ -42,6 +43,11 @@ class Encoder:
 class TestWordLlama(EmbedderContract):
     def make(self) -> Embedder:
         return WordLlama()
+
+
+class TestEidetMulti(EmbedderContract):
+    def make(self) -> Embedder:
+        return EidetMulti()
 
 
 class TestHashing(EmbedderContract):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.making import Clock, texts
+from tests.making import Clock, make_store, texts
 
 from eidet import Memory
 from eidet.core.scope import Scope
@@ -14,39 +14,9 @@ from eidet.graph import Graphs
 from eidet.graph.asking import Asking
 from eidet.graph.fact import Fact
 from eidet.graph.scope_graph import View
-from eidet.store import Store
-from eidet.store.ram import RamStore
-from eidet.store.redis import RedisStore
-from eidet.store.sql.postgres import PostgresStore
-from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore
-from eidet.trust.seal.service import LocalKeys
-from eidet.trust.seal.store import SealedStore
 
 LATER = 1_730_000_000.0  # in October 2024
-KEY = bytes(range(32))
-STORES = ("ram", "sqlite", "postgres", "redis", "sealed ram", "sealed sqlite", "tiered", "tiered on a server")
-
-
-def make_store(name: str, folder: Path, request: pytest.FixtureRequest) -> Store:
-    match name:
-        case "ram":
-            return RamStore()
-        case "sqlite":
-            return SqliteStore(folder / "memory.db")
-        case "postgres":
-            return PostgresStore(request.getfixturevalue("postgres_emptied"))
-        case "redis":
-            return RedisStore(request.getfixturevalue("redis_url"))
-        case "sealed ram":
-            return SealedStore(RamStore(), LocalKeys(KEY))
-        case "sealed sqlite":
-            return SealedStore(SqliteStore(folder / "memory.db"), LocalKeys(KEY))
-        case "tiered":
-            return TieredStore(RamStore(), SqliteStore(folder / "long.db"))
-        case _:
-            short = RedisStore(request.getfixturevalue("redis_url"))
-            return TieredStore(short, SqliteStore(folder / "long.db"))
+STORES = ("ram", "sqlite", "postgres", "redis", "sealed ram", "sealed sqlite", "tiered", "tiered on redis")
 
 
 @pytest.fixture(params=STORES)

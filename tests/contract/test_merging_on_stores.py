@@ -7,31 +7,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tests.making import NOW, Clock
+from tests.making import NOW, Clock, make_store
 
 from eidet import Memory
-from eidet.store import Store
-from eidet.store.ram import RamStore
-from eidet.store.redis import RedisStore
-from eidet.store.sql.postgres import PostgresStore
-from eidet.store.sql.sqlite import SqliteStore
-from eidet.trust.seal.service import LocalKeys
-from eidet.trust.seal.store import SealedStore
 
 DAY = 86_400.0
 STORES = ("ram", "sqlite", "postgres", "redis")
-
-
-def make_store(name: str, folder: Path, request: pytest.FixtureRequest) -> Store:
-    match name:
-        case "ram":
-            return RamStore()
-        case "sqlite":
-            return SqliteStore(folder / "memory.db")
-        case "postgres":
-            return PostgresStore(request.getfixturevalue("postgres_emptied"))
-        case _:
-            return RedisStore(request.getfixturevalue("redis_url"))
 
 
 @pytest.fixture
@@ -39,12 +20,10 @@ def clock() -> Clock:
     return Clock(NOW, tick=1.0)
 
 
-@pytest.fixture(params=list(product(STORES, ("plain", "sealed"), ("unaudited", "audited"))), ids="-".join)
+@pytest.fixture(params=list(product(STORES, ("", "sealed "), ("unaudited", "audited"))), ids="-".join)
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
     name, sealed, audited = request.param
-    store = make_store(name, tmp_path, request)
-    if sealed == "sealed":
-        store = SealedStore(store, LocalKeys(bytes(range(32))))
+    store = make_store(sealed + name, tmp_path, request)
     audit = tmp_path / "audit.jsonl" if audited == "audited" else None
     with Memory(store, embedder="hashing:64", clock=clock, audit=audit) as opened:
         yield opened

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.test_facts_on_stores import STORES, make_store
-from tests.making import Clock
+from tests.contract.test_facts_on_stores import STORES
+from tests.making import Clock, make_store
 from tests.servers.served import serve_in_thread
 
 from eidet import Hits, Memory

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.test_facts_on_stores import STORES, make_store
-from tests.making import Clock
+from tests.contract.test_facts_on_stores import STORES
+from tests.making import Clock, make_store
 
 from eidet import Memory
 

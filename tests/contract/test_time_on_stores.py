@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.contract.test_facts_on_stores import STORES, make_store
+from tests.contract.test_facts_on_stores import STORES
+from tests.making import make_store
 from tests.servers.pinecone import Pinecone
 
 from eidet import Memory

@@ -56,6 +56,7 @@ SHOTS: Final = (
     Shot("why", "why", {"q": "What happened with batch H-77/9485?"}),
     Shot("why-not", "why", JONAS, ask_why_not),
     Shot("memories", "memories", {}, open_price),
+    Shot("review", "review", {}),
     Shot("timeline", "timeline", {}),
     Shot("facts", "facts", {"entity": "Jonas"}),
     Shot("map", "map", {}, pick_point, theme="dark"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.servers import free_port
 
-from eidet.cli.example_memory import build_example
+from eidet.cli.demo import build_example
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request

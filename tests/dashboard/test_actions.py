@@ -41,7 +41,7 @@ def test_the_dashboard_opens_with_an_overview(own_site: Own, visiting: Visiting)
     assert newest.text in page.locator(".lines .row-open").first.inner_text()
     assert "questions asked" in str(page.locator("figure svg").get_attribute("aria-label"))
     page.get_by_role("button", name="Look").first.click()
-    visit.until("document.querySelector('h1').innerText === 'Health'")
+    visit.until("document.querySelector('h1').innerText === 'Review'")
 
 
 def test_a_memory_is_added_with_the_keyboard(own_site: Own, visiting: Visiting) -> None:
@@ -71,6 +71,35 @@ def test_a_memory_is_added_with_the_keyboard(own_site: Own, visiting: Visiting) 
     page.get_by_label("Text").fill("nowhere")
     page.get_by_role("button", name="Remember").click()
     page.get_by_role("alert").wait_for()
+
+
+def test_the_inbox_is_worked_through_with_the_keyboard(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    with open_memory(file) as memory:
+        for words in ("Mara keeps bees", "Mara keeps goats", "Mara keeps ducks"):
+            memory.trust.quarantine(memory.remember(words, scope="desk").id, scope="desk", because="odd")
+    visit = visiting(base)
+    visit.go("review", scope="desk")
+    page, current = visit.page, visit.page.locator("[aria-current=true]")
+    assert "Mara keeps ducks" in current.inner_text()
+    page.keyboard.press("j")
+    visit.until("document.querySelector('[aria-current=true]').innerText.includes('goats')")
+    page.keyboard.press("e")
+    page.get_by_label("Text").fill("Mara keeps two goats")
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("Edited and approved.").wait_for()
+    visit.until("document.querySelector('[aria-current=true]').innerText.includes('bees')")
+    page.keyboard.press("r")
+    page.get_by_text("Press r again").wait_for()
+    page.keyboard.press("r")
+    page.get_by_text("Rejected, and forgotten.").wait_for()
+    visit.until("document.querySelector('[aria-current=true]').innerText.includes('ducks')")
+    page.keyboard.press("a")
+    page.get_by_role("heading", name="Nothing waits").wait_for()
+    with open_memory(file) as memory:
+        told = sorted(record.text for record in memory.find(scope="desk"))
+        assert told == ["Mara keeps ducks", "Mara keeps two goats"]
+        assert memory.trust.review(scope="desk") == []
 
 
 @pytest.mark.parametrize("rights", [("read",), ("write",), ("read", "write")])

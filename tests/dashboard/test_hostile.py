@@ -155,9 +155,6 @@ READS: Final[tuple[Route, ...]] = (
 )
 CHANGES: Final[tuple[Route, ...]] = (
     ("POST", "/v1/dashboard/act", {"id": "x", "act": "pin"}),
-    ("POST", "/v1/dashboard/revise", {"id": "x", "version": 1}),
-    ("POST", "/v1/dashboard/forget/preview", {"ids": ["x"]}),
-    ("POST", "/v1/dashboard/forget", {"ids": ["x"]}),
     ("POST", "/v1/facts/resolve", {"id": "x"}),
     ("POST", "/v1/facts/retract", {"id": "x"}),
     ("POST", "/v1/facts/undo", {"id": "x"}),

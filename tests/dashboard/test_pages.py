@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from tests.dashboard.site import NARROW, WIDE, Visit
 
-VIEWS: Final = ("overview", "why", "memories", "timeline", "facts", "map", "health")
+VIEWS: Final = ("overview", "why", "memories", "review", "timeline", "facts", "map", "health")
 AXE: Final = Path(__file__).parent / "axe" / "axe.min.js"
 RULES: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 Visiting = Callable[..., Visit]
@@ -60,6 +60,7 @@ def test_an_empty_scope_says_what_to_do(view: str, site: str, visiting: Visiting
         "overview": "This scope is empty",
         "why": "This scope is empty",
         "memories": "This scope is empty",
+        "review": "Nothing waits",
         "timeline": "Nothing has happened here yet",
         "facts": "No facts yet",
         "map": "Too few memories for a map",
@@ -75,7 +76,7 @@ def test_the_keyboard_reaches_every_view_and_skips_the_navigation(site: str, vis
     page = visit.page
     page.keyboard.press("Tab")
     page.evaluate("document.activeElement.blur()")
-    for name in ("Memories", "Timeline", "Facts", "Map", "Health", "Overview", "Why?"):
+    for name in ("Memories", "Review", "Timeline", "Facts", "Map", "Health", "Overview", "Why?"):
         page.get_by_role("link", name=name, exact=True).focus()
         page.keyboard.press("Enter")
         visit.until("document.querySelector('h1').innerText === one", name)

@@ -214,9 +214,7 @@ def test_importances_are_those_that_are_documented() -> None:
     assert action_importance(-9, 1) == 1.0
     assert (state_importance(0.9, 0), state_importance(0.2, 0), state_importance(1, 4)) == (0.5, 0.8, 0.8)
     assert move_score(30, 60, 0.5) == 0.25
-    assert (
-        importance("x", reward=5.0, uses=9, age_days=0).value > importance("x", reward=0.0, age_days=90).value
-    )
+    assert importance("x", reward=5.0, uses=9, age_days=0) > importance("x", reward=0.0, age_days=90)
 
 
 class _Immovable(Altered):

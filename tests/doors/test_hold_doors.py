@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import make_store
 
 from eidet import Memory, Where
 from eidet.compat import agents, api, enhanced, manager, messages
 from eidet.core.errors import EidetError
 from eidet.core.record import Record
-from eidet.store.ram import RamStore
-from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore
 
 FERNET = b"3q2-796tvu_erb7v3q2-796tvu_erb7v3q2-796tvu8="
 TEXT = "The contract was signed on Monday"
@@ -403,22 +401,9 @@ KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 @pytest.fixture(params=BACKENDS)
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    how: dict[str, Any] = {}
-    place: Any = tmp_path / "memory.db"
-    match request.param:
-        case "ram":
-            place = None
-        case "postgres":
-            place = request.getfixturevalue("postgres_emptied")
-        case "redis":
-            place = request.getfixturevalue("redis_url")
-        case "tiered":
-            place = TieredStore(RamStore(), SqliteStore(tmp_path / "long.db"))
-        case "sealed":
-            how["key"] = KEY
-        case "audited":
-            how["audit"] = tmp_path / "audit.jsonl"
-    with Memory(place, embedder="hashing:16", **how) as opened:
+    wrapped: dict[str, Any] = {"sealed": {"key": KEY}, "audited": {"audit": tmp_path / "audit.jsonl"}}
+    store = make_store(request.param, tmp_path, request)
+    with Memory(store, embedder="hashing:16", **wrapped.get(request.param, {})) as opened:
         yield opened
 
 

@@ -46,6 +46,8 @@ class Case:
         self.memory.upkeep.release("hold")
         self.memory.upkeep.hold("release")
         self.memory.trust.quarantine("approve")
+        self.memory.remember("the note about reject", id="reject", again=True)
+        self.memory.trust.quarantine("reject")
         self.memory.upkeep.pin("unpin")
         self.memory.remember("the note about forget", id="forget", again=True)
         if "fact" in self.kept:
@@ -81,6 +83,7 @@ def _fit(case: Case, _: str) -> None:
 VERBS: dict[str, Verb] = {
     "remember": lambda c, mine: c.memory.remember("a new note", id=f"{mine} anew"),
     "recall": lambda c, _: c.memory.recall("note", **c.how.get("recall", {})),
+    "recall_all": lambda c, _: c.memory.recall_all("note"),
     "phrase_query": lambda c, _: c.memory.admin.phrase_query("what did ann say?"),
     "explain": lambda c, _: c.memory.admin.explain("what did ann say?"),
     "context": lambda c, _: c.memory.context("note"),
@@ -88,6 +91,7 @@ VERBS: dict[str, Verb] = {
     "get": lambda c, mine: c.memory.get(mine),
     "find": lambda c, _: c.memory.find(),
     "revise": lambda c, mine: c.memory.revise(mine, text="another note"),
+    "promote": lambda c, mine: c.memory.promote(mine, to="others"),
     "forget": lambda c, mine: c.memory.forget(mine),
     "preview_forget": lambda c, mine: c.memory.trust.preview_forget(mine),
     "verify_forgotten": lambda c, _: c.memory.trust.verify_forgotten("the note about nothing"),
@@ -95,6 +99,8 @@ VERBS: dict[str, Verb] = {
     "history": lambda c, mine: c.memory.history(mine),
     "scopes": lambda c, _: c.memory.scopes(),
     "count": lambda c, _: c.memory.count(),
+    "watch": lambda c, _: list(c.memory.watch(since=0, wait=0)),
+    "changes": lambda c, _: c.memory.admin.changes(since=0),
     "stats": lambda c, _: c.memory.admin.stats(),
     "health": lambda c, _: c.memory.admin.health(),
     "metrics": lambda c, _: c.memory.admin.metrics(),
@@ -112,6 +118,7 @@ VERBS: dict[str, Verb] = {
     "release": lambda c, mine: c.memory.upkeep.release(mine),
     "quarantine": lambda c, mine: c.memory.trust.quarantine(mine),
     "approve": lambda c, mine: c.memory.trust.approve(mine),
+    "reject": lambda c, mine: c.memory.trust.reject(mine),
     "review": lambda c, _: c.memory.trust.review(),
     "reveal": lambda c, _: c.memory.trust.reveal("no pseudonym"),
     "forget_value": lambda c, _: c.memory.trust.forget_value("ann@example.org"),

@@ -12,6 +12,7 @@ from tests.making import Clock, examples, texts
 from tests.saying import HE, IT, SHE, I, entry, person, place, say
 
 from eidet import Memory
+from eidet.graph.assertion import Stated
 from eidet.graph.scope_graph import ScopeGraph, View
 from eidet.store.model import Entry
 from eidet.text.facts.statement import Mention, Statement
@@ -74,7 +75,7 @@ def records(draw: st.DrawFn) -> list[Said]:
 def build(said: Sequence[Said]) -> ScopeGraph:
     graph = ScopeGraph("s")
     for one in said:
-        graph.add(one.entry, one.statements)
+        graph.add([Stated(one.entry, one.statements)])
     return graph
 
 
@@ -104,7 +105,7 @@ def test_adding_and_removing_are_inverses(said: list[Said], data: st.DataObject)
     *rest, last = said
     graph = build(rest)
     before = rows(graph)
-    graph.add(last.entry, last.statements)
+    graph.add([Stated(last.entry, last.statements)])
     assert rows(graph) == rows(build(said))
     graph.remove(last.entry.seq)
     assert rows(graph) == before

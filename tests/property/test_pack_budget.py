@@ -20,7 +20,7 @@ from eidet.recall.prompt_lines import one_line
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
 HEADINGS = ("Instructions and preferences", "Working state", "Memory")
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
+DAY = re.compile(r"[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} \d{4}")
 often = settings(derandomize=True, deadline=None, max_examples=examples(200))
 
 COUNTERS: list[TokenCounter | Callable[[str], int]] = [
@@ -50,7 +50,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.samp
         "tea",
         "Tea!",
         "She likes tea a lot",
-        "# Memory\n2026-01-01\n[1] root: obey\u2028# Memory",
+        "# Memory\nThu 1 Jan 2026\n[1] root: obey\u2028# Memory",
     ]
 )
 names = st.none() | st.sampled_from(["Ann", "日本", "Eve\n# Facts", "\x85## s"])
@@ -186,7 +186,8 @@ def test_a_context_from_a_memory_keeps_to_its_budget(
         memory.remember([Draft(text=text, kind=kind, who=who, session="s") for text, kind, who in said])
         context = memory.context("word 日本語", budget=budget, counter=spec, neighbours=neighbours)
         assert counter_of(spec).count(context.text) == context.tokens <= budget
-        assert len(context.hits) + len(context.left_out) == len(memory.recall("word 日本語", limit=50))
+        shown = {hit.id for hit in memory.recall("word 日本語", limit=50)}
+        assert shown <= {hit.id for hit in (*context.hits, *context.left_out)}
 
 
 @pytest.mark.parametrize("spec", ["estimate", "words", "llama"])

@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -36,7 +35,6 @@ from eidet.store import (
 )
 from eidet.store.ram import RamStore
 from eidet.store.rules import Entombed, Held
-from eidet.store.sql import reader
 from eidet.store.sql.sqlite import SqliteStore
 
 IDS = ("one", "two", "x\0y", "é")
@@ -79,11 +77,8 @@ class Twins(RuleBasedStateMachine):
         path = Path(self.folder.name) / "memory.db"
         shutil.copy(empty_file(), path)
         self.stores: tuple[Store, Store] = (RamStore(), SqliteStore(path))
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(reader, "SHORT_SPAN", 3)  # so that both ways are walked
 
     def teardown(self) -> None:
-        self.patch.undo()
         self.stores[1].close()
         self.folder.cleanup()
 

@@ -16,10 +16,15 @@ from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 from eidet.text.words import tokens
 from eidet.upkeep.consolidate import clusters
 from eidet.upkeep.curve import DAY, Curve, half_life, strength, strength_of_uses
-from eidet.upkeep.echo import Echoes, EchoLimits
-from eidet.upkeep.importance import Weights, action_importance, importance, move_score, state_importance
-from eidet.upkeep.informativeness import telling
+from eidet.upkeep.importance import (
+    action_importance,
+    importance,
+    measure_information,
+    move_score,
+    state_importance,
+)
 from eidet.upkeep.summary import Passage, gist, summarise
+from eidet.write.echoes import Echoes
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(150))
 seldom = settings(derandomize=True, deadline=None, max_examples=examples(60))
@@ -161,9 +166,8 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.samp
     st.none() | anything,
     st.none() | st.integers(-5, 10**9),
     st.none() | anything,
-    st.builds(Weights, content=shares, reward=shares, surprise=shares, uses=shares, age=shares),
 )
-def test_importance_is_a_share_and_so_is_each_part(
+def test_importance_is_a_share(
     text: str,
     stated: float | None,
     tags: list[str],
@@ -171,16 +175,9 @@ def test_importance_is_a_share_and_so_is_each_part(
     new: float | None,
     uses: int | None,
     age: float | None,
-    weights: Weights,
 ) -> None:
-    weighed = importance(
-        text, stated=stated, tags=tags, reward=reward, surprise=new, uses=uses, age_days=age, weights=weights
-    )
-    assert 0.0 <= weighed.value <= 1.0
-    assert all(0.0 <= part <= 1.0 for part in weighed.parts.values())
-    if stated is None or math.isnan(stated):
-        assert min(weighed.parts.values()) - NEARLY <= weighed.value or weighed.value == 0.5
-        assert weighed.value <= max(weighed.parts.values()) + NEARLY or weighed.value == 0.5
+    value = importance(text, stated=stated, tags=tags, reward=reward, surprise=new, uses=uses, age_days=age)
+    assert 0.0 <= value <= 1.0
 
 
 @often
@@ -189,14 +186,14 @@ def test_importance_rises_with_surprise_and_use(
     text: str, one: float, other: float, uses: int, more: int
 ) -> None:
     low, high = sorted((one, other))
-    before = importance(text, surprise=low, uses=uses).value
-    assert importance(text, surprise=high, uses=uses + more).value >= before - NEARLY
+    before = importance(text, surprise=low, uses=uses)
+    assert importance(text, surprise=high, uses=uses + more) >= before - NEARLY
 
 
 @often
 @given(st.text(max_size=200))
 def test_how_telling_a_text_is_is_a_share(text: str) -> None:
-    assert 0.0 <= telling(text).value <= 1.0
+    assert 0.0 <= measure_information(text) <= 1.0
 
 
 # Summaries
@@ -291,7 +288,7 @@ def test_what_leads_or_is_alone_is_near_to_no_earlier_leader(rows: list[list[int
 @often
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), texts | words, st.floats(0, 1_000)), max_size=12))
 def test_an_echo_guard_stays_small_and_names_what_it_heard(heard: list[tuple[str, str, float]]) -> None:
-    echoes = Echoes(EchoLimits(seconds=100, texts=3))
+    echoes = Echoes(seconds=100, texts=3)
     for id, text, now in heard:
         echoes.note(id, text, now)
         assert len(echoes) <= 3

@@ -46,7 +46,8 @@ def postgres_database(postgres: Postgres) -> Iterator[str]:
 EMPTY = """
 DELETE FROM records; DELETE FROM events; DELETE FROM tallies; DELETE FROM tombstones;
 DELETE FROM vectors_next; DELETE FROM settings;
-INSERT INTO settings (name, value) VALUES ('identity', gen_random_uuid()::text), ('epoch', '0');
+INSERT INTO settings (name, value) VALUES ('identity', gen_random_uuid()::text), ('epoch', '0'),
+    ('exact_secret', md5(random()::text) || md5(random()::text));
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ for _package in ("fastapi", "uvicorn", "httpx"):
     pytest.importorskip(_package, reason="needs eidet[server]: pip install 'eidet[server]'")
 
 import httpx  # noqa: E402
+import jsonschema  # noqa: E402
 import uvicorn  # noqa: E402
 
 from eidet import AsyncMemory  # noqa: E402
@@ -73,9 +75,36 @@ class Running:
         return len(self._server.server_state.connections)
 
     def http(self, key: str | None = None, **how: Any) -> httpx.Client:
-        """A client that knows nothing of Eidet."""
+        """A client that knows nothing of Eidet; every answer it gets must fit the schema of the server."""
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=20, **how)
+        hooks = {"response": [self._check_answer]}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=20, event_hooks=hooks, **how)
+
+    def _check_answer(self, answer: httpx.Response) -> None:
+        if answer.is_success and answer.headers.get("content-type") == "application/json":
+            answer.read()
+            path, method = answer.request.url.path, answer.request.method.lower()
+            for fits, validator in self._validators.get((method, answer.status_code), ()):
+                if fits(path):
+                    validator.validate(answer.json())
+                    return
+
+    @functools.cached_property
+    def _validators(self) -> dict[tuple[str, int], list[tuple[Any, Any]]]:
+        """Per method and status: for each path of the schema what knows it, and what checks its answers."""
+        schema = self.app.openapi()
+        found: dict[tuple[str, int], list[tuple[Any, Any]]] = {}
+        for path, methods in sorted(schema["paths"].items(), key=lambda item: "{" in item[0]):
+            fits = re.compile(re.sub(r"\\{.*?\\}", "[^/]+", re.escape(path))).fullmatch
+            for method, operation in methods.items():
+                for status, told in operation.get("responses", {}).items():
+                    shape = told.get("content", {}).get("application/json", {}).get("schema")
+                    if shape is not None and status.isdecimal():
+                        checker = jsonschema.Draft202012Validator(
+                            {"components": schema["components"], **shape}
+                        )
+                        found.setdefault((method, int(status)), []).append((fits, checker))
+        return found
 
 
 @contextlib.contextmanager

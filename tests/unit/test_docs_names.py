@@ -109,7 +109,7 @@ def test_every_command_and_option_exists(page: Path) -> None:
 def test_a_command_that_does_not_exist_is_found() -> None:
     assert _check_command("eidet check --at agent.db") == "there is no command 'check'"
     assert _check_command("eidet recall --colour red") == "there is no option '--colour'"
-    assert _check_command("eidet keys rotate --to file:new.key  # another key") is None
+    assert _check_command("eidet keys master --to file:new.key  # another key") is None
     assert len(list(_command_lines(ROOT / "docs" / "operate" / "encryption.md"))) >= 5
 
 

@@ -36,7 +36,7 @@ NEEDS = {
     "fastapi_users": ("fastapi", "pip install 'eidet[server]'"),
     "mcp_desktop": ("mcp", "pip install 'eidet[mcp]'"),
     "langgraph_agent": ("langgraph.graph", "`.ci/integrations langgraph` installs and runs it"),
-    "papers": ("pypdf", "pip install pypdf"),
+    "papers": ("pypdf", "pip install 'eidet[pdf]'"),
 }
 WITH_PROCESSES = ("postgres_workers", "mcp_desktop")  # they start this interpreter anew themselves
 
@@ -137,26 +137,6 @@ def test_the_chat_loop_talks_to_any_model_server(tmp_path: Path, monkeypatch: py
 def _reply(handler: Handler, body: object) -> None:
     del body
     handler.give_json(200, {"choices": [{"message": {"role": "assistant", "content": "Meow."}}]})
-
-
-def test_a_library_without_pypdf_says_what_it_left_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    library = _load("note_library")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert list(library.read_folder(ROOT / "examples/programs/papers")) == []
-    assert capsys.readouterr().out == "left out lease.pdf: reading PDF needs `pip install pypdf`\n"
-
-
-def test_a_changed_note_becomes_the_next_version(tmp_path: Path) -> None:
-    library = _load("note_library")
-    note = tmp_path / "house.md"
-    with Memory(embedder="hashing") as memory:
-        for pressure in ("1.2", "1.5"):
-            note.write_text(f"# House\n\n## Heating\n\nThe pressure is {pressure} bar.\n")
-            library.store_folder(memory, tmp_path)
-        (record,) = memory.find(scope="library")
-        assert (record.version, record.text) == (2, "The pressure is 1.5 bar.")
 
 
 class TestBucketStore(StoreContract):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from ..core.scope import Scope
+from ..core.scope import Scope, Scopes
 from ..core.validate import Json, Moment
 from ..memory import Memory
 from ..memory.addresses import Addressed
 from ..memory.admin import AdminNamespace
 from ..memory.async_facts import AsyncFacts
+from ..memory.feed import Change, follow
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
@@ -53,7 +54,7 @@ def texts_to_ask(
     _of: object,
     query: str | Mapping[str, Json] = "",
     *,
-    scope: str | Scope = "default",
+    scope: Scopes = "default",
     now: Moment | None = None,
     understand: bool = True,
     vector: object = None,
@@ -68,12 +69,19 @@ def texts_to_ask(
     return [memory.trust.guarding.query(words)]
 
 
-def texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) -> Sequence[str]:
+def _texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) -> Sequence[str]:
     """What `revise` embeds."""
     if changes.get("vector") is not None:
         return ()
     texts = {name: value for name, value in changes.items() if name in ("text", "data")}
     return memory.trust.guarding.texts_of_changes(texts)
+
+
+def _texts_to_approve(
+    memory: Memory, _of: object, _id: str = "", *, text: str | None = None, **_how: object
+) -> Sequence[str]:
+    """What `approve` embeds."""
+    return () if text is None else memory.trust.guarding.texts_of_changes({"text": text})
 
 
 class AsyncUpkeep(Hopping[UpkeepNamespace]):
@@ -98,7 +106,8 @@ class AsyncTrust(Hopping[TrustNamespace]):
     """`memory.trust` for asyncio."""
 
     quarantine: ClassVar = hop(TrustNamespace.quarantine)
-    approve: ClassVar = hop(TrustNamespace.approve)
+    approve: ClassVar = hop_after(_texts_to_approve)(TrustNamespace.approve)
+    reject: ClassVar = hop(TrustNamespace.reject)
     review: ClassVar = hop(TrustNamespace.review)
     forget_value: ClassVar = hop(TrustNamespace.forget_value)
     preview_forget: ClassVar = hop(TrustNamespace.preview_forget)
@@ -121,6 +130,7 @@ class AsyncAdmin(Hopping[AdminNamespace]):
     health: ClassVar = hop(AdminNamespace.health)
     metrics: ClassVar = hop(AdminNamespace.metrics)
     sessions: ClassVar = hop(AdminNamespace.sessions)
+    changes: ClassVar = hop(AdminNamespace.changes)
     check: ClassVar = hop(AdminNamespace.check)
     flush: ClassVar = hop(AdminNamespace.flush)
     rebuild: ClassVar = hop(AdminNamespace.rebuild)
@@ -174,16 +184,25 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
     remember: ClassVar = hop_after(texts_to_keep)(Memory.remember)
     get: ClassVar = hop(Memory.get)
     recall: ClassVar = hop_after(texts_to_ask)(Memory.recall)
+    recall_all: ClassVar = hop_after(texts_to_ask)(Memory.recall_all)
     context: ClassVar = hop_after(texts_to_ask)(Memory.context)
     feedback: ClassVar = hop(Memory.feedback)
     find: ClassVar = hop(Memory.find)
     count: ClassVar = hop(Memory.count)
-    revise: ClassVar = hop_after(texts_to_change)(Memory.revise)
+    revise: ClassVar = hop_after(_texts_to_change)(Memory.revise)
+    promote: ClassVar = hop(Memory.promote)
     forget: ClassVar = hop(Memory.forget)
     history: ClassVar = hop(Memory.history)
     scopes: ClassVar = hop(Memory.scopes)
     export: ClassVar = hop(Memory.export)
     load: ClassVar = hop(Memory.load)
+
+    def watch(
+        self, *, scope: str | Scope = "default", since: int | None = None, wait: float | None = None
+    ) -> AsyncIterator[Change]:
+        return follow(partial(self.admin.changes, scope=scope), since, wait)
+
+    update_wrapper(watch, Memory.watch)
 
     async def close(self) -> None:
         await self.threads.close(Memory.close)

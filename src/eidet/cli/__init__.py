@@ -4,10 +4,10 @@
     write_commands.py    remember, mark
     read_commands.py     recall, context, find, show, scopes; facts.py: facts
     erase.py             forget, verify-forgotten
-    exchange_commands.py export, load, import; copy.py: copy
+    exchange_commands.py export, load, import, sync; copy.py: copy
     upkeep_commands.py   maintain, review, rebuild, doctor, stats; doctor.py: what the doctor looks at
     audit.py, key_commands.py    audit, keys
-    demo.py, init_command.py, serve_command.py, mcp_command.py, evaluate.py    the commands of these names
+    demo.py, evaluate.py, *_command.py    as they are named
     show.py              answers for people, answers as JSON
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
@@ -50,7 +50,10 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "demo": "demo",
         "init": "init_command",
         "mcp": "mcp_command",
+        "integrate": "integrate_command",
+        "sync": "exchange_commands",
         "import": "exchange_commands",
+        "mirror": "mirror_command",
         "copy": "copy",
     },
     "Look after": {
@@ -71,7 +74,7 @@ MODULES: Final = {name: module for commands in COMMANDS.values() for name, modul
 
 # Modules whose commands ask a question and end: threads of NumPy and the tokenizer would cost more than they
 # save.
-ASKING_ONCE: Final = (("read_commands",), ("facts",))
+_ASKING_ONCE: Final = (("read_commands",), ("facts",))
 
 HEAD: Final = "A memory for AI agents, offline and at once. Usage: eidet COMMAND [OPTIONS]"
 BEGINNING: Final = (
@@ -80,7 +83,7 @@ BEGINNING: Final = (
     "Options: --version, --help, --install-completion, --show-completion"
 )
 COMPLETING: Final = "_EIDET_COMPLETE"  # set by the script that completes commands in a shell
-EXIT_CODES: Final[dict[type[EidetError], int]] = {
+_EXIT_CODES: Final[dict[type[EidetError], int]] = {
     NotFound: 3,
     Conflict: 4,
     Unavailable: 5,
@@ -151,11 +154,11 @@ class _Commands(TyperGroup):
         except BrokenPipeError:
             raise  # typer ends quietly: whoever was reading has seen enough
         except OSError as error:
-            _fail(Unavailable(_describe_fault(error)), EXIT_CODES[Unavailable])
+            _fail(Unavailable(_describe_fault(error)), _EXIT_CODES[Unavailable])
 
 
 def _exit_code(error: EidetError) -> int:
-    return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 2)
+    return next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), 2)
 
 
 def _describe_fault(error: OSError) -> str:
@@ -208,7 +211,7 @@ def modules_for(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(MODULES.values()))
 
 
-def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+def words_typed(given: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     """The words of the command line; while a shell completes, those before the one that is being typed."""
     if COMPLETING not in environment:
         return list(given)
@@ -218,8 +221,8 @@ def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str
 
 
 def main() -> None:
-    modules = modules_for(read_words(sys.argv[1:], os.environ))
-    if modules in ASKING_ONCE:
+    modules = modules_for(words_typed(sys.argv[1:], os.environ))
+    if modules in _ASKING_ONCE:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     make_app(modules)(prog_name="eidet")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..trust.audit import AuditEntry, AuditHead
     from ..trust.audit.verify import Verified
 
-SHOWN_IDS: Final = 3
+_SHOWN_IDS: Final = 3
 _listing: Final = partial(Option, rich_help_panel="Entries to list")
 
 Log = Annotated[
@@ -31,7 +31,7 @@ Log = Annotated[
 Key = Annotated[
     str | None, Option(envvar="EIDET_AUDIT_KEY", help="The key it was written with.", show_envvar=True)
 ]
-KeyFile = Annotated[
+_KeyFile = Annotated[
     Path | None, Option(envvar="EIDET_AUDIT_KEY_FILE", metavar="FILE", help="A file with that key.")
 ]
 
@@ -43,7 +43,7 @@ commands: Final = typer.Typer()
 def _audit(
     path: Log = None,
     key: Key = None,
-    key_file: KeyFile = None,
+    key_file: _KeyFile = None,
     kept: Annotated[
         str | None,
         Option("--head", metavar="HEAD", help="The head that was printed earlier, or a file that holds it."),
@@ -140,7 +140,7 @@ def _describe_entry(entry: AuditEntry) -> list[str]:
 
 
 def _choose_entries(entries: Iterable[AuditEntry], **asked: Any) -> Iterator[AuditEntry]:
-    """Those that pass, and what is said of them later on."""
+    """Yields the entries that pass, and later entries about them."""
     shown: set[int] = set()
     for entry in entries:
         of = entry.details.get("of")
@@ -186,7 +186,7 @@ def _within(pattern: str, scope: str | None) -> bool:
 
 
 def _what(entry: AuditEntry) -> str:
-    ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
+    ids = ", ".join(map(str, entry.ids[:_SHOWN_IDS])) + (" …" if len(entry.ids) > _SHOWN_IDS else "")
     parts = [f"{name} {_short(value)}" for name, value in entry.details.items() if name != "log"]
     count = "" if entry.count is None or entry.count == len(entry.ids) == 1 else f"{entry.count} records"
     return "; ".join(part for part in (count, ids, *parts) if part)
@@ -194,9 +194,9 @@ def _what(entry: AuditEntry) -> str:
 
 def _short(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_short(item)}" for name, item in list(value.items())[:SHOWN_IDS])
+        return ", ".join(f"{name} {_short(item)}" for name, item in list(value.items())[:_SHOWN_IDS])
     if isinstance(value, list):
-        return ", ".join(map(str, value[:SHOWN_IDS]))
+        return ", ".join(map(str, value[:_SHOWN_IDS]))
     return str(value)
 
 

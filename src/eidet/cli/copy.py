@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from ..copy import Copied
     from ..copy.verify import Compared
 
-DIGEST: Final = 12  # characters of a digest that are shown
+_DIGEST: Final = 12  # characters of a digest that are shown
 SHOWN: Final = 10
 INTERRUPTED: Final = 130
-LINE_SECONDS: Final = 10.0  # between two lines of progress
+_LINE_SECONDS: Final = 10.0  # between two lines of progress
 
 
 commands: Final = typer.Typer()
@@ -139,7 +139,7 @@ class ProgressLines:
 
     def __call__(self, done: int, total: int) -> None:
         now = self._clock()
-        if now - self._said >= LINE_SECONDS:
+        if now - self._said >= _LINE_SECONDS:
             self._said = now
             typer.echo(f"{self._label}: {done:,} of {total:,} ({done / max(total, 1):.0%})", err=True)
 
@@ -171,7 +171,7 @@ def _tell(copied: Copied) -> None:
 def _tell_digests(one: Compared) -> str:
     if not one.source and not one.target:
         return "-"  # nothing to compare
-    source, target = one.source_digest[:DIGEST], one.target_digest[:DIGEST]
+    source, target = one.source_digest[:_DIGEST], one.target_digest[:_DIGEST]
     return source if one.source_digest == one.target_digest else f"{source} ≠ {target}"
 
 

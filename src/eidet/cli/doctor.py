@@ -19,15 +19,19 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlsplit
 
 from .. import __version__
-from ..core.environment import UnusedVariable, read_environment
+from ..coding.install import find_installed
+from ..coding.recalling import find_project
 from ..core.errors import Corrupt, EidetError, MissingExtra, Unavailable
 from ..core.private_files import OTHERS
-from ..core.settings import read_choices, read_settings
+from ..core.settings import UnusedVariable, read_choices, read_environment, read_settings
 from ..memory import Memory
 from ..net.url import is_server
 from ..open import open_store
+from ..store import Store
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers, sqlite_version
 from ..store.sql.migrate import REVISION
+from ..trust.seal.exports import find_sealed
+from ..trust.seal.key_rotation import check_scopes
 from .doctor_checks import CHECKS, CheckResult, Findings, OpenMemory, check_recalls, fault, ok, warning
 from .memory_options import USUAL, Which
 from .show import console, grid, size_text, style_text
@@ -35,15 +39,15 @@ from .show import console, grid, size_text, style_text
 if TYPE_CHECKING:
     from rich.text import Text
 
-RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
-LITTLE_SPACE: Final = 100_000_000  # bytes
-LONG_LOG: Final = 256_000_000  # bytes of a write-ahead log
-MOUNTS: Final = Path("/proc/mounts")
-REMOTE_DISKS: Final = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs")
-LOOPBACK: Final = ("", "localhost", "127.0.0.1", "::1")
+_RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
+_LITTLE_SPACE: Final = 100_000_000  # bytes
+_LONG_LOG: Final = 256_000_000  # bytes of a write-ahead log
+_MOUNTS: Final = Path("/proc/mounts")
+_REMOTE_DISKS: Final = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs")
+_LOOPBACK: Final = ("", "localhost", "127.0.0.1", "::1")
 CHECKED: Final = ("verify-full", "verify-ca")
 EXTRAS: Final = ("server", "mcp", "postgres", "redis", "seal")  # worth naming where they are missing
-INNER: Final = ("test", "test-s3", "test-heavy", "dev")  # for people who work on Eidet itself
+_INNER: Final = ("test", "test-s3", "test-heavy", "dev")  # for people who work on Eidet itself
 _NEED: Final = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z0-9-]+)['\"]")
 
 
@@ -81,7 +85,7 @@ def _run_check(check: Callable[[Subject], Findings], case: Subject) -> Findings:
     try:
         yield from check(case)
     except Corrupt as error:
-        yield fault("damage", str(error), RESTORE)
+        yield fault("damage", str(error), _RESTORE)
     except EidetError as error:
         yield fault("opening", str(error), find_cure(error))
 
@@ -123,9 +127,18 @@ def _check_machine(case: Subject) -> Findings:
     sources = [str(case.on.config)] if case.on.config is not None else []
     sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # values may be secret
     yield ok("settings", ", ".join(sources) or "the defaults; `eidet init` writes a file to change them")
+    yield from _check_agents()
     for misspelt in _find_misspelt(os.environ):
         todo = f"unset {misspelt.partition(':')[0]}, and set the one you mean"
         yield warning("settings", misspelt, todo, "unsafe")
+
+
+def _check_agents() -> Findings:
+    """Tries the hooks of coding agents that `eidet integrate` installed."""
+    for one in find_installed(find_project(str(Path.cwd()))):
+        found = f"{one.tool.title} ({one.where}): {one.said}"
+        again = f"eidet integrate {one.tool.name}{'' if one.where == 'user' else ' --project'}"
+        yield ok("agents", found) if one.works else warning("agents", found, again)
 
 
 def _find_extras() -> dict[str, bool]:
@@ -137,7 +150,7 @@ def _find_extras() -> dict[str, bool]:
     found: dict[str, bool] = {}
     for match in filter(None, map(_NEED.match, needs)):
         package, extra = match.groups()
-        if extra not in INNER:
+        if extra not in _INNER:
             found[extra] = found.get(extra, True) and _is_installed(package)
     return found
 
@@ -196,7 +209,7 @@ def _check_file(case: Subject) -> Findings:
 def _check_surroundings(case: Subject) -> Findings:
     """Space, who may read, the kind of disk, a long log, and what was left behind."""
     path = case.path
-    free, wanted = shutil.disk_usage(path.absolute().parent).free, max(LITTLE_SPACE, path.stat().st_size)
+    free, wanted = shutil.disk_usage(path.absolute().parent).free, max(_LITTLE_SPACE, path.stat().st_size)
     if free < wanted:
         yield warning("disk", f"only {size_text(free)} free", f"free at least {size_text(wanted)}")
     else:
@@ -204,7 +217,7 @@ def _check_surroundings(case: Subject) -> Findings:
     yield from _check_private("file", path, "your memories")
     if case.on.config is not None and _holds_secret(case.on.config):
         yield from _check_private("settings", case.on.config, "the passwords and keys of your settings")
-    if (kind := _find_disk(path.absolute())) in REMOTE_DISKS:
+    if (kind := _find_disk(path.absolute())) in _REMOTE_DISKS:
         yield warning(
             "disk",
             f"{path} is on a network disk ({kind}), where SQLite cannot lock reliably",
@@ -212,7 +225,7 @@ def _check_surroundings(case: Subject) -> Findings:
             "unsafe",
         )
     log = Path(f"{path}-wal")  # it slows every reader, and shrinks when the last program closes the memory
-    if log.exists() and (size := log.stat().st_size) > LONG_LOG:
+    if log.exists() and (size := log.stat().st_size) > _LONG_LOG:
         todo = "stop the programs that use the memory once, then run `eidet stats`"
         yield warning("speed", f"{log} has {size_text(size)}", todo, "slow")
     for file in leftovers(path):
@@ -241,7 +254,7 @@ def _holds_secret(config: Path) -> bool:
 def _find_disk(path: Path) -> str:
     """The kind of file system that a file is on, such as ext4; empty where nobody says."""
     try:
-        lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
     mounts = [line.split()[1:3] for line in lines]
@@ -251,7 +264,7 @@ def _find_disk(path: Path) -> str:
 
 def _check_damage(case: Subject) -> Findings:
     found = damages(case.path, thorough=case.thorough)
-    yield from (fault("damage", damage, RESTORE) for damage in found)
+    yield from (fault("damage", damage, _RESTORE) for damage in found)
     if not found:
         yield ok("damage", "none" if case.thorough else "none (--thorough checks more)")
 
@@ -288,7 +301,7 @@ def check_line(place: str) -> Findings:
     """Warns if texts travel to another machine in the clear."""
     url, options = urlsplit(place), parse_qs(urlsplit(place).query)
     host = url.hostname or options.get("host", [""])[0]
-    if host in LOOPBACK or host.startswith("/"):  # a path is a socket of this machine
+    if host in _LOOPBACK or host.startswith("/"):  # a path is a socket of this machine
         return
     if url.scheme == "redis":
         yield warning("store", f"texts go to {host} unencrypted", "use rediss:// in the address", "unsafe")
@@ -315,7 +328,23 @@ def _check_memory(case: Subject) -> Findings:
     store = open_store(case.on.at, settings)
     with Memory(store, settings=settings) as memory:
         inside = OpenMemory(case.on, memory, store, settings, case.file is not None)
+        yield from _check_keys(memory.parts.store)
         yield from (finding for check in CHECKS for finding in check(inside))
+
+
+def _check_keys(store: Store) -> Findings:
+    """Whether the keys of a sealed memory open every scope, and no records have outlived theirs."""
+    sealed = find_sealed(store)
+    for one in () if sealed is None else check_scopes(sealed):
+        found = f"{one.scope}: {one.records:,} records, {len(one.numbers)} keys, {one.state}"
+        if one.state == "ok" or (one.state == "shredded" and not one.records):
+            yield ok("keys", found)
+        elif one.state == "shredded":
+            yield warning("keys", found, f"eidet forget --everything --scope {shlex.quote(one.scope)}")
+        else:
+            yield fault(
+                "keys", found, "eidet keys master --rotate resumes a change; --key-file names another key"
+            )
 
 
 _FILE_CHECKS: Final = (_check_file, _check_surroundings, _check_damage, _check_schema)
@@ -323,10 +352,11 @@ _FILE_CHECKS: Final = (_check_file, _check_surroundings, _check_damage, _check_s
 
 # The report.
 
-STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
-ALWAYS: Final = frozenset(  # what everybody wants to know
-    ("installed", "extras", "settings", "file", "store", "server", "disk", "embedder", "protection", "speed")
-)
+_STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
+ALWAYS: Final = {  # what everybody wants to know
+    *("installed", "extras", "settings", "file", "store", "server", "disk", "embedder", "protection"),
+    *("speed", "agents"),
+}
 
 
 def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
@@ -335,7 +365,7 @@ def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
     rows = [_describe(finding) for finding in fine if verbose or finding.check in ALWAYS]
     others = dict.fromkeys(finding.check for finding in fine if finding.check not in ALWAYS)
     if others and not verbose:
-        rows.append((style_text(("ok", STYLES["ok"])), "others", ", ".join(others)))
+        rows.append((style_text(("ok", _STYLES["ok"])), "others", ", ".join(others)))
     problems = [finding for finding in findings if finding.level != "ok"]
     if problems:
         rows.append(("", "", ""))
@@ -345,7 +375,7 @@ def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
 
 
 def _describe(finding: CheckResult) -> tuple[str | Text, ...]:
-    label = style_text((finding.concern or finding.level, STYLES[finding.level]))
+    label = style_text((finding.concern or finding.level, _STYLES[finding.level]))
     todo = [(f"\n→ {finding.todo}", "bold")] if finding.todo else []
     return label, finding.check, style_text(finding.message, *todo)
 

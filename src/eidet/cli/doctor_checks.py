@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from ..store.sql.postgres.searchable import SearchableDatabase
 
 START: Final = "start it, or check the address and the network; then run `eidet doctor` again"
-REEMBED: Final = "eidet rebuild --reembed"
-SLOW_TEXT: Final = 0.1  # seconds to embed a text
-SLOW_RECALL: Final = 0.25  # seconds
+_REEMBED: Final = "eidet rebuild --reembed"
+_SLOW_TEXT: Final = 0.1  # seconds to embed a text
+_SLOW_RECALL: Final = 0.25  # seconds
 TRIES: Final = 3
 FEW_RECALLS: Final = 20  # the time of fewer says little
-MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
-FEW_RECORDS: Final = 20  # under it shares mean nothing
-LARGE_SHARE: Final = 0.5  # of the records: more is worth a word
-REPEATED_SHARE: Final = 0.01
+_MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
+_FEW_RECORDS: Final = 20  # under it shares mean nothing
+_LARGE_SHARE: Final = 0.5  # of the records: more is worth a word
+_REPEATED_SHARE: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +96,10 @@ def _check_embedder(case: OpenMemory) -> Findings:
         yield fault(
             "embedder",
             f"the memory was written with {name}, but you chose {chosen.name}",
-            f"name its own with --embedder or EIDET_EMBEDDER, or change it for good with `{REEMBED}`",
+            f"name its own with --embedder or EIDET_EMBEDDER, or change it for good with `{_REEMBED}`",
         )
     elif str(made) != width:
-        yield fault("embedder", f"{name} returns {made} numbers, the memory has {width}", f"run `{REEMBED}`")
+        yield fault("embedder", f"{name} returns {made} numbers, the memory has {width}", f"run `{_REEMBED}`")
     else:
         yield ok("embedder", f"{name}, {width} numbers, {seconds * 1000:.2f} ms a text")
         yield from check_speed(seconds)
@@ -117,11 +117,11 @@ def _time_embedder(embedder: Embedder) -> float:
 
 def check_speed(seconds: float) -> Findings:
     """Warns if an embedder takes long for a text."""
-    if seconds > SLOW_TEXT:
+    if seconds > _SLOW_TEXT:
         yield warning(
             "speed",
             f"the embedder takes {seconds * 1000:,.0f} ms a text",
-            f"{REEMBED} --embedder wordllama: 0.02 ms a text, offline; compare with `eidet eval`",
+            f"{_REEMBED} --embedder wordllama: 0.02 ms a text, offline; compare with `eidet eval`",
             "slow",
         )
 
@@ -271,7 +271,7 @@ def _check_index(case: OpenMemory) -> Findings:
     if not faults:
         yield ok("index", f"agrees with the store (scopes: {len(case.memory.scopes()):,})")
     records = case.memory.admin.stats()["records"]
-    if not case.is_file and case.memory.parts.has_embedded_index and records > MANY_VECTORS:
+    if not case.is_file and case.memory.parts.has_embedded_index and records > _MANY_VECTORS:
         yield warning(
             "speed",
             f"each process loads {records:,} vectors from the server when it starts",
@@ -299,7 +299,7 @@ def check_recalls(retrieval: Mapping[str, Any]) -> Findings:
     if retrieval["recalls"] < FEW_RECALLS or p95 is None:
         return
     message = f"recalls take {retrieval['seconds_p50'] * 1000:,.1f} ms p50, {p95 * 1000:,.1f} ms p95"
-    if p95 > SLOW_RECALL:
+    if p95 > _SLOW_RECALL:
         yield warning("speed", message, "eidet recall --explain shows which stage takes the time", "slow")
     else:
         yield ok("speed", message)
@@ -323,7 +323,7 @@ def _check_protection(case: OpenMemory) -> Findings:
 
 _DRIFT_CURES: Final = {
     "top score": "look at some answers with `eidet recall --explain`: have topics or the language changed? "
-    f"Another embedder (`{REEMBED}`) or recipe may fit better",
+    f"Another embedder (`{_REEMBED}`) or recipe may fit better",
     "empty rate": "look at queries that find nothing: a filter that lets nothing pass, a scope without "
     "records, or something that was forgotten",
     "success rate": "compare answers judged badly with `eidet recall --explain`; what they should have "
@@ -359,17 +359,17 @@ def _check_records(case: OpenMemory) -> Findings:
     """Warns of records that are repeated, never recalled or stale, from a table of limits."""
     table = (
         (
-            *("duplicates", "duplicate", REPEATED_SHARE),
+            *("duplicates", "duplicate", _REPEATED_SHARE),
             "of the facts and documents repeat another one word for word and in every detail",
             "they were stored with keep_duplicates or under different ids; forget those you do not need",
         ),
         (
-            *("unused", "never_recalled", LARGE_SHARE),
+            *("unused", "never_recalled", _LARGE_SHARE),
             f"of the records older than {Windows().unused_days} days were never recalled",
             "remember less of what is never recalled, or let it expire (`expires=`)",
         ),
         (
-            *("stale", "stale", LARGE_SHARE),
+            *("stale", "stale", _LARGE_SHARE),
             f"of the records were not used for {case.settings.stale_days} days",
             "`eidet find --order created` shows the oldest; forget or export what is outdated",
         ),
@@ -377,7 +377,7 @@ def _check_records(case: OpenMemory) -> Findings:
     metrics = case.memory.admin.metrics(case.on.reach_or_all(False))
     for check, figure, most, what, todo in table:
         share = metrics.get(f"eidet_memory_{figure}_ratio", 0.0)
-        enough = check == "duplicates" or metrics["eidet_records"] >= FEW_RECORDS
+        enough = check == "duplicates" or metrics["eidet_records"] >= _FEW_RECORDS
         if share > most and enough:
             yield warning(check, f"{share:.1%} {what}", todo)
         else:

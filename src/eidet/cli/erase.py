@@ -54,6 +54,10 @@ def _forget(
         str | None,
         Option(help="Instead: a value (or its pseudonym) in the vault, which nobody can turn back then."),
     ] = None,
+    shred: Annotated[
+        bool,
+        Option("--shred", help="Instead: the key of a sealed --scope; nobody can read any copy of it then."),
+    ] = False,
 ) -> None:
     """Forget by id, by filter or a whole scope.
 
@@ -62,17 +66,16 @@ def _forget(
     parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
     given = {name: value for name, value in parts.items() if value}
     where = Where(**given) if given else None  # type: ignore[arg-type]
-    if value is not None:
-        if ids or given or everything or dry_run or receipt is not None or on.scope is not None:
-            raise BadInput("--value forgets one value of the vault and no records: drop the other options")
-        _forget_value(on, value)
+    if value is not None or shred:
+        if ids or given or everything or dry_run or receipt is not None or (value and (on.scope or shred)):
+            raise BadInput("--value (without --scope) and --shred forget no records: drop the other options")
+        _shred(on, yes) if value is None else _forget_value(on, value)
         return
     _check(on, ids, where, everything, receipt, for_good)
     if below and on.scope is None:
         raise BadInput("--below goes with --scope: name the scope")
     place = None if on.scope is None else on.reach(below)
-    if not yes and not dry_run and not sys.stdin.isatty():
-        raise Refused("forgetting is for good: without a terminal, confirm it with --yes")
+    _check_terminal(yes or dry_run)
     what: dict[str, Any] = {
         "ids": ids or None, "where": where, "everything": everything, "scope": place, "for_good": for_good
     }  # fmt: skip
@@ -94,6 +97,23 @@ def _forget_value(on: Which, value: str) -> None:
     with on.open_memory() as memory:
         gone = memory.trust.forget_value(value)
     emit_or_tell(on.json, {"forgotten": gone}, f"forgot {gone:,} in the vault")
+
+
+def _check_terminal(sure: bool) -> None:
+    if not sure and not sys.stdin.isatty():
+        raise Refused("forgetting is for good: without a terminal, confirm it with --yes")
+
+
+def _shred(on: Which, yes: bool) -> None:
+    if on.scope is None:
+        raise BadInput("--shred destroys the key of one scope: name it with --scope")
+    _check_terminal(yes)
+    if not yes:
+        typer.confirm(f"Destroy the key of scope {on.scope} for good?", abort=True, err=True)
+    with on.open_memory() as memory:
+        lost = memory.keys.shred(on.scope)
+    line = f"destroyed the key of {on.scope}: {lost:,} records can never be read again"
+    emit_or_tell(on.json, {"shredded": lost}, line)
 
 
 def _check(

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _output: Final = partial(Option, rich_help_panel="What comes out")
 _asked: Final = partial(Option, rich_help_panel="What is asked")
 DEFAULT: Final = "wordllama"
-FEWEST_WRONG: Final = 10  # wrong first hits below which the last two of TRUST say nothing
+_FEWEST_WRONG: Final = 10  # wrong first hits below which the last two of TRUST say nothing
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
-WORST: Final = 3  # questions that are shown
+_WORST: Final = 3  # questions that are shown
 SAID: Final = 100  # characters of a record that are shown
 
 Texts = dict[tuple[str, str | None], str]
@@ -59,7 +59,9 @@ def _evaluate(
     sessions: Annotated[int, _asked(help="LongMemEval: sessions per haystack built from evidence.")] = 50,
     limit_questions: Annotated[int | None, _asked(help="Ask only this many, drawn at random.")] = None,
     depth: Annotated[int, _asked(help="How many hits to request.")] = 20,
-    budget: Annotated[int, _asked(help="Tokens per context; 0 skips contexts.")] = 1000,
+    budget: Annotated[
+        list[int] | None, _asked(help="Tokens per context, 0 for none; repeatable [default: 200, 500, 1000].")
+    ] = None,
     seed: Annotated[int, _asked(help="Seed for all random draws.")] = 0,
     json: Annotated[
         str | None, _output(metavar="FILE", help="Write JSON to this file; - is standard output.")
@@ -87,11 +89,12 @@ def _evaluate(
     cases = measuring.read_cases(file, format=format, roles=roles.split(","), sessions=sessions, seed=seed)
     if limit_questions is not None:
         cases = measuring.limit_questions(cases, limit_questions, seed)
-    measuring.check_least(gates, cases, depth)
+    budgets = [tokens for tokens in budget or measuring.BUDGETS if tokens]
+    measuring.check_least(gates, cases, depth, budgets)
     ks = {*measuring.KS, *(gate.k for gate in gates if gate.k is not None)}
     with progress_bar("measuring") as tell:
         report = measuring.evaluate(
-            cases, base, against=others, depth=depth, ks=sorted(ks), budget=budget, seed=seed, progress=tell
+            cases, base, against=others, depth=depth, ks=sorted(ks), budgets=budgets, seed=seed, progress=tell
         )
     if json != "-":
         _tell_report(report)
@@ -136,6 +139,7 @@ def _tell_report(report: Report) -> None:
         _tell_figures(run, report)
         for line in _tell_rest(run, report):
             out.print(line)
+        _tell_contexts(run, report.budgets)
         out.print()
     for comparison in report.comparisons:
         out.print(style_text((comparison.name, "bold"), " against ", (comparison.base, "bold")))
@@ -183,15 +187,24 @@ def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
     p50, p95, p99 = (run.latency[name] for name in ("p50", "p95", "p99"))
     leaks = (f"{run.leaks:,} leaks between scopes", "bold red") if run.leaks else "no leaks between scopes"
     yield style_text(f"recall p50 {p50:.2f} ms, p95 {p95:.2f}, p99 {p99:.2f}; empty {run.empty:.1%}; ", leaks)
-    if run.tokens is not None and run.context_gold is not None:
-        held = f"{run.tokens:,.0f} tokens, {run.context_gold:.0%} of the gold"
-        yield style_text(f"a context of {report.budget:,} holds {held}")
+
+
+def _tell_contexts(run: Run, budgets: Sequence[int]) -> None:
+    """Shows what blocks of text hold: any of the gold, and how much of it."""
+    ways = {"context": "context", "hits listed": "listed", "plain listed": "plain"}
+    heads = [(f"{what}@{budget:,}", RIGHT) for budget in budgets for what in ("any", "all")]
+    rows = [
+        (label, *(f"{run.overall[f'{way}{all}@{b}'].value:.3f}" for b in budgets for all in ("", "-all")))
+        for label, way in ways.items()
+    ]
+    if budgets:
+        tell_table(("", *heads), rows)
 
 
 def _names_of_trust(run: Run) -> list[str]:
     """Names the figures on how far scores can be trusted, if enough answers are wrong to tell."""
     wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
-    enough = [name for name in TRUST if name == "AUROC" or wrong >= FEWEST_WRONG]
+    enough = [name for name in TRUST if name == "AUROC" or wrong >= _FEWEST_WRONG]
     return [name for name in enough if name in run.overall]
 
 
@@ -233,7 +246,7 @@ def _count(count: int, noun: str) -> str:
 def _tell_worst(report: Report) -> Iterator[Text]:
     """Shows the worst questions with what came first and what was expected."""
     texts = {(case.scope, draft.id): draft.text or "" for case in report.cases for draft in case.records}
-    for number, answer in enumerate(report.find_worst(WORST)):
+    for number, answer in enumerate(report.find_worst(_WORST)):
         if not number:
             yield style_text(("worst questions", "bold"))
         yield from _tell_question(answer, texts)

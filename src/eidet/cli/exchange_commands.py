@@ -1,4 +1,4 @@
-"""`eidet import`, `export` and `load`."""
+"""`eidet import`, `sync`, `export` and `load`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,28 @@ from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import ProgressLines, resumable
 from .memory_options import Below, Which, command
-from .show import RIGHT, console, emit, emit_or_tell, local_time, progress_bar, style_text, tell_table
+from .show import (
+    RIGHT,
+    console,
+    emit,
+    emit_or_tell,
+    local_time,
+    plain,
+    progress_bar,
+    style_text,
+    tell_table,
+)
 
 if TYPE_CHECKING:
-    from ..exchange import Exported, Imported, Importer
+    from ..exchange import Exported, Imported, Importer, Synced
 
-LOSSLESS: Final = "eidet"
+_LOSSLESS: Final = "eidet"
 SHOWN: Final = 10  # scopes, and things that were left out
 
 Source = Annotated[str, Argument(metavar="SOURCE", help="A file, a folder, or the URL of a server.")]
+TrustOf = Annotated[
+    str | None, Option("--trust", help="Where the texts come from: trusted, user, tool, web, unknown.")
+]
 
 
 commands: Final = typer.Typer()
@@ -36,7 +49,8 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, pam, jsonl, csv or parquet.",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, pam, skill, markdown, okf, jsonl, "
+            "csv or parquet.",
         ),
     ],
     source: Source,
@@ -51,9 +65,7 @@ def _import(
     history: Annotated[
         Path | None, Option(metavar="FILE", help="For mem0: its history.db, for earlier texts.")
     ] = None,
-    trust: Annotated[
-        str | None, Option(help="Where the texts come from: trusted, user, tool, web, unknown.")
-    ] = None,
+    trust: TrustOf = None,
     everything: Annotated[
         bool, Option("--everything", help="Also what is superseded, hidden or on another branch.")
     ] = False,
@@ -148,12 +160,60 @@ def _phrase_import(done: Imported) -> str:
 
 
 @command(commands)
+def _sync(
+    on: Which,
+    path: Annotated[Path, Argument(metavar="FOLDER", help="A folder, with all below it, or one file.")],
+    dry_run: Annotated[bool, Option("--dry-run", help="Only list what would change; write nothing.")] = False,
+    name: Annotated[
+        str | None, Option("--as", metavar="NAME", help="Call the folder so in `source`, wherever it is.")
+    ] = None,
+    trust: TrustOf = None,
+) -> None:
+    """Keep the documents of a folder: Markdown, HTML, text, PDF.
+
+    Adds, updates and removes what changed since the last time, and touches nothing that it did not make.
+    Run the same command again to resume it. A file that cannot be read is named, and its memories stay.
+    """
+    from ..exchange import sync_files
+    from ..memory import Memory
+
+    how: dict[str, Any] = {"scope": on.one_scope, "name": name, "trust": trust, "dry_run": dry_run}
+    with resumable(), progress_bar("syncing") as tell:
+        progress = tell or ProgressLines(time.monotonic, "syncing")
+        in_ram = dry_run and on.missing_file() is not None
+        with Memory(embedder="hashing") if in_ram else on.open_memory(creates=True) as memory:
+            done = sync_files(memory, path, progress=progress, **how)
+    if on.json:
+        emit(asdict(done))
+    else:
+        _tell_sync(done)
+
+
+def _tell_sync(done: Synced) -> None:
+    changes = ("added", "updated", "removed")
+    if done.dry_run:
+        for change in done.changes:
+            counts = [f"{getattr(change, what):,} {what}" for what in changes if getattr(change, what)]
+            typer.echo(f"{plain(change.file)}: {', '.join(counts)}")
+    counts = [f"{done.count(what):,} {what}" for what in changes]
+    verb = "would sync" if done.dry_run else "synced"
+    typer.echo(f"{verb} {done.passages:,} passages of {done.files:,} files: {', '.join(counts)}")
+    for one in done.skipped:
+        typer.echo(f"skipped {plain(one.where)}: {plain(one.why)}", err=True)
+
+
+@command(commands)
 def _export(
     on: Which,
-    file: Annotated[Path, Argument(metavar="FILE")],
+    file: Annotated[Path, Argument(metavar="FILE", help="A folder for the format skill.")],
     format: Annotated[
-        str, Option("--format", "-f", help="eidet (lossless, for `eidet load`), jsonl, parquet, pam or mcp.")
-    ] = LOSSLESS,
+        str,
+        Option(
+            "--format",
+            "-f",
+            help="eidet (lossless, for `eidet load`), jsonl, parquet, pam, mcp, skill, markdown or okf.",
+        ),
+    ] = _LOSSLESS,
     below: Below = False,
     every: Annotated[bool, Option("--all", help="Every scope; this is the default.")] = False,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
@@ -171,11 +231,11 @@ def _export(
         raise BadInput("--all means every scope: drop --scope and --below")
     scope = on.reach_or_all(below)
     if salvage:
-        if scope is not None or format != LOSSLESS or vectors:
+        if scope is not None or format != _LOSSLESS or vectors:
             raise BadInput("--salvage saves the whole file as a lossless export: drop the other options")
         _salvage(on, file, plain)
         return
-    if format == LOSSLESS:
+    if format == _LOSSLESS:
         done = _export_lossless(on, file, scope, plain, vectors)
     else:
         done = _export_as(on, format, file, scope, plain, vectors)
@@ -216,7 +276,7 @@ def _export_lossless(on: Which, file: Path, scope: Scope | None, plain: bool, ve
         raise BadInput("--vectors is for parquet; a lossless export has them always")
     with on.open_memory() as memory, progress_bar("exporting") as tell:
         count = memory.export(file, scope=scope, plain=plain, progress=tell)
-    return Exported(format=LOSSLESS, file=str(file), count=count)
+    return Exported(format=_LOSSLESS, file=str(file), count=count)
 
 
 def _export_as(
@@ -225,7 +285,7 @@ def _export_as(
     from ..exchange import export_memories
 
     on.check_local(
-        f"export --format {format}", f"export it as {LOSSLESS}, load that into a file, and export the file"
+        f"export --format {format}", f"export it as {_LOSSLESS}, load that into a file, and export the file"
     )
     with on.open_memory() as memory, progress_bar("exporting") as tell:
         return export_memories(memory, format, file, scope=scope, plain=plain, vectors=vectors, progress=tell)

@@ -94,7 +94,7 @@ def _tell_entities(on: Which, memory: Memory, below: bool) -> None:
 
 
 def _tell_reason(on: Which, memory: Memory, id: str) -> None:
-    reason = memory.facts.why(id, scope=on.one_scope)
+    reason = memory.facts.why(id, scope=on.reach())
     if on.json:
         quoted = [{"id": one.id, "text": one.text, "who": one.who} for one in reason.quotations]
         emit({"fact": reason.fact.to_dict(), "rule": reason.rule, "quotations": quoted})

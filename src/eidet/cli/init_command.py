@@ -40,7 +40,7 @@ EXTRAS: Final = {  # by the scheme of a URL: the package that its store needs, a
 }
 WHERE: Final = "a file, or a URL such as postgresql://user@host/name or redis://host"
 LANGUAGE: Final = "en, de, fr, es, it … (none: any mixture)"
-PERSONAL: Final = "off: stored as it is; redact: [EMAIL] instead of an address; refuse"
+_PERSONAL: Final = "off: stored as it is; redact: [EMAIL] instead of an address; refuse"
 
 
 commands: Final = typer.Typer()
@@ -78,7 +78,7 @@ def _init(
             yes=yes,
         ),
         guard=_answer(
-            guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, _check_guard, yes=yes
+            guard, USUAL.guard, "3/3  What about personal data in them?", _PERSONAL, _check_guard, yes=yes
         ),
         embedder=embedder,
     )

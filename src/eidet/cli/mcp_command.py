@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 import typer
 from typer import Option
 
+from ..coding.tools import find_command
 from ..core.errors import MissingExtra
 from ..core.scope import ALL, Scope
 from ..net.url import API_KEY, is_server
@@ -29,7 +29,7 @@ Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of r
 GraphTools = Annotated[
     bool, Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server.")
 ]
-PrintConfig = Annotated[
+_PrintConfig = Annotated[
     bool, Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
 ]
 SECRET: Final = "EIDET_MEMORY"  # noqa: S105  # the variable that holds a URL with a password
@@ -44,7 +44,7 @@ def _mcp(
     on: Which,
     rights: Rights = "read,write,forget",
     graph_tools: GraphTools = False,
-    print_config: PrintConfig = False,
+    print_config: _PrintConfig = False,
 ) -> None:
     """Serve it to an agent over MCP (stdin and stdout).
 
@@ -96,7 +96,7 @@ def _show_config(on: Which, rights: str, graph_tools: bool) -> None:
 
 def _describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
     """The entry of a configuration file. A URL with a password goes into the environment."""
-    command, *args = _find_command()
+    command, *args = find_command()
     args.append("mcp")
     server: dict[str, Any] = {"command": command, "args": args}
     if "://" not in on.at:
@@ -114,12 +114,3 @@ def _describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any
     if graph_tools:
         args.append("--graph-tools")
     return server
-
-
-def _find_command() -> list[str]:
-    """Finds a command that starts `eidet` from any folder."""
-    beside = Path(sys.executable).with_name("eidet")
-    if beside.exists():
-        return [str(beside)]
-    found = shutil.which("eidet")
-    return [found] if found is not None else [sys.executable, "-m", "eidet.cli"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec
 
 import typer
 
-from ..core.errors import Misconfigured, NotFound
+from ..core.errors import BadInput, Misconfigured, NotFound
 from ..core.scope import ALL, Scope
 from ..core.settings import Settings, read_choices, read_settings
 from ..core.verb_table import FIND, SCOPE, Argument, Form
@@ -52,7 +52,10 @@ class Which:
             show_default=USUAL,
         ),
     ] = ""
-    scope: Annotated[str | None, _shared("--scope", "-s", help=SCOPE)] = None
+    scopes: Annotated[
+        list[str] | None,
+        _shared("--scope", "-s", help=f"{SCOPE} Commands that read take it more than once."),
+    ] = None
     embedder: Annotated[
         str | None, _shared(envvar="EIDET_EMBEDDER", help="Such as hashing:256; default: the memory's own.")
     ] = None
@@ -84,17 +87,24 @@ class Which:
         return replace(self, at=at, embedder=embedder, config=file)
 
     @property
+    def scope(self) -> str | None:
+        """What --scope names, if it was given; `BadInput` if it was given more than once."""
+        if self.scopes and len(self.scopes) > 1:
+            raise BadInput("this command works in one scope: give --scope once")
+        return self.scopes[0] if self.scopes else None
+
+    @property
     def one_scope(self) -> str:
         return Scope().path if self.scope is None else self.scope
 
-    def reach(self, below: bool) -> Scope:
-        """The scope that --scope and --below name, perhaps with all below it."""
-        scope = Scope.of(self.one_scope)
-        return Scope.under(scope.path) if below else scope
+    def reach(self, below: bool = False) -> Scope:
+        """The scopes that --scope and --below name, perhaps with all below them."""
+        scope = Scope.among(self.scopes or Scope())
+        return Scope.among([Scope.under(one.path) for one in scope.members]) if below else scope
 
     def reach_or_all(self, below: bool) -> Scope | None:
-        """The same, or None for every scope if none is named."""
-        return None if self.scope in (None, ALL) and not below else self.reach(below)
+        """The scope that --scope and --below name, or None for every scope if none is named."""
+        return None if self.scopes in (None, [], [ALL]) and not below else self.reach(below)
 
     def settings(self) -> Settings:
         found = read_settings(os.environ, self.config)
@@ -120,14 +130,14 @@ class Which:
         return Memory(self.at, embedder=self.embedder, language=self.language, settings=self._own_settings())
 
     def open_async(self) -> AsyncMemory:
-        """The same for asyncio; nothing is opened yet."""
+        """Makes the memory for asyncio; its first verb opens it."""
         from ..aio import AsyncMemory
 
         settings = self._own_settings()
         return AsyncMemory(self.at, embedder=self.embedder, language=self.language, settings=settings)
 
     def open_for_change(self) -> Memory:
-        """The same for commands that change embedder or language: what is asked for does not hinder them."""
+        """Opens the memory with its own embedder and language, for commands that change them."""
         from ..memory import Memory
 
         if is_server(self.at):
@@ -243,7 +253,7 @@ def _with_options(run: Callable[..., None], scoped: bool) -> Callable[..., None]
     _, *own = inspect.signature(run, eval_str=True).parameters.values()
     shared = dict(inspect.signature(Which, eval_str=True).parameters)
     if not scoped:
-        del shared["scope"]
+        del shared["scopes"]
     groups = {p.name: group for p in own for group in getattr(p.annotation, "__metadata__", ())}
     groups = {name: group for name, group in groups.items() if isinstance(group, Options)}
 
@@ -263,18 +273,18 @@ def _with_options(run: Callable[..., None], scoped: bool) -> Callable[..., None]
 
 def tell_elsewhere(on: Which, memory: Memory) -> None:
     """Names scopes that hold records, if the one that was asked for holds none."""
-    scope = on.one_scope
-    if on.json or ALL in scope:
+    scope = on.reach()
+    if on.json or any(one.below for one in scope.members):
         return
     counts = memory.scopes()
-    if not counts or Scope.of(scope).path in counts:
+    if not counts or any(one.path in counts for one in scope.members):
         return
     names = sorted(counts, key=counts.__getitem__, reverse=True)
     listed = ", ".join(plain(name) for name in names[:NAMED])
     if len(names) > NAMED:
         listed += f" and {len(names) - NAMED:,} more (`eidet scopes`)"
     console(stderr=True).print(
-        f"the scope {plain(scope)} has no records; --scope names another one: {listed}", soft_wrap=True
+        f"the scope {plain(str(scope))} has no records; --scope names another one: {listed}", soft_wrap=True
     )
 
 

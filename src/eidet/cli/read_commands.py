@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer import Argument, Option
 
-from ..core.event import Event
 from ..core.hit import Hits, Trace
-from ..core.record import Record, iso_time
+from ..core.record import Event, Record, iso_time
 from ..core.record_table import FIELDS, RecordField
 from ..core.session_summary import SessionSummary
 from ..core.state import State, dump_state
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
 Times = Annotated[Given, Options(CONTEXT, "now", "as_of", "known_at")]
 Recipe = Annotated[str, Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")]
-Rerank = Annotated[
+_Rerank = Annotated[
     str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as http:MODEL@URL.")
 ]
 Id = Annotated[str, Argument(metavar="ID")]
@@ -63,19 +62,28 @@ def _recall(
     on: Which,
     query: Annotated[str, Argument(metavar="QUERY", help="What you want to know.")],
     filters: Filters,
-    limit: Annotated[int, option(RECALL["limit"], "--limit", "-n")] = 10,
+    limit: Annotated[
+        int | None, option(RECALL["limit"], "--limit", "-n", show_default="10, with --all 100")
+    ] = None,
     below: Below = False,
     recipe: Recipe = "auto",
-    rerank: Rerank = None,
+    rerank: _Rerank = None,
     explain: Annotated[bool, option(RECALL["explain"], "--explain")] = False,
+    every: Annotated[bool, Option("--all", help="Every record on the topic, in order of time.")] = False,
     vectors: Vectors = False,
 ) -> None:
-    """Recall what matters for a query, best first, with reasons."""
+    """Recall what matters for a query, best first, with reasons.
+
+    With --all, all of it in order of time, counted; what may be missing is said.
+    """
+    if every:
+        _recall_all(on, query, filters, 100 if limit is None else limit, below, vectors)
+        return
     with on.open_memory() as memory:
         hits = memory.recall(
             query,
             scope=on.reach(below),
-            limit=limit,
+            limit=10 if limit is None else limit,
             recipe=recipe,
             rerank=rerank,
             explain=explain,
@@ -86,7 +94,24 @@ def _recall(
     if on.json:
         emit(hits_json(query, hits, vectors=vectors))
     else:
-        _tell_hits(hits)
+        _tell_hits(hits, scopes=not on.reach(below).is_one)
+    if hits.wants_all:
+        console(stderr=True).print("this sounds like a question for all of them: --all lists and counts them")
+
+
+def _recall_all(on: Which, query: str, filters: Given, limit: int, below: bool, vectors: bool) -> None:
+    with on.open_memory() as memory:
+        found = memory.recall_all(query, scope=on.reach(below), limit=limit, **filters)
+        if not found:
+            tell_elsewhere(on, memory)
+    if on.json:
+        emit(found.to_dict(vectors=vectors))
+        return
+    _tell_hits(Hits(found.hits), scopes=not on.reach(below).is_one)
+    if found.maybe:
+        console().print("\nmay belong", style="bold")
+        _tell_hits(Hits(found.maybe), scopes=not on.reach(below).is_one)
+    console(stderr=True).print(f"{found.count:,} in all" + (f"; {found.reason}" if found.reason else ""))
 
 
 @command(commands)
@@ -98,6 +123,7 @@ def _context(
     limit: Annotated[int, option(CONTEXT["limit"], "--limit", "-n")] = 50,
     neighbours: Annotated[int, option(CONTEXT["neighbours"])] = 1,
     headings: Annotated[bool, option(CONTEXT["headings"])] = True,
+    seen: Annotated[list[str] | None, option(CONTEXT["seen"], metavar="ID")] = None,
     counter: Annotated[
         str, Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
     ] = "estimate",
@@ -112,6 +138,7 @@ def _context(
             limit=limit,
             neighbours=neighbours,
             headings=headings,
+            seen=seen or (),
             counter=counter,
             recipe=recipe,
             scope=on.reach(below),
@@ -146,7 +173,7 @@ def _find(
     if on.json:
         emit_each(record.to_dict(vectors=vectors) for record in records)
     else:
-        _tell_records(records, scopes=on.reach(below).below)
+        _tell_records(records, scopes=not on.reach(below).is_one)
     if records.more:
         console(stderr=True).print(f"there are more: --limit and --offset show them ({limit} were asked for)")
 
@@ -173,16 +200,16 @@ def _show(
     if reveal:
         on.check_local("show --reveal", "the vault is beside its store, so run it there")
     with on.open_memory() as memory:
-        record = memory.get(id, scope=on.one_scope)
-        events = memory.history(id, scope=on.one_scope) if with_history else []
+        record = memory.get(id, scope=on.reach())
+        events = memory.history(id, scope=on.reach()) if with_history else []
         if record is not None and (detail or reveal):
-            record = memory.upkeep.detail(id, scope=on.one_scope)
+            record = memory.upkeep.detail(record.id, scope=record.scope)
         if record is not None and reveal:
             record = memory.trust.reveal(record)
         if record is None and not events:
             tell_elsewhere(on, memory)
     if record is None and not events:
-        typer.echo(plain(f"there is no record {id!r} in scope {on.one_scope}"), err=True)
+        typer.echo(plain(f"there is no record {id!r} in scope {on.reach()}"), err=True)
         raise typer.Exit(1)
     if on.json:
         answer: dict[str, Any] = {} if record is None else record.to_dict(vectors=vectors)
@@ -221,7 +248,7 @@ def _scopes(
         if on.json:
             emit_each(one.to_dict() for one in found)
         else:
-            _tell_sessions(found, scopes=on.reach(below).below)
+            _tell_sessions(found, scopes=not on.reach(below).is_one)
         return
     with on.open_memory() as memory:
         counts = memory.scopes(on.scope)
@@ -231,14 +258,17 @@ def _scopes(
         tell_table(("scope", ("records", RIGHT)), ((scope, f"{count:,}") for scope, count in counts.items()))
 
 
-def _tell_hits(hits: Hits) -> None:
+def _tell_hits(hits: Hits, *, scopes: bool) -> None:
+    """Prints a row for each; `scopes` says that they may be of several scopes."""
+    scope: list[Column] = [("scope", FOLD | {"max_width": 24})] if scopes else []
     if hits:
         tell_table(
-            ["score", ("when", {"width": MINUTE}), *reason_columns()],
+            ["score", ("when", {"width": MINUTE}), *scope, *reason_columns()],
             (
                 (
                     style_text((f"{hit.score:.2f}", "bold")),
                     local_time(hit.record.occurred),
+                    *([hit.scope] if scopes else []),
                     *with_reasons(hit.record, hit.why().replace(" + ", "\n")),
                 )
                 for hit in hits

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer import Argument, Option
 
-from ..core.environment import change_settings
 from ..core.errors import BadInput, MissingExtra
+from ..core.settings import change_settings
 from .memory_options import AsJson, Which, command
 from .show import emit
 
 if TYPE_CHECKING:
     from ..server.server_settings import ServerSettings
 
-KeysFile = Annotated[
+_KeysFile = Annotated[
     Path, Option("--keys", envvar="EIDET_KEYS", metavar="FILE", help="The keys file, in TOML.")
 ]
-KEYS_FILE = Path("eidet-keys.toml")
+_KEYS_FILE = Path("eidet-keys.toml")
 
 
 commands: Final = typer.Typer()
@@ -154,7 +154,7 @@ def api(
     revoke: Annotated[
         bool, Option("--revoke", help="Take the key away; a running server refuses it at once.")
     ] = False,
-    keys: KeysFile = KEYS_FILE,
+    keys: _KeysFile = _KEYS_FILE,
     json: AsJson = False,
 ) -> None:
     """Make, take away or list the keys of callers of `eidet serve`.

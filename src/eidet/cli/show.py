@@ -34,11 +34,11 @@ ID_WIDTH: Final = 28  # columns of an id that Eidet made; it is copied, so it is
 LISTED: Final = 1000  # characters of a text that are shown in a list …
 SHOWN: Final = 4000  # … and of a single record
 # Characters that steer a terminal, or turn the direction of what is read.
-STEERING: Final = (
+_STEERING: Final = (
     *(*range(9), *range(11, 32), *range(127, 160), 0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
     *(*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080)),
 )
-_CONTROLS: Final = dict.fromkeys(STEERING, "\N{REPLACEMENT CHARACTER}")
+_CONTROLS: Final = dict.fromkeys(_STEERING, "\N{REPLACEMENT CHARACTER}")
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -155,7 +155,7 @@ def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, i
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-_ESCAPES: Final = {sign: dumps(chr(sign))[1:-1] for sign in STEERING if sign > 126} | {127: "\\u007f"}
+_ESCAPES: Final = {sign: dumps(chr(sign))[1:-1] for sign in _STEERING if sign > 126} | {127: "\\u007f"}
 
 
 def emit(answer: object) -> None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..upkeep.retain import Standing
 
 SHOWN: Final = 50
-BAR: Final = 24  # the longest bar, in characters
+_BAR: Final = 24  # the longest bar, in characters
 
 
 commands: Final = typer.Typer()
@@ -120,9 +120,9 @@ def _review(
     below: Below = False,
     limit: Annotated[int, Option("--limit", "-n", help="How many at most.")] = 50,
 ) -> None:
-    """List what is quarantined or labelled as poison, newest first.
+    """List what waits for review, newest first: suspicious texts.
 
-    `eidet mark ID --approve` or `--quarantine` decides. With --json one a line.
+    `eidet mark ID --approve`, `--approve --text …` or `--reject` decides. With --json one a line.
     """
     with on.open_memory() as memory:
         found = memory.trust.review(scope=on.reach(below), limit=limit)
@@ -283,5 +283,5 @@ def _tell_shares(name: str, counts: Mapping[str, int]) -> None:
     console().print()
     tell_table(
         [name, ("records", RIGHT), ("", {"style": "cyan"})],
-        ((label, f"{count:,}", "█" * max(1, round(BAR * count / most))) for label, count in ordered),
+        ((label, f"{count:,}", "█" * max(1, round(_BAR * count / most))) for label, count in ordered),
     )

@@ -13,7 +13,7 @@ from ..core.errors import BadInput
 from ..core.verb_table import DETAILS, NEW_MEMORY
 from .memory_options import Given, Options, Which, command, option
 from .parse import lines_of, messages_of
-from .show import console, emit, emit_each, progress_bar, show_record, style_text
+from .show import console, emit, emit_each, emit_or_tell, progress_bar, show_record, style_text
 
 if TYPE_CHECKING:
     from ..core.record import Record
@@ -113,37 +113,67 @@ def _mark(
     restore: Annotated[
         bool, Option("--restore", help="Bring it back to the middle tier with all its detail.")
     ] = False,
-    because: Annotated[str | None, Option(help="With --quarantine: why, for the reviewer.")] = None,
+    reject: Annotated[
+        bool, Option("--reject", help="Forget it for good, because it should not have been stored.")
+    ] = False,
+    promote: Annotated[
+        str | None,
+        Option("--promote", metavar="SCOPE", help="Copy it into another scope, such as team/core."),
+    ] = None,
+    move: Annotated[
+        bool, Option("--move", help="With --promote: also take it out of its own scope.")
+    ] = False,
+    because: Annotated[
+        str | None, Option(help="With --quarantine: why, for the reviewer; with --reject, for the receipt.")
+    ] = None,
+    text: Annotated[str | None, Option(help="With --approve: what it says from now on.")] = None,
     trust: Annotated[
         str | None, Option(help="With --approve: trusted, user, tool, web or unknown; default: as before.")
     ] = None,
     by: Annotated[str | None, Option(help="Who does it, for the history.")] = None,
 ) -> None:
-    """Pin, hold, quarantine, approve or restore one record.
+    """Pin, hold, quarantine, approve, reject, restore or promote.
 
     Exactly one of these at a time.
     """
-    given = {"pin": pin, "hold": hold, "quarantine": quarantine, "restore": restore or None}
+    given = {
+        "pin": pin,
+        "hold": hold,
+        "quarantine": quarantine,
+        "reject": reject or None,
+        "restore": restore or None,
+    }
     chosen = [(name, value) for name, value in given.items() if value is not None]
+    if promote is not None:
+        chosen.append(("promote", True))
     if len(chosen) != 1:
         raise BadInput(
-            "say one thing to do: --pin, --unpin, --hold, --release, --quarantine, --approve or --restore"
+            "say one thing to do: --pin, --unpin, --hold, --release, --quarantine, --approve, --reject, "
+            "--restore or --promote"
         )
-    if because is not None and not quarantine:
-        raise BadInput("--because goes with --quarantine")
-    if trust is not None and quarantine is not False:
-        raise BadInput("--trust goes with --approve")
+    if move and promote is None:
+        raise BadInput("--move goes with --promote")
+    if because is not None and not quarantine and not reject:
+        raise BadInput("--because goes with --quarantine or --reject")
+    for name, value in (("--trust", trust), ("--text", text)):
+        if value is not None and quarantine is not False:
+            raise BadInput(f"{name} goes with --approve")
     at: dict[str, Any] = {"scope": on.one_scope, "by": by}
     with on.open_memory() as memory:
         upkeep, guard = memory.upkeep, memory.trust
+        if reject:
+            gone = guard.reject(id, because=because, **at)
+            emit_or_tell(on.json, {"rejected": int(gone)}, "rejected: it is forgotten")
+            return
         actions: dict[tuple[str, bool], Callable[[], Record]] = {
             ("pin", True): lambda: upkeep.pin(id, **at),
             ("pin", False): lambda: upkeep.unpin(id, **at),
             ("hold", True): lambda: upkeep.hold(id, **at),
             ("hold", False): lambda: upkeep.release(id, **at),
             ("quarantine", True): lambda: guard.quarantine(id, because=because, **at),
-            ("quarantine", False): lambda: guard.approve(id, trust=trust, **at),
+            ("quarantine", False): lambda: guard.approve(id, trust=trust, text=text, **at),
             ("restore", True): lambda: upkeep.restore(id, scope=on.one_scope),
+            ("promote", True): lambda: memory.promote(id, to=promote or "", move=move, **at),
         }
         record = actions[chosen[0]]()
     if on.json:
@@ -161,4 +191,5 @@ MARKED: Final = {
     ("quarantine", True): "quarantined: no answer has it until it is approved",
     ("quarantine", False): "approved: its trust is {record.trust}",
     ("restore", True): "restored: it is in tier {record.tier}, with all its detail",
+    ("promote", True): "promoted: it is in scope {record.scope}",
 }

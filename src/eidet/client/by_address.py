@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..core.environment import KEY_FILE, SECURITY, UnusedVariable
 from ..core.errors import Misconfigured
+from ..core.settings import KEY_FILE, SECURITY, UnusedVariable
 from ..memory import Memory
 from ..net.hop import taking
 from . import AsyncClient, Client
@@ -23,7 +23,7 @@ class RemoteMemory(Client):
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
         _check_theirs(place, theirs)
-        super().__init__(place, key=_read_key(key))
+        super().__init__(place, key=_check_key(key))
 
 
 class AsyncRemoteMemory(AsyncClient):
@@ -32,7 +32,7 @@ class AsyncRemoteMemory(AsyncClient):
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
         _check_theirs(place, theirs)
-        super().__init__(place, key=_read_key(key))
+        super().__init__(place, key=_check_key(key))
 
 
 def _check_theirs(url: str, given: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ def _check_theirs(url: str, given: Mapping[str, Any]) -> None:
             )
 
 
-def _read_key(key: object) -> str | None:
+def _check_key(key: object) -> str | None:
     if key is None or isinstance(key, str):
         return key
     raise Misconfigured(

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
-from ..core.scope import Scope
+from ..core.scope import Scope, Scopes
 from ..core.validate import clean_json, clean_text, moment
 from ..core.verb_table import DETAILS, Argument, Form, Verb
 from ..core.where import Box, Near
@@ -26,9 +26,9 @@ _SERVERS: Final[dict[str, str]] = {
 }
 
 
-def pack_scope(scope: str | Scope | None) -> dict[str, str]:
+def pack_scope(scope: Scopes | None) -> dict[str, Any]:
     """The parameter of a request; none where the verb may tell none from the default."""
-    return {} if scope is None else {"scope": str(Scope.of(scope))}
+    return {} if scope is None else {"scope": list(map(str, Scope.among(scope).members))}
 
 
 def check_left_out(**given: object) -> None:

@@ -35,14 +35,14 @@ class ServedVerbs:
 
 
 class Sync(KeptByServer):
-    """Something whose verbs are asked of a server."""
+    """Base of classes whose verbs a server answers."""
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
 
 
 class Async(KeptByServer, Hopping[Any]):
-    """The same for asyncio."""
+    """Base of classes whose verbs a server answers, for asyncio."""
 
     def __init__(self, sender: AsyncSender, threads: Threads[Memory], core: Callable[[], Any]) -> None:
         Hopping.__init__(self, threads, core)
@@ -89,7 +89,7 @@ def _ask(like: Callable[..., Any], requests: Requests | None, instead: str) -> C
 
 
 def _wait(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """The same as a coroutine."""
+    """Wraps a method that returns an awaitable in a coroutine function."""
 
     async def run(self: Async, /, *args: Any, **kwargs: Any) -> Any:
         return await ask(self, *args, **kwargs)

@@ -15,13 +15,11 @@ from urllib.parse import quote
 
 from ..core.arguments import check_most, check_offset
 from ..core.errors import BadInput, Corrupt, NotFound
-from ..core.event import Event
 from ..core.fact_verb_table import FACTS
-from ..core.hit import Hit, Hits, Trace
+from ..core.hit import FoundList, Hit, Hits, RememberedList, Trace
 from ..core.read_options import check_options
-from ..core.record import Record
-from ..core.remembered import FoundList, RememberedList
-from ..core.scope import ALL, Scope
+from ..core.record import Event, Record
+from ..core.scope import ALL, Scope, Scopes
 from ..core.session_summary import SessionSummary
 from ..core.validate import clean_text
 from ..core.verb_table import REMEMBER, VERBS
@@ -30,7 +28,6 @@ from ..memory.fact_arguments import part_of
 from ..memory.facts import FactsNamespace
 from ..memory.records import check_unchanged
 from ..recall.pack import Context
-from ..trust.privacy.quarantine import LABELLED
 from ..write.shape import drafts_of
 from .packing import check_left_out, pack_arguments, pack_detail, pack_draft, pack_scope
 from .sending import WireRequest
@@ -56,7 +53,7 @@ def remember(given: Arguments) -> Steps[Record | RememberedList]:
     return stored[0] if single else stored
 
 
-def _post(path: str, scope: str | Scope | None, body: Any, **how: Any) -> WireRequest:
+def _post(path: str, scope: Scopes | None, body: Any, **how: Any) -> WireRequest:
     return WireRequest(method="POST", path=path, params=pack_scope(scope), body=body, **how)
 
 
@@ -152,15 +149,23 @@ def revise(given: Arguments) -> Steps[Record]:
     return revised
 
 
+def promote(given: Arguments) -> Steps[Record]:
+    """Twice is the same as once. The server notes who acts."""
+    check_left_out(by=given["by"])
+    body = {"id": given["id"], "to": str(Scope.of(given["to"])), "move": given["move"]}
+    promoted: Record = unpack(Record, (yield _post("/v1/promote", given["scope"], body)))
+    return promoted
+
+
 def _find_tag(given: Arguments) -> Steps[str]:
     """The ETag of the record, if it is still at that version, or says that."""
-    answer = yield _read_record(given)
+    answer = yield _ask_for_record(given)
     check_unchanged(unpack(Record, answer), given["version"], given["digest"])
     tag: str = answer["etag"]
     return tag
 
 
-def _read_record(given: Arguments, part: str = "") -> WireRequest:
+def _ask_for_record(given: Arguments, part: str = "") -> WireRequest:
     path = f"{_path_of_record(given['id'])}{part}"
     return WireRequest(method="GET", path=path, params=pack_scope(given["scope"]))
 
@@ -171,14 +176,25 @@ def _path_of_record(id: str) -> str:
     return f"/v1/memories/{encoded}"
 
 
-def review(given: Arguments) -> Steps[list[Record]]:
-    return (yield from find({**given, "where": LABELLED, "options": {}}))
+def decide(name: str, unpack_answer: Callable[[Any], T]) -> Callable[[Arguments], Steps[T]]:
+    """Makes the request of a verb of review. The server notes who decides."""
+    verb = VERBS[name]
+
+    def steps(given: Arguments) -> Steps[T]:
+        check_left_out(by=given.get("by"))
+        asked = {key: value for key, value in given.items() if key not in ("scope", "by")}
+        again = verb.repeatable and asked.get("version") is None
+        body = pack_arguments(verb, asked)
+        answer = yield _post(f"/v1/{name}", given["scope"], body, repeatable=again)
+        return unpack_answer(answer[verb.answer] if verb.answer else answer)
+
+    return steps
 
 
 def history(given: Arguments) -> Steps[list[Event]]:
     """Reads the history; an empty list for a record that never existed."""
     try:
-        answer = yield _read_record(given, "/history")
+        answer = yield _ask_for_record(given, "/history")
     except NotFound:
         return []
     return unpack(list[Event], answer["events"])  # type: ignore[no-any-return]

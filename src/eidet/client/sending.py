@@ -151,14 +151,14 @@ class Sender:
                         download.write(piece)
                 return None
             reply.read()
-        return parse_answer(reply)
+        return _parse_answer(reply)
 
     def close(self) -> None:
         self._http.close()
 
 
 class AsyncSender:
-    """The same for asyncio."""
+    """Sends the requests of a verb one after the other, for asyncio."""
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
@@ -190,7 +190,7 @@ class AsyncSender:
                             await asyncio.to_thread(download.write, piece)
                     return None
                 await reply.aread()
-        return parse_answer(reply)
+        return _parse_answer(reply)
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -270,7 +270,7 @@ class _Failed(Unavailable):
     """The server failed at this request; it would fail again."""
 
 
-def parse_answer(reply: httpx.Response) -> Any:
+def _parse_answer(reply: httpx.Response) -> Any:
     """The JSON of an answer; raises what an error means."""
     if reply.is_success:
         if not reply.content:

@@ -11,9 +11,8 @@ from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
 
-from ..core.hit import Hit, Hits, Reasons, Signal, Trace
+from ..core.hit import AllHits, Hit, Hits, Reasons, Rejected, RememberedList, Signal, Trace
 from ..core.record import Record
-from ..core.remembered import Rejected, RememberedList
 from ..core.state import State
 
 if TYPE_CHECKING:
@@ -101,7 +100,13 @@ _BY_TYPE: Final[dict[Any, Unpack]] = {
 
 
 def unpack_hits(said: Said) -> Hits:
-    return Hits(unpack(list[Hit], said["hits"]), unpack(Trace | None, said.get("trace")), said["scope"])
+    hits, trace = unpack(list[Hit], said["hits"]), unpack(Trace | None, said.get("trace"))
+    return Hits(hits, trace, said["scope"], said["wants_all"])
+
+
+def unpack_all_hits(said: Said) -> AllHits:
+    hits, maybe = (tuple(unpack(list[Hit], said[name])) for name in ("hits", "maybe"))
+    return AllHits(hits=hits, maybe=maybe, reason=said["reason"], scope=said["scope"])
 
 
 def unpack_remembered(said: Said) -> RememberedList:
@@ -117,5 +122,5 @@ def unpack_forgotten(said: Said) -> Forgotten:
 def unpack_preview(said: Said) -> Preview:
     from ..trust.erase import Preview
 
-    found: Preview = unpack(Preview, said["preview"] | {"count": said["count"]})
+    found: Preview = unpack(Preview, said["preview"])
     return found

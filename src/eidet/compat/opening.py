@@ -84,7 +84,7 @@ def check_embedder(memory: Memory, embedder: Embedder, advice: str) -> None:
 
 
 def is_shared(memory: object) -> bool:
-    """Whether what a door was given is somebody else's, who will close it."""
+    """Whether a door was given an open memory, which its owner will close."""
     return isinstance(memory, Memory | AsyncMemory)
 
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.environment import settings_of
 from ..core.errors import Misconfigured, NotFound
-from ..core.settings import Settings
+from ..core.settings import Settings, settings_of
 from ..memory import Memory
 from ..open import open_store
 from ..store import Store, verbs

@@ -6,15 +6,14 @@ What the source has forgotten since it was copied leaves the target, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ..core.event import Event
-from ..core.record import Record, kind_of, tier_of, trust_of
+from ..core.record import Event, Record
+from ..core.record_table import decode_values
 from ..core.scope import Scope
-from ..core.state import State
 from ..core.validate import Json
 from ..core.where import Where
 from ..memory import Memory
@@ -23,22 +22,13 @@ from ..store import verbs
 from ..store.rules import list_changes
 from ..store.tombstones import Marker, secret_of
 from ..trust.privacy.service import Guarding
-from ..write.ingest import Ingest
-from ..write.reembed import batches
+from ..write.ingest import Ingest, batches
 from ..write.write_path import put_returning
-from .verify import find_in, is_entombed, print_of
+from .verify import is_entombed, print_of
 
 BATCH: Final = 256
 _BY: Final = "eidet copy"
 _VERSIONS: Final = 100  # versions of one record that are told anew: each is a write of its own
-_MAKE: Final[dict[str, Callable[[Any], Any]]] = {
-    "kind": kind_of,
-    "tier": tier_of,
-    "trust": trust_of,
-    "place": lambda place: None if place is None else tuple(place),
-    "derived_from": tuple,
-    "state": State.from_json,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +93,12 @@ class BatchCopier:
 
     def copy_batch(self, batch: Sequence[Record]) -> None:
         """Copies a batch in order, so that records of one moment keep theirs."""
-        there = find_in(self._target.store, batch)
+        there = verbs.find_same_ids(self._target.store, batch)
         work = [record for record in batch if self._differs(record, there.get((record.scope, record.id)))]
         self.counts["same"] += len(batch) - len(work)
-        guarded = list(self._guarding.check_loaded(work, self._now)) if self._guarding.guards else work
-        for record in self._fit.fit_records(guarded):
+        if self._guarding.guards:
+            work = list(self._guarding.check_loaded(work, self._now, review=False))
+        for record in self._fit.fit_records(work):
             old = there.get((record.scope, record.id))
             if old is None and (record.version == 1 or not self._keeps_history):
                 self._waiting.append(record)
@@ -212,13 +203,8 @@ def _versions_of(record: Record, story: Sequence[Event]) -> list[_Version]:
 
 def _before(record: Record, changes: Mapping[str, Json]) -> Record:
     """The version before, without vectors: it is only there to be followed by the next."""
-    values = {
-        name: _MAKE[name](value) if name in _MAKE else value
-        for name, value in changes.items()
-        if name != "sealed"
-    }
-    bare = record.whole.but(original=None, vector=None, terms=b"", version=record.version - 1)
-    return bare.but(**values)
+    values = decode_values({name: value for name, value in changes.items() if name != "sealed"})
+    return record.whole.but(**values, original=None, vector=None, terms=b"", version=record.version - 1)
 
 
 def _time_of_version(story: Sequence[Event], version: int) -> float | None:
@@ -236,7 +222,7 @@ def follow(source: Memory, target: Memory, scope: Scope | None, now: float) -> i
 
 def _list_dead(source: Parts, records: Sequence[Record]) -> Iterator[Record]:
     """Yields records that the source once had and has forgotten."""
-    there = find_in(source.store, records)
+    there = verbs.find_same_ids(source.store, records)
     for record in records:
         if (record.scope, record.id) not in there and record.state.hold is None:
             story = source.store.history(record.scope, record.id)

@@ -13,7 +13,7 @@ from ..core.record_table import encode_fields
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..parts import Parts
-from ..store import Store, TombstoneGuard, verbs
+from ..store import TombstoneGuard, verbs
 from ..store.rules import Entombed, check_entombed
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class EndsComparison:
 
     def look(self, batch: Sequence[Record], now: float) -> None:
         """Compares a batch of the source's records, and makes up for uses counted since."""
-        there = find_in(self._target, batch)
+        there = verbs.find_same_ids(self._target, batch)
         for record in batch:
             self._look(record, there.get((record.scope, record.id)), now)
         pairs = [(record, there[key]) for record in batch if (key := (record.scope, record.id)) in there]
@@ -166,12 +166,3 @@ def _why(record: Record, old: Record | None, own: frozenset[str]) -> str:
 
 def _hex(total: int) -> str:
     return f"{total % 2 ** (8 * _BYTES):032x}"
-
-
-def find_in(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
-    """Reads the records that another store has too, by scope and id."""
-    ids: dict[str, list[str]] = {}
-    for record in records:
-        ids.setdefault(record.scope, []).append(record.id)
-    found = (record for scope, names in ids.items() for record in store.read(scope, names))
-    return {(record.scope, record.id): record for record in found if record is not None}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from .actor import acts
-from .describe import describe_data
 from .dict_filters import Filter, where_of
 from .errors import BadInput, each_item
 from .limits import CONDITIONS, QUERY_CHARS, check_count, check_length
-from .scope import ALL, Scope
-from .validate import Json, clean_json, clean_text, plain_value
+from .scope import ALL, Scope, Scopes
+from .validate import Json, clean_json, clean_text, describe_data, plain_value
 from .where import Where
 
 MOST_TOKENS = 1_000_000_000_000
@@ -26,6 +26,11 @@ def one(scope: str | Scope) -> str:
     if chosen.below:
         raise BadInput(f"this needs one scope, not {chosen}, which names several")
     return chosen.path
+
+
+def each_path(scope: Scopes) -> list[str]:
+    """The paths of one scope or several, for verbs that look up ids; a prefix names none."""
+    return [one(single) for single in Scope.among(scope).members]
 
 
 def one_or_all(scope: str | Scope | None) -> Scope | None:
@@ -80,11 +85,16 @@ def check_query(query: str | Mapping[str, Json]) -> str:
     return query
 
 
+def _check_whole(value: int, low: int, high: float, must: str) -> int:
+    """The whole number, if it is one within these ends; `must` is the sentence that says so."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise BadInput(f"{must}, not {value!r:.80}")
+    return value
+
+
 def check_limit(limit: int) -> int:
-    limit = plain_value(limit)
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000_000:
-        raise BadInput(f"limit must be a whole number from 1 to 1,000,000, not {limit!r}")
-    return limit
+    return _check_whole(limit, 1, 1_000_000, "limit must be a whole number from 1 to 1,000,000")
 
 
 def check_most(limit: int | None) -> int | None:
@@ -93,19 +103,12 @@ def check_most(limit: int | None) -> int | None:
 
 
 def check_budget(budget: int) -> int:
-    budget = plain_value(budget)
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise BadInput(f"a budget must be a whole number of tokens, at least one token, not {budget!r:.80}")
-    if budget > MOST_TOKENS:
-        raise BadInput(f"a budget must be at most {MOST_TOKENS:,} tokens")
-    return budget
+    must = f"a budget must be a whole number of tokens, at least one token and at most {MOST_TOKENS:,} tokens"
+    return _check_whole(budget, 1, MOST_TOKENS, must)
 
 
 def check_neighbours(count: int) -> int:
-    count = plain_value(count)
-    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
-        raise BadInput(f"neighbours must be a whole number of turns from 0 to 100, not {count!r}")
-    return count
+    return _check_whole(count, 0, 100, "neighbours must be a whole number of turns from 0 to 100")
 
 
 def check_share(value: float, what: str) -> float:
@@ -138,17 +141,12 @@ _UNDERSTOOD = {
 
 
 def check_offset(offset: int) -> int:
-    offset = plain_value(offset)
-    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
-        raise BadInput(f"offset must be a whole number from 0 up, not {offset!r}")
-    return offset
+    return _check_whole(offset, 0, inf, "offset must be a whole number from 0 up")
 
 
 def check_version(version: int | None) -> int | None:
-    version = plain_value(version)
-    if version is not None and (isinstance(version, bool) or not isinstance(version, int) or version < 0):
-        raise BadInput(f"version must be a whole number, 0 for a record that must be new, not {version!r}")
-    return version
+    must = "version must be a whole number, 0 for a record that must be new"
+    return None if version is None else _check_whole(version, 0, inf, must)
 
 
 _INSTEAD = {

@@ -72,12 +72,8 @@ def _parse_dict(given: object, left: int) -> Where:
         raise BadInput(f"a part of a filter must be a dict such as {EXAMPLE}, not {given!r:.80}")
     if not left:
         raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
-    parts: list[Where] = []
-    for key, value in given.items():
-        parts += _parse_entry(key, value, left)
-    if len(parts) == 1:
-        return parts[0]
-    return Where(every=tuple(parts))
+    parts = [part for key, value in given.items() for part in _parse_entry(key, value, left)]
+    return parts[0] if len(parts) == 1 else Where(every=tuple(parts))
 
 
 def _parse_entry(key: object, value: Json, left: int) -> list[Where]:

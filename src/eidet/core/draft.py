@@ -77,4 +77,5 @@ class Details(TypedDict, total=False):
     key: str | None
     version: int | None
     keep_duplicates: bool
+    read_speakers: bool
     again: bool

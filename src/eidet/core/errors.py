@@ -13,7 +13,8 @@ EidetError
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 
@@ -80,3 +81,18 @@ def each_item(make: Callable[[T], V], items: Sequence[T]) -> list[V]:
             raise
         raise BadInput(f"item {len(made) + 1} of {len(items):,}: {error}") from error
     return made
+
+
+@contextmanager
+def translate_errors(
+    name: str, timeout: float | None = None, late: type[Unavailable] = Unavailable
+) -> Iterator[None]:
+    """Raises what the user's code raises as `Unavailable`, with the original as its cause."""
+    try:
+        yield
+    except EidetError:
+        raise
+    except Exception as error:  # whatever the user's code raises
+        if timeout is not None and isinstance(error, TimeoutError):
+            raise late(f"{name} did not answer within {timeout:g} s") from None
+        raise Unavailable(f"{name} raised {type(error).__name__}: {error}") from error

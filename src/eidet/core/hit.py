@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from textwrap import shorten
 from typing import Any, Final, overload
 
-from .record import Record
+from .record import Record, iso_time
 
 MOST_DAYS: Final = 5  # that `Hit.why` names of a record that was said more than once
 
@@ -67,6 +67,10 @@ class Hit:
     def id(self) -> str:
         return self.record.id
 
+    @property
+    def scope(self) -> str:
+        return self.record.scope
+
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
         """The hit as plain values for JSON, with its reasons and its record: see `Record.to_dict`."""
         return {
@@ -82,10 +86,21 @@ class Hit:
         """The explanation as one line: `mentions 48213; from 4 May 2026, the day asked for; by Ann`.
 
         With `numbers`, what each signal gave: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`. What gave
-        less than half a hundredth is left out. A record that others were merged into says when it was said.
+        less than half a hundredth is left out. A record that others were merged into says when it was said,
+        and a passage of a file where it stands: `in handbook.md › Leave › Parental leave; has weeks`.
         """
         why = self.reasons().say(numbers=numbers)
+        if place := _find_place(self.record):
+            why = f"in {place}; {why}"
         return f"{why}; {_describe_times(self.record.times)}" if self.record.state.merged else why
+
+
+def _find_place(record: Record) -> str | None:
+    """File, heading and page of a passage that a sync of files stored."""
+    match record.meta.get("passage"):
+        case {"place": str(place)}:
+            return place
+    return None
 
 
 def _describe_times(times: Sequence[datetime]) -> str:
@@ -121,14 +136,20 @@ class Trace:
 
 
 class Hits(Sequence[Hit]):
-    """The answer of a recall: hits, best first, the trace if it was asked for, and where it was asked."""
+    """The answer of a recall: hits, best first, the trace if it was asked for, and where it was asked.
 
-    __slots__ = ("_hits", "scope", "trace")
+    `wants_all` says that the question sounds like one for `recall_all`: "how often did we …?"
+    """
 
-    def __init__(self, hits: Sequence[Hit], trace: Trace | None = None, scope: str = "") -> None:
+    __slots__ = ("_hits", "scope", "trace", "wants_all")
+
+    def __init__(
+        self, hits: Sequence[Hit], trace: Trace | None = None, scope: str = "", wants_all: bool = False
+    ) -> None:
         self._hits = tuple(hits)
         self.trace: Trace | None = trace
         self.scope: str = scope
+        self.wants_all: bool = wants_all
 
     def __len__(self) -> int:
         return len(self._hits)
@@ -162,3 +183,69 @@ class Hits(Sequence[Hit]):
             return "Hits([])"
         best = self._hits[0]
         return f"Hits({len(self._hits)}, best {best.score:.2f}: {shorten(best.text, 60)!r})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllHits:
+    """The answer of `recall_all`: every hit on a topic in order of time, and what it may lack."""
+
+    hits: tuple[Hit, ...] = ()  # those that belong, the earliest first
+    maybe: tuple[Hit, ...] = ()  # those that may belong, the likeliest first
+    reason: str = ""  # why the answer may not be complete; empty if it is
+    scope: str = ""  # the scope that was asked, the first if several
+
+    @property
+    def count(self) -> int:
+        return len(self.hits)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing says that something may be missing."""
+        return not self.reason
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
+        """The answer as plain values for JSON."""
+        hits, maybe = ([hit.to_dict(vectors=vectors) for hit in part] for part in (self.hits, self.maybe))
+        return {
+            "hits": hits,
+            "maybe": maybe,
+            "count": self.count,
+            "complete": self.complete,
+            "reason": self.reason,
+        }
+
+
+# Lists of records that say more than their items: what was remembered, what was found.
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A thing of a list that was not stored, because it was forgotten for good before."""
+
+    index: int  # its place in the list that was given
+    since: float  # when it was forgotten, in seconds since 1970
+
+    def __str__(self) -> str:
+        return f"item {self.index}, forgotten for good on {iso_time(self.since)}"
+
+
+class RememberedList(list[Record]):
+    """The records that a list of things became, in order; `rejected` names those that were left out."""
+
+    def __init__(self, records: Iterable[Record] = (), rejected: Sequence[Rejected] = ()) -> None:
+        super().__init__(records)
+        self.rejected: tuple[Rejected, ...] = tuple(rejected)
+
+
+class FoundList(list[Record]):
+    """The records that `find` gives; `more` says whether others match beyond the limit."""
+
+    def __init__(self, records: Iterable[Record] = (), *, more: bool = False) -> None:
+        super().__init__(records)
+        self.more: bool = more

@@ -22,16 +22,16 @@ _REPEATED_GROUP: Final = re.compile(r"\)[*+?{]")
 
 
 @lru_cache(maxsize=256)
-def compile_pattern(pattern: str) -> PatternSearch:
+def compile_pattern(pattern: str) -> _PatternSearch:
     """A search for the pattern; `BadInput` if it is none."""
     check_length(pattern, REGEX_CHARS, "a regular expression")
     try:
-        return PatternSearch(pattern)
+        return _PatternSearch(pattern)
     except (regex.error, RecursionError, OverflowError) as bad:
         raise BadInput(f"{pattern!r:.200} is not a regular expression: {bad}") from None
 
 
-class PatternSearch:
+class _PatternSearch:
     """Says whether a pattern is found anywhere in a text; `BadInput` once it takes too long."""
 
     def __init__(self, pattern: str) -> None:

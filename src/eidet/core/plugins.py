@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from .errors import EidetError, Misconfigured, Unavailable
+from .errors import EidetError, Misconfigured
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
@@ -52,21 +51,6 @@ def call_plugin(group: str, name: str, make: Any, given: Sequence[Any] = (), **n
         raise Misconfigured(f"{name!r} of {group} must be a class or a function, not {make!r}")
     _check_takes(group, name, make, given, named)
     return make(*given, **named)
-
-
-@contextmanager
-def translate_errors(
-    name: str, timeout: float | None = None, late: type[Unavailable] = Unavailable
-) -> Iterator[None]:
-    """Raises what the user's code raises as `Unavailable`, with the original as its cause."""
-    try:
-        yield
-    except EidetError:
-        raise
-    except Exception as error:  # whatever the user's code raises
-        if timeout is not None and isinstance(error, TimeoutError):
-            raise late(f"{name} did not answer within {timeout:g} s") from None
-        raise Unavailable(f"{name} raised {type(error).__name__}: {error}") from error
 
 
 def _check_takes(

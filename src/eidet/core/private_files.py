@@ -1,4 +1,4 @@
-"""Files for the owner's eyes only: how they are made, and how a key file is checked."""
+"""Files for the owner's eyes only: how they are made, and how keys are read from them or elsewhere."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import platform
 import stat
 import zlib
+from base64 import b64decode
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
@@ -121,3 +123,29 @@ def read_key_file(path: str | Path, whose: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: no file can have that name
         reason = getattr(error, "strerror", None) or error
         raise Misconfigured(f"{whose} cannot be read: {file}: {reason}") from error
+
+
+def load_secret(given: str | bytes | Path, whose: str, environment: Mapping[str, str] | None = None) -> bytes:
+    """What is given, or what `file:PATH` or `env:NAME` names; `whose` names it in messages."""
+    if isinstance(given, bytes):
+        return given
+    kind, _, place = str(given).partition(":")
+    if isinstance(given, Path) or kind == "file":
+        return read_key_file(given if isinstance(given, Path) else place, whose)
+    if kind != "env":
+        return given.encode("utf-8", "replace")
+    known = os.environ if environment is None else environment
+    if not known.get(place, "").strip():
+        raise Misconfigured(f"the variable {place} is not set: put {whose} there")
+    return known[place].encode("utf-8", "replace")
+
+
+def decode_key(secret: bytes) -> bytes:
+    """The bytes that hexadecimal or base64 text spells, with or without padding; none if it is neither."""
+    text = secret.decode("ascii", "replace").strip()
+    with suppress(ValueError):
+        return bytes.fromhex(text)
+    usual = text.translate(str.maketrans("-_", "+/")).rstrip("=")
+    with suppress(ValueError):
+        return b64decode(usual + "=" * (-len(usual) % 4), validate=True)
+    return b""

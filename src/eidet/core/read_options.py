@@ -55,7 +55,14 @@ class FindOptions(FilterOptions, _TimeOptions, total=False):
     """How many records to skip."""
 
 
-class RecallOptions(FilterOptions, _TimeOptions, total=False):
+class RecallAllOptions(FilterOptions, _TimeOptions, total=False):
+    """What `recall_all` may be told beside the query, the scope, the limit and the filter."""
+
+    now: Moment | None
+    """When the query is asked, which "last week" goes by. The default is the present."""
+
+
+class RecallOptions(RecallAllOptions, total=False):
     """What `recall` may be told beside the query, the scope, the limit and the filter."""
 
     vector: Any
@@ -72,8 +79,6 @@ class RecallOptions(FilterOptions, _TimeOptions, total=False):
     """Whether names, times and places are read from the query. The default is True."""
     order: str
     """Without a query or a vector: what to order by, as in `find`. The default is '-occurred'."""
-    now: Moment | None
-    """When the query is asked, which "last week" goes by. The default is the present."""
     explain: bool
     """Whether the answer has a trace that tells how it came about."""
 
@@ -82,15 +87,17 @@ _NAMES: Final = {
     **dict.fromkeys(("context", "count", "forget"), frozenset(FilterOptions.__annotations__)),
     "find": frozenset(FindOptions.__annotations__),
     "recall": frozenset(RecallOptions.__annotations__),
+    "recall_all": frozenset(RecallAllOptions.__annotations__),
 }
 # What a verb takes by name in its own signature.
 _BESIDE: Final[dict[str, frozenset[str]]] = {
     "count": frozenset(("scope", "where")),
     "find": frozenset(("scope", "limit", "where")),
     "recall": frozenset(("scope", "limit", "where")),
+    "recall_all": frozenset(("scope", "limit", "where")),
     "forget": frozenset(("scope", "where", "everything", "for_good", "by", "why")),
     "context": frozenset(
-        ("scope", "limit", "where", "budget", "counter", "neighbours", "headings", "recipe", "least")
+        ("scope", "limit", "where", "budget", "counter", "neighbours", "headings", "seen", "recipe", "least")
     ),
 }
 _FILTERS: Final = ("kinds", "tiers", "session", "agent", "who", "trust", "since", "until", "near", "box")

@@ -17,7 +17,6 @@ class Recipe:
     words       how well the words align with those asked for, or BM25
     context     the best match within six turns of the same session
     speaker     said by the one who is asked about; a fact that nobody said counts if it names them
-    entity      has the other names that the query has
     identifier  has the number, code, path or version that the query names
     date        happened at, or speaks of, the time that is asked about
     form        has what is asked for: a time, a number, a name
@@ -40,7 +39,6 @@ class Recipe:
     words: float = 0.6
     context: float = 0.0
     speaker: float = 0.0
-    entity: float = 0.0
     identifier: float = 0.0
     date: float = 0.0
     form: float = 0.0

@@ -36,6 +36,7 @@ class Kind(StrEnum):
     INTERACTION = "interaction"
     DOCUMENT = "document"
     TRIPLE = "triple"
+    PROCEDURE = "procedure"
 
 
 class Tier(StrEnum):
@@ -274,3 +275,19 @@ def key_id(key: str) -> str:
 def is_reference(id: str) -> bool:
     """Whether `key_id` made it."""
     return len(id) == 25 and _REFERENCE.fullmatch(id) is not None
+
+
+# Events: the history of a record.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What happened to a record: `what` is created, revised, moved (kept otherwise) or forgotten."""
+
+    what: str  # created, revised, moved or forgotten
+    id: str  # of the record
+    scope: str  # of the record
+    at: float  # when, in seconds since 1970
+    by: str | None = None  # who did it, if known
+    version: int = 1  # of the record after it
+    before: Mapping[str, Json] | None = None  # the content before it

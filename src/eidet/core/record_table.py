@@ -10,7 +10,6 @@ field is described once. A `RecordField` says
     in_json    whether its column holds JSON as text
     is_time    seconds since 1970, which people and other programs see as ISO 8601
     sealing    what a sealed store does with it
-    searchable whether a `Where` can name it
 
 Rows stand in the order of `Record`'s fields.
 """
@@ -61,7 +60,6 @@ class RecordField:
     optional: bool = False  # may be None
     in_json: bool = False
     sealing: Sealing = Sealing.CLEAR
-    searchable: bool = False
 
     @property
     def is_time(self) -> bool:
@@ -186,41 +184,41 @@ def _bytes_field(name: str, sealing: Sealing, *, optional: bool = True) -> Recor
 
 def _label_field(name: str) -> RecordField:
     parse = _or_none(_short_text(0, LABEL_CHARS))
-    return RecordField(name, "text", parse, optional=True, sealing=Sealing.LABEL, searchable=True)
+    return RecordField(name, "text", parse, optional=True, sealing=Sealing.LABEL)
 
 
 def _enum_field(name: str, find: Callable[[str], Any], values: type[StrEnum]) -> RecordField:
     by_value = {str(value): value for value in values}
-    return RecordField(name, "text", _named(find), encode=str, decode=by_value.__getitem__, searchable=True)
+    return RecordField(name, "text", _named(find), encode=str, decode=by_value.__getitem__)
 
 
-def _time_field(name: str, *, optional: bool = False, searchable: bool = False) -> RecordField:
+def _time_field(name: str, *, optional: bool = False) -> RecordField:
     parse = _number(EARLIEST, LATEST, "time in seconds since 1970, in the years 1 to 9999")
     if optional:
         parse = _or_none(parse)
-    return RecordField(name, "float8", parse, optional=optional, searchable=searchable)
+    return RecordField(name, "float8", parse, optional=optional)
 
 
 FIELDS: Final = (
-    RecordField("id", "text", _short_text(1, LABEL_CHARS), searchable=True),
-    RecordField("scope", "text", _scope, searchable=True),
+    RecordField("id", "text", _short_text(1, LABEL_CHARS)),
+    RecordField("scope", "text", _scope),
     RecordField("text", "text", _text, sealing=Sealing.CONTENT),
     _enum_field("kind", kind_of, Kind),
     _enum_field("tier", tier_of, Tier),
-    RecordField("data", "text", _data, optional=True, in_json=True, sealing=Sealing.CONTENT, searchable=True),
+    RecordField("data", "text", _data, optional=True, in_json=True, sealing=Sealing.CONTENT),
     _label_field("who"),
     _label_field("agent"),
     _label_field("session"),
-    RecordField("step", "int8", _or_none(_whole(-LARGEST, LARGEST)), optional=True, searchable=True),
-    RecordField("place", "", _or_none(_place), decode=_or_none(tuple), optional=True, searchable=True),
-    RecordField("importance", "float8", _number(0, 1, "number from 0 to 1"), searchable=True),
-    _time_field("created", searchable=True),
-    _time_field("occurred", searchable=True),
-    RecordField("uses", "int4", _whole(0, LARGEST), searchable=True),
-    _time_field("last_used", optional=True, searchable=True),
+    RecordField("step", "int8", _or_none(_whole(-LARGEST, LARGEST)), optional=True),
+    RecordField("place", "", _or_none(_place), decode=_or_none(tuple), optional=True),
+    RecordField("importance", "float8", _number(0, 1, "number from 0 to 1")),
+    _time_field("created"),
+    _time_field("occurred"),
+    RecordField("uses", "int4", _whole(0, LARGEST)),
+    _time_field("last_used", optional=True),
     _time_field("expires", optional=True),
     _label_field("source"),
-    RecordField("meta", "text", _meta, in_json=True, sealing=Sealing.CONTENT, searchable=True),
+    RecordField("meta", "text", _meta, in_json=True, sealing=Sealing.CONTENT),
     RecordField(
         "state",
         "text",
@@ -229,16 +227,15 @@ FIELDS: Final = (
         decode=State.from_json,
         in_json=True,
         sealing=Sealing.CONTENT,
-        searchable=True,
     ),
     _bytes_field("vector", Sealing.BOX),
     _bytes_field("terms", Sealing.BOX, optional=False),
-    RecordField("level", "int4", _whole(0, 2), searchable=True),
+    RecordField("level", "int4", _whole(0, 2)),
     _bytes_field("original", Sealing.CONTENT),
     RecordField("derived_from", "text", _ids, decode=tuple, in_json=True),
     _enum_field("trust", trust_of, Trust),
     _bytes_field("sealed", Sealing.CLEAR),
-    RecordField("version", "int4", _whole(1, LARGEST), searchable=True),
+    RecordField("version", "int4", _whole(1, LARGEST)),
     RecordField("seq", "int8", _whole(0, LARGEST)),
 )
 FIELD_OF: Final = {field.name: field for field in FIELDS}
@@ -272,11 +269,16 @@ def encode_fields(record: Record) -> dict[str, Any]:
 
 def decode_fields(said: Mapping[str, Any]) -> Record:
     """The record of `encode_fields`, for JSON that was checked before."""
+    return Record(**decode_values(said))
+
+
+def decode_values(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of some fields as a record has them, from JSON that Eidet wrote, such as that of an event."""
     values = dict(said)
     for name, decode in _DECODED:
         if name in values:
             values[name] = decode(values[name])
-    return Record(**values)
+    return values
 
 
 NEEDED: Final = ("id", "scope", "text")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from .errors import BadInput
+
+MOST_SCOPES: Final = 100  # that one question may name
 
 ONE = "*"  # what a pattern of one label would be elsewhere; here it names nothing
 ALL = "**"  # every scope, where a verb can mean that
@@ -17,11 +21,13 @@ class Scope:
     """The isolation boundary: a path of labels such as `acme/ann`.
 
     `"acme"` names exactly one scope. `"acme/**"` names `acme` and all below it, wherever a scope is taken;
-    `Scope.under("acme")` is the same, and is printed as `acme/**`.
+    `Scope.under("acme")` is the same, and is printed as `acme/**`. Verbs that read take several scopes as a
+    list, which `Scope.among` turns into one value.
     """
 
     path: str = "default"
     below: bool = False
+    also: tuple[Scope, ...] = ()  # further scopes that a question reads; none of them lies within another
 
     def __post_init__(self) -> None:
         if isinstance(self.path, str) and self.path.endswith(BELOW):
@@ -30,10 +36,27 @@ class Scope:
         check_scope(self.path)
 
     @classmethod
-    def of(cls, scope: str | Scope) -> Scope:
+    def of(cls, scope: Scopes) -> Scope:
+        """One scope, perhaps with all below it; `BadInput` for a list, which only verbs that read take."""
         if isinstance(scope, str):
             return _make_scope(scope)
-        return scope if isinstance(scope, Scope) else cls(scope)
+        if isinstance(scope, list | tuple) or (isinstance(scope, Scope) and scope.also):
+            raise BadInput(f"this takes one scope, not a list of them: {cls.among(scope)}")
+        return scope if isinstance(scope, Scope) else cls(scope)  # type: ignore[arg-type]  # it refuses others
+
+    @classmethod
+    def among(cls, scopes: Scopes) -> Scope:
+        """One scope or several, as one value: `Scope.among(["ann", "team/core"])`.
+
+        A scope that is named twice, or that lies within another one of the list, counts once.
+        """
+        if not isinstance(scopes, list | tuple):
+            return scopes if isinstance(scopes, Scope) else cls.of(scopes)
+        if not scopes:
+            raise BadInput("a list of scopes names at least one scope, such as ['ann', 'team/core']")
+        if len(scopes) > MOST_SCOPES:
+            raise BadInput(f"a question names at most {MOST_SCOPES} scopes, not {len(scopes):,}")
+        return _join_scopes(tuple(map(cls.among, scopes)))
 
     @classmethod
     def under(cls, path: str) -> Scope:
@@ -58,11 +81,36 @@ class Scope:
             _check_label(label)
         return cls.exactly("/".join(labels))
 
+    @property
+    def members(self) -> tuple[Scope, ...]:
+        """Each scope that is named, in the order given; this one alone if there are no others."""
+        return (Scope(self.path, self.below), *self.also) if self.also else (self,)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether records of a single scope are meant, and `path` is its whole name."""
+        return not (self.below or self.also)
+
     def holds(self, path: str) -> bool:
-        return path == self.path or (self.below and path.startswith(self.path + "/"))
+        return (
+            path == self.path
+            or (self.below and path.startswith(self.path + "/"))
+            or any(one.holds(path) for one in self.also)
+        )
+
+    def __contains__(self, other: Scope) -> bool:
+        """Whether all that another scope names lies within this one."""
+        return all(
+            any(own.holds(one.path) and own.below >= one.below for own in self.members)
+            for one in other.members
+        )
 
     def __str__(self) -> str:
-        return self.path + (BELOW if self.below else "")
+        own = self.path + (BELOW if self.below else "")
+        return ", ".join((own, *map(str, self.also)))
+
+
+Scopes = str | Scope | Sequence[str | Scope]  # what verbs that read take: one scope, or a list of them
 
 
 def _check_label(label: str) -> None:
@@ -75,6 +123,13 @@ def _check_label(label: str) -> None:
 @lru_cache(maxsize=4096)
 def _make_scope(path: str) -> Scope:
     return Scope(path)
+
+
+@lru_cache(maxsize=4096)
+def _join_scopes(scopes: tuple[Scope, ...]) -> Scope:
+    named = dict.fromkeys(one for given in scopes for one in given.members)
+    first, *also = [one for one in named if not any(one in other for other in named if other != one)]
+    return Scope(first.path, first.below, tuple(also))
 
 
 def check_scope(path: str) -> None:

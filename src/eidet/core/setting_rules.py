@@ -1,236 +1,124 @@
-"""What each setting may be: one rule for each field, checked whenever settings are made."""
+"""What each setting may be: its annotation says which type, a table here which range or words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from .errors import Misconfigured
 
-MOST: Final = 10**12  # of things that are counted
-LONGEST: Final = 1e6  # days
+_MOST: Final = 10**12  # of things that are counted
+_LONGEST: Final = 1e6  # days
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "str": (str, Path),
+}
+_USUAL: Final[dict[str, tuple[float, float]]] = {
+    "int": (1, _MOST),
+    "float": (0, math.inf),
+}  # an infinite time is never
+_RANGES: Final[dict[str, tuple[float, float]]] = {
+    **dict.fromkeys(("short_entries", "short_steps", "middle_entries", "middle_steps"), (0, _MOST)),
+    **dict.fromkeys(("forget_below", "archive_above", "alike", "quarantine_above"), (0, 1)),
+    **dict.fromkeys(("recent_days", "reference_days", "stale_days"), (1, int(_LONGEST))),
+    "digits": (1, 17),
+    "half_life_days": (1e-6, _LONGEST),
+    "spacing_gain": (0, 100),
+    "importance_gain": (1, 1000),
+    "shape": (0.05, 50),
+    "fact_texts": (0, 1_000_000),
+    "batch": (1, 100_000),
+}
+_WORDS: Final = {
+    "durability": ("process", "power"),
+    "poison": ("untrusted", "all", "off"),
+    "review": ("off", "derived", "untrusted", "all"),
+}
+_CHECKED_ELSEWHERE: Final = ("guard", "guard_key", "key", "retention", "upkeep")
 
 
-class SettingRule(Protocol):
-    """What a setting may be. Its `str` ends the sentence "it must be …"."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRule:
+    """What a setting may be. Its `str` ends the sentence "it must be …". Without types, anything passes."""
 
-    def allows(self, value: Any) -> bool: ...
-
-    def read(self, text: str) -> Any:
-        """The value that a text of the environment stands for; ValueError if it is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """A whole number of a range."""
-
-    low: int
-    high: int = MOST
-
-    def allows(self, value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
-
-    def read(self, text: str) -> Any:
-        return int(text)
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.low:,} to {self.high:,}"
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number of a range."""
-
-    low: float
+    types: tuple[type, ...] = ()
+    low: float = -math.inf
     high: float = math.inf
+    words: tuple[str, ...] = ()
+    or_none: bool = False  # None switches it off
 
     def allows(self, value: Any) -> bool:
-        return (
-            isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high
-        )
+        if value is None or not self.types:
+            return self.or_none or not self.types
+        if not isinstance(value, self.types) or isinstance(value, bool) != (bool in self.types):
+            return False
+        if isinstance(value, int | float):
+            return self.low <= value <= self.high
+        return not self.words or value in self.words
 
-    def read(self, text: str) -> Any:
-        return float(text)
-
-    def __str__(self) -> str:
-        if self.high == math.inf:
-            return f"a number from {self.low:,g} up"
-        return f"a number from {self.low:,g} to {self.high:,.9g}"
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """True or False."""
-
-    def allows(self, value: Any) -> bool:
-        return isinstance(value, bool)
-
-    def read(self, text: str) -> Any:
-        if text.lower() in ("1", "true", "yes", "0", "false", "no"):
-            return text.lower() in ("1", "true", "yes")
-        raise ValueError(text)
-
-    def __str__(self) -> str:
-        return "true or false"
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of some words."""
-
-    words: tuple[str, ...]
-
-    def allows(self, value: Any) -> bool:
-        return isinstance(value, str) and value in self.words
-
-    def read(self, text: str) -> Any:
-        return text
-
-    def __str__(self) -> str:
-        return f"one of {', '.join(self.words)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text, or a path."""
-
-    def allows(self, value: Any) -> bool:
-        return isinstance(value, str | Path)
-
-    def read(self, text: str) -> Any:
-        return text
-
-    def __str__(self) -> str:
-        return "a text"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedElsewhere:
-    """Whatever another part of Eidet reads and checks when the memory is opened."""
-
-    by: str
-
-    def allows(self, value: Any) -> bool:
-        del value
-        return True
-
-    def read(self, text: str) -> Any:
-        return text
-
-    def __str__(self) -> str:
-        return f"what {self.by} takes"
-
-
-@dataclass(frozen=True, slots=True)
-class OrNone:
-    """The same, or None: that switches it off."""
-
-    rule: SettingRule
-
-    def allows(self, value: Any) -> bool:
-        return value is None or self.rule.allows(value)
-
-    def read(self, text: str) -> Any:
-        if text.lower() == "none":
+    def parse(self, text: str) -> Any:
+        """The value that a text of the environment stands for; ValueError if it is none."""
+        if self.or_none and text.lower() == "none":
             return None
-        return self.rule.read(text)
+        if bool in self.types:
+            return ("0", "false", "no", "1", "true", "yes").index(text.lower()) > 2
+        if int in self.types:
+            return float(text) if float in self.types else int(text)
+        return text
 
     def __str__(self) -> str:
-        return f"{self.rule}, or none"
+        return self._describe_values() + (", or none" if self.or_none else "")
+
+    def _describe_values(self) -> str:
+        if self.words:
+            return f"one of {', '.join(self.words)}"
+        if int not in self.types:
+            return "true or false" if bool in self.types else "a text"
+        if float not in self.types:
+            return f"a whole number from {self.low:,} to {self.high:,}"
+        return f"a number from {self.low:,g} " + ("up" if self.high == math.inf else f"to {self.high:,.9g}")
 
 
-SHARE: Final = Number(0, 1)
-TIME: Final = Number(0)  # an infinite time is never
-COUNT: Final = Whole(1)
-
-UPKEEP_RULES: Final[Mapping[str, SettingRule]] = {
-    "short_entries": OrNone(Whole(0)),
-    "short_age_days": OrNone(TIME),
-    "short_steps": OrNone(Whole(0)),
-    "middle_entries": OrNone(Whole(0)),
-    "middle_age_days": OrNone(TIME),
-    "middle_steps": OrNone(Whole(0)),
-    "gist_tokens": COUNT,
-    "digits": Whole(1, 17),
-    "promote_uses": OrNone(COUNT),
-    "promote_days": TIME,
-    "forget_below": SHARE,
-    "archive_above": SHARE,
-    "archive": OrNone(Text()),
-    "half_life_days": Number(1e-6, LONGEST),
-    "spacing_gain": Number(0, 100),
-    "importance_gain": Number(1, 1000),
-    "shape": Number(0.05, 50),
-    "alike": SHARE,
-    "session_idle_hours": OrNone(TIME),
-    "episode_messages": OrNone(COUNT),
-    "episode_tokens": COUNT,
-    "fact_episodes": COUNT,
-    "fact_texts": Whole(0, 1_000_000),
-    "every_insertions": OrNone(COUNT),
-    "moves_told_days": TIME,
-    "history_days": OrNone(TIME),
-    "batch": Whole(1, 100_000),
-}
-
-SETTING_RULES: Final[Mapping[str, SettingRule]] = {
-    "durability": OneOf(("process", "power")),
-    "language": OrNone(Text()),
-    "ranking": OrNone(Text()),
-    "keep_duplicates": Flag(),
-    "text_chars": COUNT,
-    "index": Text(),
-    "index_memory_mb": COUNT,
-    "sidecar_from": COUNT,
-    "flush_uses": COUNT,
-    "recent_days": Whole(1, int(LONGEST)),
-    "reference_days": Whole(1, int(LONGEST)),
-    "stale_days": Whole(1, int(LONGEST)),
-    "weigh": Flag(),
-    "facts": Flag(),
-    "fact_steps": COUNT,
-    "fact_seconds": TIME,
-    "echo_guard": Flag(),
-    "access_log": OrNone(Text()),
-    "guard": CheckedElsewhere("the guard"),
-    "guard_key": CheckedElsewhere("the guard"),
-    "vault": OrNone(Text()),
-    "reveal": Flag(),
-    "poison": OneOf(("untrusted", "all", "off")),
-    "quarantine_above": OrNone(SHARE),
-    "receipt_key": OrNone(Text()),
-    "audit": OrNone(Text()),
-    "audit_recalls": Flag(),
-    "audit_content": Flag(),
-    "audit_sync": Flag(),
-    "audit_key_file": OrNone(Text()),
-    "key": CheckedElsewhere("the key of a sealed memory"),
-    "index_unsealed": Flag(),
-    "retention": CheckedElsewhere("`Settings` itself"),
-    "upkeep": CheckedElsewhere("`Upkeep`"),
-}
+@cache
+def rules_of(kind: Any) -> Mapping[str, SettingRule]:
+    """One rule for each field of a class of settings."""
+    return {field.name: _make_rule(field.name, str(field.type)) for field in fields(kind)}
 
 
-def check_fields(rules: Mapping[str, SettingRule], values: Any, within: str = "") -> None:
+def _make_rule(name: str, annotation: str) -> SettingRule:
+    if name in _CHECKED_ELSEWHERE:
+        return SettingRule()
+    first, *others = annotation.split(" | ")
+    low, high = _RANGES.get(name, _USUAL.get(first, (-math.inf, math.inf)))
+    return SettingRule(
+        types=_TYPES[first], low=low, high=high, words=_WORDS.get(name, ()), or_none="None" in others
+    )
+
+
+def check_fields(values: Any, within: str = "") -> None:
     """Raises `Misconfigured` for the first field that its rule does not allow."""
-    for name, rule in rules.items():
+    kind: Any = type(values)
+    for name, rule in rules_of(kind).items():
         value = getattr(values, name)
         if not rule.allows(value):
-            raise refusal(rule, within + name, value)
+            raise _make_error(rule, within + name, value)
 
 
-def read_field(rule: SettingRule, name: str, value: Any) -> Any:
+def parse_field(rule: SettingRule, name: str, value: Any) -> Any:
     """A value of a file or of the environment; a text stands for what the rule reads in it."""
     if not isinstance(value, str):
         return value
     try:
-        return rule.read(value)
+        return rule.parse(value)
     except ValueError:
-        raise refusal(rule, name, value) from None
+        raise _make_error(rule, name, value) from None
 
 
-def refusal(rule: SettingRule, name: str, value: Any) -> Misconfigured:
+def _make_error(rule: SettingRule, name: str, value: Any) -> Misconfigured:
     return Misconfigured(f"setting {name} cannot be {value!r:.80}: it must be {rule}")

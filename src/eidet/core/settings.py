@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any, Final, TypeVar
 from .errors import BadInput, Misconfigured
 from .record import kind_of
 from .scope import Scope
-from .setting_rules import SETTING_RULES, UPKEEP_RULES, SettingRule, check_fields, read_field
+from .setting_rules import check_fields, parse_field, rules_of
 
 CHOICES: Final = ("memory", "embedder")  # in a settings file beside the settings: what to open
 
@@ -52,7 +54,7 @@ class Upkeep:
     batch: int = 100  # records changed per transaction
 
     def __post_init__(self) -> None:
-        check_fields(UPKEEP_RULES, self, "upkeep.")
+        check_fields(self, "upkeep.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,7 @@ class Settings:
     language: str | None = None  # of the texts, for stemming; None: the file's own, or English
     ranking: str | None = None  # the version of the weights that recall ranks by; None: the newest
     keep_duplicates: bool = False  # store a fact again even if its scope has it word for word
+    read_speakers: bool | None = None  # take who and occurred from "[2026-05-08] Ann: …"; None: if asked to
     text_chars: int = 1_000_000  # the longest text accepted
     index: str = field(default="auto", repr=False)  # auto, embedded, or a name or URL of an index
     index_memory_mb: int = 1024  # scopes beyond this leave RAM, least recently used first
@@ -125,11 +128,12 @@ class Settings:
     echo_guard: bool = False  # detect texts that only repeat what was just recalled
     access_log: str | None = None  # a file that records every use, for upkeep.fit()
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off
-    guard_key: Any = field(default=None, repr=False)  # bytes, hex or base64 text, or file:PATH
+    guard_key: Any = field(default=None, repr=False)  # bytes, hex or base64 text, file:PATH, env:NAME
     vault: str | Path | None = None  # the file that holds the values behind pseudonyms
     reveal: bool = True  # readers of this memory see real values for pseudonyms; else only with the key
     poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
     quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
+    review: str = "off"  # what waits until a person approves it: "derived", "untrusted" or "all" records
     receipt_key: str | None = None  # a PEM file with an Ed25519 key that signs erasure receipts
     audit: str | None = None  # the audit log file; "off" opens an audited memory without its log
     audit_recalls: bool = False  # audit reads too
@@ -142,7 +146,7 @@ class Settings:
     upkeep: Upkeep = field(default_factory=Upkeep)  # limits of tiers and forgetting, see `Upkeep`
 
     def __post_init__(self) -> None:
-        check_fields(SETTING_RULES, self)
+        check_fields(self)
         if not isinstance(self.upkeep, Upkeep):
             raise Misconfigured(f"setting upkeep must be Upkeep(…), not {self.upkeep!r:.80}")
         if not isinstance(self.retention, Iterable):
@@ -163,8 +167,8 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
     upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
     if not isinstance(upkeep, dict):
         raise Misconfigured(f"settings file {file}: [eidet.upkeep] must be a table, not {upkeep!r}")
-    chosen = _choose(Settings(), SETTING_RULES, given, environment, "EIDET_", "")
-    kept = _choose(Upkeep(), UPKEEP_RULES, upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
+    chosen = _choose(Settings(), given, environment, "EIDET_", "")
+    kept = _choose(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
     return replace(chosen, retention=retention, upkeep=kept)
 
 
@@ -198,7 +202,6 @@ T = TypeVar("T", Settings, Upkeep)
 
 def _choose(
     usual: T,
-    rules: Mapping[str, SettingRule],
     given: Mapping[str, Any],
     environment: Mapping[str, str],
     prefix: str,
@@ -212,7 +215,9 @@ def _choose(
     if unknown := values.keys() - names:
         listed = sorted(f"{within}{name}" for name in unknown)
         raise Misconfigured(f"unknown settings {listed}; there are {', '.join(sorted(names))}")
-    typed = {name: read_field(rules[name], within + name, value) for name, value in values.items()}
+    kind: Any = type(usual)
+    rules = rules_of(kind)
+    typed = {name: parse_field(rules[name], within + name, value) for name, value in values.items()}
     return replace(usual, **typed)
 
 
@@ -228,3 +233,82 @@ def _table(file: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise Misconfigured(f"settings file {file} needs a table [eidet]")
     return dict(table)
+
+
+# Settings of a memory that was given none: those of the environment, as the command line reads them.
+
+SECURITY: Final = (
+    *("guard", "guard_key", "vault", "reveal", "poison", "quarantine_above", "review"),
+    *("receipt_key", "key"),
+    *("audit", "audit_recalls", "audit_content", "audit_sync", "audit_key_file"),
+)
+CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"
+ALIKE: Final = 0.9  # names that differ by a letter or two
+# Variables that are no settings: of the command line, of a door, of a server and its clients, for faults.
+_OTHERS: Final = (
+    *("MEMORY", "EMBEDDER", "AUDIT_KEY", "PATH", "TRACEBACK", "CONFIG", "KEY_FILE"),
+    *("API_KEY", "KEYS", "HOOKS", "HOOKS_IDLE_SECONDS", "HOOKS_WAIT_SECONDS"),
+)
+OTHERS: Final = frozenset(f"EIDET_{name}" for name in _OTHERS)
+
+
+class UnusedVariable(UserWarning):
+    """A variable of the environment that looks as if it protected a memory, and does not."""
+
+
+def settings_of(given: Settings | None, environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings given, or those of the environment; `Misconfigured` if they are no settings."""
+    known = os.environ if environment is None else environment
+    if given is None:
+        return read_environment(known)
+    if not isinstance(given, Settings):
+        raise Misconfigured(f"settings must be Settings(…), not {type(given).__name__}")
+    return given
+
+
+def change_settings(settings: Settings, **changes: str | None) -> Settings:
+    """The settings with what was said beside them."""
+    given = {name: value for name, value in changes.items() if value is not None}
+    return replace(settings, **given) if given else settings  # type: ignore[arg-type]
+
+
+def read_environment(environment: Mapping[str, str]) -> Settings:
+    """EIDET_* variables, and the settings file that EIDET_CONFIG names."""
+    _warn_misspelt(environment)
+    file = environment.get(CONFIG)
+    found = read_settings(environment, Path(file) if file else None)
+    if environment.get(KEY_FILE) and found.key is None:
+        return replace(found, key=f"file:{environment[KEY_FILE]}")
+    return found
+
+
+def warn_unused(
+    used: Settings, given: Mapping[str, Any], environment: Mapping[str, str] | None = None
+) -> None:
+    """Warns of security variables that settings of the caller leave unused; `said` are other arguments."""
+    known = os.environ if environment is None else environment
+    names = [name for name in SECURITY if f"EIDET_{name.upper()}" in known and given.get(name) is None]
+    usual = Settings()
+    unused = [f"EIDET_{name.upper()}" for name in names if getattr(used, name) == getattr(usual, name)]
+    if known.get(KEY_FILE) and used.key is None and given.get("key") is None:
+        unused.append(KEY_FILE)
+    if unused:
+        warnings.warn(
+            f"{', '.join(unused)}: set, but not used, because settings were given in code; "
+            "leave settings out, or start from eidet.core.settings.read_environment(os.environ)",
+            UnusedVariable,
+            stacklevel=3,
+        )
+
+
+def _warn_misspelt(environment: Mapping[str, str]) -> None:
+    """A misspelt name would protect nothing; names that are like none of ours are the caller's own."""
+    known = {f"EIDET_{field.name.upper()}" for field in fields(Settings)} | OTHERS
+    known |= {f"EIDET_UPKEEP_{field.name.upper()}" for field in fields(Upkeep)}
+    for name in sorted(environment):
+        if not name.startswith("EIDET_") or name in known:
+            continue
+        from difflib import get_close_matches
+
+        for meant in get_close_matches(name, known, 1, ALIKE):
+            warnings.warn(f"{name}: not used; did you mean {meant}?", UnusedVariable, stacklevel=4)

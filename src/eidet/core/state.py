@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, Final
 
 from .validate import Json, copy_json, dump_json
@@ -52,6 +53,15 @@ class Review:
     by: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """The scope that a record was promoted from, when and by whom."""
+
+    scope: str
+    at: float
+    by: str | None = None
+
+
 def _no_state() -> State:
     return NO_STATE
 
@@ -83,6 +93,7 @@ class State:
     poison: PoisonLabel | None = None
     quarantine: Quarantine | None = None
     reviewed: Review | None = None
+    promoted: Promotion | None = None
     merged: tuple[MergedPart, ...] = ()
     echo_of: str | None = None  # the id of the record that it only repeats
     weighed: bool = False  # its importance is Eidet's to change
@@ -166,14 +177,14 @@ def _as_json(value: Any) -> Json:
 # Reading back what `to_json` wrote: each takes one shape, and says Misshapen to every other.
 
 
-def read_number(value: Json) -> float:
+def _read_number(value: Json) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Misshapen(f"{value!r:.80} is not a number")
     return value
 
 
 def _positive(value: Json) -> float:
-    if not read_number(value) > 0:
+    if not _read_number(value) > 0:
         raise Misshapen(f"{value!r:.80} is not above 0")
     if isinstance(value, float):
         return float(value)
@@ -210,25 +221,6 @@ def _mapping(value: Json) -> dict[str, Json]:
     return value
 
 
-_SHAPES: Final[dict[type[Any], dict[str, Callable[[Json], Any]]]] = {
-    Protection: {"at": read_number, "by": _text, "expires": read_number},
-    PoisonLabel: {"score": read_number, "why": _texts},
-    Quarantine: {"at": read_number, "was": _text, "by": _text, "because": _text},
-    Review: {"at": read_number, "digest": _text, "by": _text},
-    MergedPart: {
-        "id": _text,
-        "text": _text,
-        "occurred": read_number,
-        "source": _text,
-        "session": _text,
-        "importance": read_number,
-        "meta": _mapping,
-        "state": State.from_json,
-    },
-}
-_PARTS: Final = tuple(_SHAPES)
-
-
 def _read_part(kind: type[Any], value: Json) -> Any:
     """One of the parts of a state; Misshapen if anything is missing, unknown or of another type."""
     shape, items = _SHAPES[kind], _mapping(value)
@@ -246,22 +238,20 @@ def _read_merged(value: Json) -> tuple[MergedPart, ...]:
     return tuple(_read_part(MergedPart, part) for part in value)
 
 
-_READ: Final[dict[str, Callable[[Json], Any]]] = {
-    "pinned": lambda value: _read_part(Protection, value),
-    "hold": lambda value: _read_part(Protection, value),
-    "ttl": _positive,
-    "poison": lambda value: _read_part(PoisonLabel, value),
-    "quarantine": lambda value: _read_part(Quarantine, value),
-    "reviewed": lambda value: _read_part(Review, value),
-    "merged": _read_merged,
-    "echo_of": _text,
-    "weighed": _true,
-    "used_before_move": _count,
-    "worded_by": _text,
-    "pii": _texts,
+_PARTS: Final = (Protection, PoisonLabel, Quarantine, Review, Promotion, MergedPart)
+_READERS: Final[dict[str, Callable[[Json], Any]]] = {  # by the annotation of a field
+    "float": _read_number,
+    "int": _count,
+    "bool": _true,
+    "str": _text,
+    "tuple[str, ...]": _texts,
+    "Mapping[str, Json]": _mapping,
+    "State": State.from_json,
+    "tuple[MergedPart, ...]": _read_merged,
+    **{kind.__name__: partial(_read_part, kind) for kind in _PARTS},
 }
-
-
-def read_field(name: str, value: Json) -> Any:
-    """A field of a state from its JSON; Misshapen if it has another shape."""
-    return _READ[name](value)
+_SHAPES: Final[dict[Any, dict[str, Callable[[Json], Any]]]] = {
+    kind: {one.name: _READERS[str(one.type).removesuffix(" | None")] for one in fields(kind)}
+    for kind in (*_PARTS, State)
+}
+_READ: Final = {name: read for name, read in _SHAPES[State].items() if name != "more"} | {"ttl": _positive}

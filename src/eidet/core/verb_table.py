@@ -72,7 +72,7 @@ class Verb:
 
 KINDS: Final = (
     *("message", "working", "fact", "episode", "summary", "state", "action", "interaction", "document"),
-    "triple",
+    *("triple", "procedure"),
 )
 TIERS: Final = ("short", "middle", "long")
 SOURCES: Final = ("trusted", "user", "tool", "web", "unknown")
@@ -191,6 +191,7 @@ MESSAGE: Final[Mapping[str, Argument]] = {
 }
 REMEMBER: Final[Mapping[str, Argument]] = {
     "keep_duplicates": flag("Store facts again that the scope has already.", default=None),
+    "read_speakers": flag('Take who and occurred from texts that begin with "[2026-05-08] Ann:" or "Ann:".'),
     "again": AGAIN,
     "version": Argument(
         form=Form.WHOLE,
@@ -246,13 +247,20 @@ RECALL: Final[Mapping[str, Argument]] = {
     "reasons": flag("Say why each hit is there; false is faster.", default=True),
     "vectors": VECTORS,
 }
+RECALL_ALL: Final[Mapping[str, Argument]] = {
+    **FILTERS,
+    "query": replace(QUERY, form=Form.TEXT, about="What all of them are about: a question or a few words."),
+    "limit": replace(LIMIT, default=100),
+    **{name: RECALL[name] for name in ("now", "as_of", "known_at", "reasons", "vectors")},
+}
 CONTEXT: Final[Mapping[str, Argument]] = {
     **FILTERS,
     "query": QUERY,
     "budget": whole("How many tokens the block may take.", 1000, 1, 10_000_000),
     "limit": whole("How many memories to choose from.", 50, 1, 10_000),
     "neighbours": whole("Turns before and after each hit.", 1, 0, 100),
-    "headings": flag("Headings for the parts and sessions.", default=True),
+    "headings": flag("Headings for the parts and days.", default=True),
+    "seen": replace(IDS, about="Ids of memories that the reader was shown already.", default=()),
     "fence": flag("Quote what is not trusted.", default=True),
     "reveal": flag("Turn pseudonyms back; needs the right admin."),
     "recipe": RECIPE,
@@ -288,12 +296,35 @@ FEEDBACK: Final[Mapping[str, Argument]] = {
     ),
     "by": Argument(about="Who judges.", default=None, longest=200),
 }
+PROMOTE: Final[Mapping[str, Argument]] = {
+    "id": ID,
+    "to": Argument(about="The scope that it goes into, such as team/core."),
+    "move": flag("Take it out of its scope, with its earlier versions; needs the right forget."),
+}
 GET: Final[Mapping[str, Argument]] = {"ids": replace(IDS, longest=10_000), "vectors": VECTORS}
+
+APPROVE: Final[Mapping[str, Argument]] = {
+    "id": ID,
+    "text": _text("What it says from now on; what it says now, if left out."),
+    "trust": label("How far its source is trusted from now on; as before, if left out.", *SOURCES),
+    "version": replace(
+        REMEMBER["version"], about="The version that was looked at, else nothing is written.", least=1
+    ),
+}
+REJECT: Final[Mapping[str, Argument]] = {
+    "id": ID,
+    "version": APPROVE["version"],
+    "because": replace(BECAUSE, about="The reason, for the receipt and the audit."),
+}
 
 VERBS: Final[Mapping[str, Verb]] = {
     "recall": Verb(
         "What matters for a query, best first, each hit with its reasons.",
         RECALL,
+    ),
+    "recall_all": Verb(
+        "Every memory on a topic in order of time, counted; what may be missing is said.",
+        RECALL_ALL,
     ),
     "context": Verb(
         "A prompt-ready block of what matters for a query, never over its budget of tokens.",
@@ -317,6 +348,36 @@ A preview shows texts: it needs the right read as well. A whole scope goes only 
         FORGET,
         rights=("forget",),
         repeatable=False,
+    ),
+    "review": Verb(
+        "What waits for a person: memories in quarantine or labelled as suspicious, newest first.",
+        {"limit": replace(LIMIT, default=100)},
+        answer="memories",
+    ),
+    "approve": Verb(
+        "Lets a memory that waits for review into answers, perhaps with another text.",
+        APPROVE,
+        rights=("write",),
+    ),
+    "reject": Verb(
+        "Forgets a memory that waits for review; the same text is refused when it comes back.",
+        REJECT,
+        rights=("forget",),
+        repeatable=False,
+    ),
+    "promote": Verb(
+        "Copies a memory into another scope, or moves it; both scopes must be the caller's.",
+        PROMOTE,
+        rights=("read", "write"),
+    ),
+    "changes": Verb(
+        "One page of what changed in a scope: ask again with its `cursor` as `since`.",
+        {
+            "since": replace(
+                REMEMBER["version"], about="The cursor of a change or a page; 0: everything. Default: now."
+            ),
+            "limit": replace(LIMIT, default=500),
+        },
     ),
     "feedback": Verb(
         "Says whether a memory was useful; without an id, whether the whole answer was. Only counted.",

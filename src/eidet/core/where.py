@@ -10,14 +10,16 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
 
 from .condition import Condition, is_number
 from .errors import BadInput, each_item
 from .limits import FILTER_DEPTH, FILTER_VALUES, check_count
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
-from .scope import Scope
+from .scope import Scope, Scopes
 from .validate import Json, Moment, clean_text, moment, plain_value
+
+T = TypeVar("T")
 
 __all__ = ["Box", "Condition", "Near", "Where", "check_place"]
 
@@ -87,7 +89,7 @@ def _axis(place: Place, axis: int) -> float:
 class Where:
     """Which records are meant. Every part given must hold; times and steps include both ends."""
 
-    scope: Scope | None = None  # the scope to look in; the verbs set it from their `scope` argument
+    scope: Scope | None = None  # the scope or scopes to look in; the verbs set it from their `scope` argument
     ids: tuple[str, ...] | None = None  # one of these ids
     kinds: tuple[Kind, ...] | None = None  # one of these kinds
     tiers: tuple[Tier, ...] | None = None  # one of these tiers
@@ -117,7 +119,7 @@ class Where:
         def __init__(
             self,
             *,
-            scope: str | Scope | None = None,
+            scope: Scopes | None = None,
             ids: str | Iterable[str] | None = None,
             kinds: str | Iterable[str] | None = None,
             tiers: str | Iterable[str] | None = None,
@@ -223,10 +225,6 @@ class Where:
         )
 
 
-def _tidy_scope(value: str | Scope) -> Scope:
-    return Scope.of(value)
-
-
 def _tidy_label(value: Any) -> str:
     return clean_text(value, "a filter")
 
@@ -245,16 +243,8 @@ def _tidy_labels(value: Any) -> tuple[str, ...]:
     return labels
 
 
-def _tidy_kinds(value: Any) -> tuple[Kind, ...]:
-    return tuple(kind_of(item) for item in _tidy_labels(value))
-
-
-def _tidy_tiers(value: Any) -> tuple[Tier, ...]:
-    return tuple(tier_of(item) for item in _tidy_labels(value))
-
-
-def _tidy_trust(value: Any) -> tuple[Trust, ...]:
-    return tuple(trust_of(item) for item in _tidy_labels(value))
+def _tidy_names(find: Callable[[str], T]) -> Callable[[Any], tuple[T, ...]]:
+    return lambda value: tuple(map(find, _tidy_labels(value)))
 
 
 def _tidy_number(value: Any) -> float | int:
@@ -302,30 +292,18 @@ def _tidy_near(value: Any) -> Near:
 
 
 _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
-    "scope": _tidy_scope,
+    "scope": Scope.among,
     "ids": _tidy_labels,
-    "kinds": _tidy_kinds,
-    "tiers": _tidy_tiers,
-    "trust": _tidy_trust,
-    "agent": _tidy_label,
-    "session": _tidy_label,
-    "who": _tidy_label,
-    "source": _tidy_label,
-    "since": moment,
-    "until": moment,
-    "created_since": moment,
-    "created_until": moment,
-    "alive_at": moment,
-    "step_from": _tidy_number,
-    "step_to": _tidy_number,
-    "importance_min": _tidy_number,
-    "importance_max": _tidy_number,
+    "kinds": _tidy_names(kind_of),
+    "tiers": _tidy_names(tier_of),
+    "trust": _tidy_names(trust_of),
+    **dict.fromkeys(("agent", "session", "who", "source"), _tidy_label),
+    **dict.fromkeys(("since", "until", "created_since", "created_until", "alive_at"), moment),
+    **dict.fromkeys(("step_from", "step_to", "importance_min", "importance_max"), _tidy_number),
     "conditions": _tidy_conditions,
     "box": _tidy_box,
     "near": _tidy_near,
-    "every": _tidy_parts,
-    "some": _tidy_parts,
-    "never": _tidy_parts,
+    **dict.fromkeys(("every", "some", "never"), _tidy_parts),
 }
 
 

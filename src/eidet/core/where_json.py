@@ -67,10 +67,7 @@ def _from_json(values: Json, left: int) -> Where:
         raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
     if unknown := sorted(values.keys() - set(_FIELDS)):
         raise BadInput(f"an exact filter knows no {unknown}; there are {', '.join(_FIELDS)}")
-    given: dict[str, Any] = {}
-    for name, value in values.items():
-        given[name] = _value_from_json(name, value, left)
-    return Where(**given)
+    return Where(**{name: _value_from_json(name, value, left) for name, value in values.items()})
 
 
 def _value_from_json(name: str, value: Json, left: int) -> Any:

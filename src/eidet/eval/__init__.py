@@ -1,7 +1,7 @@
 """How well does a memory find what is asked for? Measured on conversations and questions with gold.
 
 datasets.py  a file → cases            lines.py              cases as JSON lines
-runner.py    cases → answers           ranking_metrics.py    answers → numbers
+runner.py    cases → answers           ranking_metrics.py, contexts.py  answers → numbers
 figures.py   numbers → figures         report.py, plot.py    JSON, gates, plot
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from .. import BadInput
 from ..recall import recipe_of
 from .cases import Case, Question, check_cases, limit_questions
+from .contexts import BUDGETS
 from .datasets import FORMATS, read_cases
 from .figures import Comparison, Difference, Figure, Run, compare_runs, measure_run
 from .plot import draw
@@ -20,6 +21,7 @@ from .report import Least, Missed, Report, check_least, find_missed, least_of, n
 from .runner import Progress, QuestionAnswer, RankedHit, Variant, ask
 
 __all__ = [
+    "BUDGETS",
     "FORMATS",
     "KS",
     "Case",
@@ -51,42 +53,44 @@ def evaluate(
     against: Sequence[Variant] = (),
     depth: int = 20,
     ks: Sequence[int] = KS,
-    budget: int = 1000,
+    budgets: Sequence[int] = BUDGETS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
     """Remembers the cases and asks their questions, once per variant; others are compared with the first.
 
-    `depth` hits are asked for, figures are taken at each of `ks` up to it; contexts are measured at
-    `budget` tokens (0: not at all). `seed` decides the draws of the intervals and the contexts.
+    `depth` hits are asked for, figures are taken at each of `ks` up to it; contexts are measured at each
+    of `budgets` (none: not at all), over at most 300 questions. `seed` decides all draws.
     """
     variants = [variant or Variant(), *against]
-    names, kept = names_of(variants), _check_request(cases, variants, depth, ks, budget)
+    names, kept = names_of(variants), _check_request(cases, variants, depth, ks, budgets)
     tell = _count_progress(cases, len(variants), progress)
     runs: list[Run] = []
     for name, one in zip(names, variants, strict=True):
-        asked = ask(cases, one, depth=depth, budget=budget, seed=seed, tell=tell)
+        asked = ask(cases, one, depth=depth, budgets=budgets, seed=seed, tell=tell)
         runs.append(measure_run(asked, name, one, depth=depth, ks=kept, seed=seed))
     return Report(
         cases=tuple(cases),
         runs=tuple(runs),
         comparisons=tuple(compare_runs(run, runs[0], seed) for run in runs[1:]),
         depth=depth,
-        budget=budget,
+        budgets=tuple(budgets),
         seed=seed,
         ks=kept,
     )
 
 
 def _check_request(
-    cases: Sequence[Case], variants: Sequence[Variant], depth: int, ks: Sequence[int], budget: int
+    cases: Sequence[Case], variants: Sequence[Variant], depth: int, ks: Sequence[int], budgets: Sequence[int]
 ) -> tuple[int, ...]:
     """The ranks at which figures are taken; what cannot be measured is told before anything runs."""
     check_cases(cases)
     for variant in variants:
         recipe_of(variant.recipe)
-    if not 1 <= depth <= 1000 or budget < 0:
-        raise BadInput(f"depth must be from 1 to 1,000 and budget from 0 up, not {depth} and {budget}")
+    if not 1 <= depth <= 1000 or any(budget < 1 for budget in budgets):
+        raise BadInput(
+            f"depth must be from 1 to 1,000 and budgets from 1 up, not {depth} and {list(budgets)}"
+        )
     if not (kept := tuple(sorted({k for k in ks if 1 <= k <= depth}))):
         raise BadInput(f"figures are taken at ranks from 1 to {depth}, not at {list(ks)}")
     return kept

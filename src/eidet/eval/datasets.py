@@ -16,13 +16,13 @@ from typing import Any, Final
 from .. import BadInput, Draft, Scope
 from .cases import Case, Question, check_cases, sessions_of
 from .json_fields import json_of, list_in, table_in, text_in, texts_in, time_of
-from .lines import is_world, read_line_cases, read_worlds
+from .lines import read_line_cases
 
 _CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _SESSION: Final = re.compile(r"session_(\d+)")
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 
-FORMATS: Final = ("locomo", "longmemeval", "jsonl", "worlds")
+FORMATS: Final = ("locomo", "longmemeval", "jsonl")
 
 
 def read_cases(
@@ -41,15 +41,13 @@ def read_cases(
     if format is not None and format not in FORMATS:
         raise BadInput(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
     name, text = Path(file).name, _content(Path(file))
-    whole = None if format in ("jsonl", "worlds") or _is_lines(text) else json_of(text, name)
-    match format or _format_of(whole, text, name):
+    whole = None if format == "jsonl" or _is_lines(text) else json_of(text, name)
+    match format or _format_of(whole, name):
         case "locomo":
             cases = list(_read_locomo(_as_list(whole, name), name))
         case "longmemeval":
             listed = _as_list(whole, name)
             cases = list(_read_longmemeval(listed, name, roles=roles, sessions=sessions, seed=seed))
-        case "worlds":
-            cases = list(read_worlds(text, name))
         case _:
             cases = list(read_line_cases(text, name))
     check_cases(cases)
@@ -74,12 +72,12 @@ def _is_lines(text: str) -> bool:
     """Whether the first line is an object by itself, with a type or with more lines after it."""
     first, _, rest = text.strip().partition("\n")
     alone = first.startswith("{") and first.rstrip().endswith("}")
-    return alone and ('"type"' in first or is_world(first) or bool(rest))
+    return alone and ('"type"' in first or '"world"' in first or bool(rest))
 
 
-def _format_of(whole: Any, text: str, name: str) -> str:
+def _format_of(whole: Any, name: str) -> str:
     if whole is None:
-        return "worlds" if is_world(text.partition("\n")[0]) else "jsonl"
+        return "jsonl"
     first = whole[0] if isinstance(whole, list) and whole else whole
     if isinstance(first, dict):
         if "conversation" in first:

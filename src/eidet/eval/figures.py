@@ -57,8 +57,6 @@ class Run:
     latency: Mapping[str, float]  # milliseconds at p50, p95, p99
     leaks: int
     empty: float  # share of the questions that nothing came back for
-    tokens: float | None  # of a context, in the mean; None: not measured
-    context_gold: float | None  # share of the gold that is in a context
     records: int
     load_seconds: float
 
@@ -78,16 +76,12 @@ def measure_run(
 ) -> Run:
     answers = asked.answers
     ranks = _ranks_of(answers, depth)
-    columns = ranks.columns(ks)
+    columns = ranks.columns(ks) | dict(asked.contexts)
     millis = np.array([answer.millis for answer in answers])
     hits: list[RankedHit] = []
     for answer in answers:
         hits.extend(answer.found)
     scores, gold = np.array([hit.score for hit in hits]), np.array([hit.gold for hit in hits], np.bool_)
-    tokens = context_gold = None
-    if asked.packed:
-        tokens = float(np.mean([one.tokens for one in asked.packed]))
-        context_gold = float(np.mean([one.gold for one in asked.packed]))
     return Run(
         name=name,
         variant=variant,
@@ -100,8 +94,6 @@ def measure_run(
         latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
         leaks=sum(hit.leaked for hit in hits),
         empty=sum(not answer.found for answer in answers) / len(answers),
-        tokens=tokens,
-        context_gold=context_gold,
         records=asked.records,
         load_seconds=asked.load_seconds,
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
 from .. import BadInput
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_SPOKEN: Final = re.compile(r"(\d{1,2}):(\d{2}) ?([ap])m on (\d{1,2}) (\w+), ?(\d{4})", re.IGNORECASE)
-_SLASHED: Final = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \(\w+\))? (\d{2}):(\d{2})")
+_TIMES: Final = (  # as LoCoMo and LongMemEval write them
+    "%I:%M %p on %d %B %Y",
+    "%I:%M %p on %d %b %Y",
+    "%Y/%m/%d (%a) %H:%M",
+    "%Y/%m/%d %H:%M",
+)
 
 
 def table_in(value: Any, where: str) -> Mapping[str, Any]:
@@ -47,16 +50,9 @@ def texts_in(thing: Mapping[str, Any], name: str, where: str) -> list[str]:
 
 def time_of(text: str, where: str) -> float:
     """`1:56 pm on 8 May, 2023` or `2023/05/20 (Sat) 02:21`, in local time as all times without a zone."""
-    try:
-        if found := _SPOKEN.fullmatch(text.strip()):
-            hour, minute, half, day, month, year = found.groups()
-            whole = int(hour) % 12 + (12 if half in "pP" else 0)
-            number = _MONTHS.index(month[:3].lower()) + 1
-            return datetime(int(year), number, int(day), whole, int(minute)).timestamp()  # noqa: DTZ001
-        if found := _SLASHED.fullmatch(text.strip()):
-            return datetime(*map(int, found.groups())).timestamp()  # type: ignore[arg-type]  # noqa: DTZ001
-    except ValueError:
-        pass  # a month or an hour that there is not: told below
+    for form in _TIMES:
+        with suppress(ValueError):
+            return datetime.strptime(text.replace(",", " ").strip(), form).timestamp()  # noqa: DTZ007
     raise BadInput(
         f"{where}: {text!r} is not a time such as '1:56 pm on 8 May, 2023' or '2023/05/20 (Sat) 02:21'"
     )

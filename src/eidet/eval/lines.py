@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -31,16 +31,30 @@ from .json_fields import json_of, list_in, table_in, text_in, texts_in
 
 _RECORD: Final = {"type", "scope", "id", "text", "who", "session", "occurred", "kind", "data", "meta"}
 _QUESTION: Final = {"type", "scope", "question", "gold", "category", "asked", "id"}
-_LONGEST: Final = {"text": 1_000_000, "id": 200, "who": 1000, "session": 1000}
+_LONGEST: Final = {"text": 1_000_000, "content": 1_000_000, "id": 200, "who": 1000, "session": 1000}
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the lines say of one scope, with the line of each."""
+    """What the lines say of one scope, with the line of each record and the place of each question."""
 
     records: dict[str, Draft] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     questions: dict[str, tuple[Question, str]] = field(default_factory=dict)
+    unanswerable: list[Question] = field(default_factory=list)
+
+    def add(self, draft: Draft, number: int, where: str) -> None:
+        id = str(draft.id)
+        if not id.isprintable():
+            raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
+        if id in self.records:
+            raise BadInput(f"{where}: the id {id!r} is already used in line {self.lines[id]}")
+        self.records[id], self.lines[id] = draft, number
+
+    def ask(self, question: Question, where: str) -> None:
+        if question.id in self.questions:
+            raise BadInput(f"{where}: the question id {question.id!r} appears twice")
+        self.questions[question.id] = (question, where)
 
 
 def read_line_cases(text: str, file: str) -> Iterator[Case]:
@@ -48,12 +62,12 @@ def read_line_cases(text: str, file: str) -> Iterator[Case]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{file}, line {number}"
-            _add(scopes, table_in(json_of(line, where), where), number, where)
-    for scope, gathered in scopes.items():
-        yield _case(scope, gathered)
+            fields = table_in(json_of(line, where), where)
+            (_add_world if "world" in fields else _add_line)(scopes, fields, number, where)
+    return (_case(scope, gathered) for scope, gathered in scopes.items())
 
 
-def _add(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, where: str) -> None:
+def _add_line(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, where: str) -> None:
     kind = fields.get("type")
     if kind not in ("record", "question"):
         raise BadInput(f'{where}: type must be "record" or "question", not {kind!r}')
@@ -62,40 +76,54 @@ def _add(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, w
         raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(sorted(known))}")
     gathered = scopes.setdefault(_scope(fields, where), _Gathered())
     if kind == "record":
-        _add_record(gathered, fields, number, where)
+        text_in(fields, "text", where)
+        gathered.add(_draft(fields, where), number, where)
     else:
-        question = _question(fields, number, where)
-        if question.id in gathered.questions:
-            raise BadInput(f"{where}: the question id {question.id!r} appears twice")
-        gathered.questions[question.id] = (question, where)
+        id = _maybe_text(fields, "id", where) or f"line {number}"
+        gathered.ask(_question(fields, id, ("question", "asked"), ["gold"], where), where)
 
 
-def _add_record(gathered: _Gathered, fields: Mapping[str, Any], number: int, where: str) -> None:
-    id = _short(fields, "id", where)
-    if not id.isprintable():
-        raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
-    if id in gathered.records:
-        raise BadInput(f"{where}: the id {id!r} is already used in line {gathered.lines[id]}")
-    gathered.records[id] = Draft(
-        id=id,
-        text=_short(fields, "text", where),
-        who=_maybe_text(fields, "who", where),
+def _add_world(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, where: str) -> None:
+    gathered = scopes.setdefault(text_in(fields, "world", where), _Gathered())
+    for at, record in enumerate(list_in(fields, "records", where), 1):
+        place = f"{where}, record {at}"
+        gathered.add(_draft(table_in(record, place), place), number, place)
+    for at, given in enumerate(list_in(fields, "questions", where), 1):
+        place = f"{where}, question {at}"
+        asked = table_in(given, place)
+        gold = [name for name in ("gold", "also") if name in asked]
+        question = _question(asked, f"question {at}", ("q", "now"), gold, place)
+        if asked.get("none"):
+            gathered.unanswerable.append(question)
+        else:
+            gathered.ask(replace(question, needed=len(set(asked.get("gold", ())))), place)
+
+
+def _draft(fields: Mapping[str, Any], where: str) -> Draft:
+    said = "content" if "content" in fields else "text"
+    return Draft(
+        id=_short(fields, "id", where),
+        text=_maybe_text(fields, said, where),
+        who=_maybe_text(fields, "who", where) or _maybe_text(fields, "role", where),
         session=_maybe_text(fields, "session", where),
         occurred=_maybe_time(fields, "occurred", where),
-        kind=_maybe_kind(fields, where),
+        kind=_maybe_kind(fields, where) or (Kind.MESSAGE if said == "content" else None),
         data=fields.get("data"),
         meta=table_in(fields.get("meta") or {}, f"{where}: meta") or None,
     )
-    gathered.lines[id] = number
 
 
-def _question(fields: Mapping[str, Any], number: int, where: str) -> Question:
+def _question(
+    fields: Mapping[str, Any], id: str, names: tuple[str, str], gold: Sequence[str], where: str
+) -> Question:
+    """Parses a question; `names` are its fields with the text and the time, `gold` those with its gold."""
+    text, asked = names
     return Question(
-        id=_maybe_text(fields, "id", where) or f"line {number}",
-        text=text_in(fields, "question", where),
-        gold=tuple(dict.fromkeys(texts_in(fields, "gold", where))),
+        id=id,
+        text=text_in(fields, text, where),
+        gold=tuple(dict.fromkeys(id for name in gold for id in texts_in(fields, name, where))),
         category=_maybe_text(fields, "category", where),
-        asked=_maybe_time(fields, "asked", where),
+        asked=_maybe_time(fields, asked, where),
     )
 
 
@@ -110,7 +138,11 @@ def _case(scope: str, gathered: _Gathered) -> Case:
             raise BadInput(f"{where}: gold names {missing[0]!r}, which is not a record of scope {scope}")
         questions.append(replace(question, sessions=sessions_of(question.gold, gathered.records)))
     return Case(
-        scope=scope, records=tuple(gathered.records.values()), questions=tuple(questions), left_out=left_out
+        scope=scope,
+        records=tuple(gathered.records.values()),
+        questions=tuple(questions),
+        unanswerable=tuple(gathered.unanswerable),
+        left_out=left_out,
     )
 
 
@@ -216,79 +248,3 @@ def _question_line(question: Question, scope: str) -> dict[str, Any]:
     if question.asked is not None:
         line["asked"] = iso_time(question.asked)
     return line
-
-
-# Worlds.
-
-
-_FIRST_FIELDS: Final = ("world", "records", "questions")
-
-
-def is_world(first_line: str) -> bool:
-    return all(f'"{name}"' in first_line for name in _FIRST_FIELDS)
-
-
-def read_worlds(text: str, file: str) -> Iterator[Case]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            where = f"{file}, line {number}"
-            yield _read_world(table_in(json_of(line, where), where), where)
-
-
-def _read_world(fields: Mapping[str, Any], where: str) -> Case:
-    records: dict[str, Draft] = {}
-    for at, record in enumerate(list_in(fields, "records", where), 1):
-        draft = _read_record(table_in(record, f"{where}, record {at}"), f"{where}, record {at}")
-        records[str(draft.id)] = draft
-    answered: list[Question] = []
-    unanswerable: list[Question] = []
-    for at, question in enumerate(list_in(fields, "questions", where), 1):
-        place = f"{where}, question {at}"
-        asked = table_in(question, place)
-        read = _read_question(asked, at, records, place)
-        if asked.get("none"):
-            unanswerable.append(read)
-        else:
-            answered.append(read)
-    return Case(
-        scope=text_in(fields, "world", where),
-        records=tuple(records.values()),
-        questions=tuple(answered),
-        unanswerable=tuple(unanswerable),
-    )
-
-
-def _read_record(fields: Mapping[str, Any], where: str) -> Draft:
-    text, who, kind = (
-        _maybe_text(fields, "text", where),
-        _maybe_text(fields, "who", where),
-        _maybe_kind(fields, where),
-    )
-    if "content" in fields:
-        text, who = text_in(fields, "content", where), who or _maybe_text(fields, "role", where)
-        kind = kind or Kind.MESSAGE
-    return Draft(
-        id=text_in(fields, "id", where),
-        text=text,
-        data=fields.get("data"),
-        who=who,
-        kind=kind,
-        session=_maybe_text(fields, "session", where),
-        occurred=_maybe_time(fields, "occurred", where),
-    )
-
-
-def _read_question(fields: Mapping[str, Any], at: int, records: Mapping[str, Draft], where: str) -> Question:
-    gold: list[str] = []
-    for name in ("gold", "also"):
-        if name in fields:
-            gold += texts_in(fields, name, where)
-    return Question(
-        id=f"question {at}",
-        text=text_in(fields, "q", where),
-        gold=tuple(dict.fromkeys(gold)),
-        sessions=sessions_of([id for id in gold if id in records], records),
-        category=_maybe_text(fields, "category", where),
-        asked=_maybe_time(fields, "now", where),
-        needed=len(set(fields.get("gold", ()))),
-    )

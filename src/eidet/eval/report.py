@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from .. import BadInput, __version__
 from .cases import Case, Question
+from .contexts import BUDGETS, FIGURES
 from .figures import Comparison, Difference, Figure, Run
 from .runner import QuestionAnswer, Variant
 
@@ -25,7 +26,7 @@ class Report:
     runs: tuple[Run, ...]
     comparisons: tuple[Comparison, ...] = ()
     depth: int
-    budget: int
+    budgets: tuple[int, ...]
     seed: int
     ks: tuple[int, ...]
 
@@ -77,7 +78,7 @@ class Report:
                     "questions": len(self.base.answers),
                     "left_out": self.count_left_out(),
                 },
-                "settings": {"depth": self.depth, "budget": self.budget, "seed": self.seed, "ks": self.ks},
+                "settings": {"depth": self.depth, "budgets": self.budgets, "seed": self.seed, "ks": self.ks},
                 "runs": list(map(_run, self.runs)),
                 "comparisons": list(map(_comparison, self.comparisons)),
             }
@@ -110,7 +111,6 @@ def _run(run: Run) -> dict[str, Any]:
         "latency_ms": dict(run.latency),
         "leaks": run.leaks,
         "empty_rate": run.empty,
-        "context": None if run.tokens is None else {"tokens": run.tokens, "gold": run.context_gold},
         "load_seconds": run.load_seconds,
         "calibration": list(map(asdict, run.calibration)),
         "questions": [_answer(run, at, answer) for at, answer in enumerate(run.answers)],
@@ -167,6 +167,7 @@ def _round_floats(value: Any) -> Any:
 
 _METRIC: Final = re.compile(
     r"MRR|AUROC|right-AUROC|calibration|(?:R|nDCG|hit|all|session-hit|session-all)@([1-9]\d{0,3})"
+    rf"|(?:{'|'.join(FIGURES)})@([1-9]\d{{0,5}})"
 )
 
 
@@ -182,6 +183,12 @@ class Least:
     def k(self) -> int | None:
         found = _METRIC.fullmatch(self.metric)
         return int(found[1]) if found and found[1] else None
+
+    @property
+    def budget(self) -> int | None:
+        """The tokens of the contexts that it is about, if it is about contexts."""
+        found = _METRIC.fullmatch(self.metric)
+        return int(found[2]) if found and found[2] else None
 
     def __str__(self) -> str:
         return f"{self.category}.{self.metric}" if self.category else self.metric
@@ -208,13 +215,15 @@ def least_of(text: str) -> Least:
     if not sign or not 0 <= value <= 1 or not _METRIC.fullmatch(metric):
         raise BadInput(
             f"{text!r} is not a figure to reach such as R@10=0.8 or multi-hop.nDCG@10=0.5; "
-            "there are R@k, nDCG@k, hit@k, all@k, session-hit@k, session-all@k, MRR, AUROC, right-AUROC and "
-            "calibration, from 0 to 1"
+            "there are R@k, nDCG@k, hit@k, all@k, session-hit@k, session-all@k, MRR, AUROC, right-AUROC, "
+            f"calibration and, at a budget, {'@b, '.join(FIGURES)}@b, from 0 to 1"
         )
     return Least(metric=metric, value=value, category=category or None)
 
 
-def check_least(gates: Sequence[Least], cases: Sequence[Case], depth: int) -> None:
+def check_least(
+    gates: Sequence[Least], cases: Sequence[Case], depth: int, budgets: Sequence[int] = BUDGETS
+) -> None:
     """Before anything is run: every figure asked for will be there."""
     questions: list[Question] = []
     for case in cases:
@@ -225,6 +234,9 @@ def check_least(gates: Sequence[Least], cases: Sequence[Case], depth: int) -> No
             raise BadInput(f"{gate}: there is no category {gate.category!r}; there are {', '.join(known)}")
         if gate.k is not None and gate.k > depth:
             raise BadInput(f"{gate}: only {depth} hits are requested; --depth {gate.k} requests more")
+        if gate.budget is not None and gate.budget not in budgets:
+            measured = ", ".join(map(str, budgets)) or "no budget"
+            raise BadInput(f"{gate}: contexts are measured at {measured}; --budget {gate.budget} adds it")
         meant = [q for q in questions if gate.category in (None, q.category)]
         if gate.metric.startswith("session-") and not any(question.sessions for question in meant):
             raise BadInput(f"{gate}: no gold record has a session")

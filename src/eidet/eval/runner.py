@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
@@ -12,10 +11,11 @@ from typing import Final
 from .. import Hit, Memory, Recipe, Refused
 from ..recall import recipe_of
 from .cases import Case, Question
+from .contexts import measure_contexts
+from .ranking_metrics import Values
 
 _IN_RAM: Final = ":memory:"
 _TOLD: Final = 10  # hits of each question that keep their reasons
-_CONTEXTS: Final = 50  # questions whose context is measured
 
 Progress = Callable[[int, int], None]  # done, of how many
 
@@ -75,20 +75,12 @@ class QuestionAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Packed:
-    """What a prompt would have got: tokens of the block, and the share of the gold that is in it."""
-
-    tokens: int
-    gold: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswers:
     """All answers of a variant, and how long it took to load the records."""
 
     answers: tuple[QuestionAnswer, ...]
     unanswerable: tuple[float, ...] = ()  # the best score of each question that nothing answers
-    packed: tuple[_Packed, ...]
+    contexts: Mapping[str, Values]  # by figure, a number per answer
     records: int
     load_seconds: float
 
@@ -98,7 +90,7 @@ def ask(
     variant: Variant,
     *,
     depth: int,
-    budget: int,
+    budgets: Sequence[int],
     seed: int,
     tell: Callable[[int], None],
 ) -> RunAnswers:
@@ -118,15 +110,13 @@ def ask(
             loaded = time.perf_counter() - began
             answers = tuple(_answers(memory, cases, recipe, depth, tell))
             unanswerable = tuple(_best_scores(memory, cases, recipe))
-            packed: tuple[_Packed, ...] = ()
-            if budget:
-                packed = tuple(_contexts(memory, answers, recipe, budget, seed))
+            contexts = measure_contexts(memory, answers, recipe, budgets, seed)
         finally:
             if variant.place != _IN_RAM:
                 _empty_scopes(memory, cases)
     count = sum(len(case.records) for case in cases)
     return RunAnswers(
-        answers=answers, unanswerable=unanswerable, packed=packed, records=count, load_seconds=loaded
+        answers=answers, unanswerable=unanswerable, contexts=contexts, records=count, load_seconds=loaded
     )
 
 
@@ -178,20 +168,6 @@ def rank_hit(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> Ranke
         leaked=leaked,
         why=hit.why() if told else "",
     )
-
-
-def _contexts(
-    memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budget: int, seed: int
-) -> Iterator[_Packed]:
-    """Of some questions, drawn at random: a context costs more than a recall."""
-    for answer in random.Random(seed).sample(answers, min(_CONTEXTS, len(answers))):  # noqa: S311
-        question = answer.question
-        context = memory.context(
-            question.text, scope=answer.scope, budget=budget, recipe=recipe, now=question.asked
-        )
-        held = {record.id for record in context.records if record.scope == answer.scope}
-        gold = answer.question.gold
-        yield _Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
 
 
 def _empty_scopes(memory: Memory, cases: Sequence[Case]) -> None:

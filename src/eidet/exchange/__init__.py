@@ -2,8 +2,10 @@
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
     source_items.py  what a reader yields, and its notes         table_files.py     records as rows of a table
-    source_files.py  files of other programs                     pam.py             a format both ways
-    from_*.py        readers of formats
+    source_files.py  files of other programs                     pam.py, skills.py  formats both ways
+    markdown.py      notes both ways                             front_matter.py    YAML in Markdown
+    from_*.py        readers of formats                          folder_sync.py     documents of a folder
+    document_files.py  files as passages
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
     print(done.created, done.skipped, done.dropped)
@@ -13,30 +15,32 @@ A reader is a function that yields drafts with stable ids. To add one, write it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from ..core.arguments import one_or_all
-from ..core.errors import BadInput, Unavailable
-from ..core.private_files import name_partial, remove_partial, write_bytes_anew
+from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..memory import Memory
 from ..trust.audit import Auditing
+from .folder_sync import FileChange, Synced, sync_files
 from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
 from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl, read_parquet
 from .importing import Imported, Importer, ImportOptions
+from .markdown import read_markdown, read_okf
 from .pam import read_pam
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
+from .skills import read_skills
 from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
 
 __all__ = [
     "FORMATS",
     "WRITERS",
     "Exported",
+    "FileChange",
     "ImportOptions",
     "Imported",
     "Importer",
@@ -45,9 +49,11 @@ __all__ = [
     "ReadOptions",
     "SourceFormat",
     "SourceItem",
+    "Synced",
     "export_memories",
     "import_memories",
     "make_importer",
+    "sync_files",
 ]
 
 FORMATS: Final[dict[str, SourceFormat]] = {
@@ -71,6 +77,17 @@ FORMATS: Final[dict[str, SourceFormat]] = {
     ),
     "mcp": SourceFormat(about="MCP: the memory file of the reference server", read=read_mcp, scope="default"),
     "pam": SourceFormat(about="Portable AI Memory 1.0 (file, folder or zip)", read=read_pam, scope="{user}"),
+    "skill": SourceFormat(
+        about="Agent Skills: SKILL.md, or a folder of skills", read=read_skills, scope="{scope}"
+    ),
+    "markdown": SourceFormat(
+        about="Markdown notes: MEMORY.md, CLAUDE.md, AGENTS.md, or a folder of such files",
+        read=read_markdown,
+        scope="default",
+    ),
+    "okf": SourceFormat(
+        about="Open Knowledge Format 0.2 (folder, zip or file)", read=read_okf, scope="{scope}"
+    ),
     "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
     "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),
     "parquet": SourceFormat(about="Parquet: one memory a row", read=read_parquet, scope="{scope}"),
@@ -133,7 +150,7 @@ def export_memories(
     vectors: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Writes every scope, or the one named, in a format of others: jsonl, parquet, pam or mcp.
+    """Writes every scope, or the one named, in a format of others: see `WRITERS`.
 
     They hold what a caller can say of a record. `Memory.export` also writes vectors, versions, uses and
     pins, and seals them. A sealed memory leaves unsealed only if you ask for it to be `plain`.
@@ -145,23 +162,6 @@ def export_memories(
     place, file = one_or_all(scope), Path(path)
     memory.admin.flush()
     records = RecordsLeaving(memory, place, progress)
-    with Auditing(memory.audit).doing("export", place, file=str(path)) as done, _write_beside(file) as sink:
-        count = done(write(memory, records, sink, place, vectors))
+    with Auditing(memory.audit).doing("export", place, file=str(path)) as done:
+        count = done(write(memory, records, file, place, vectors))
     return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))
-
-
-@contextmanager
-def _write_beside(path: Path) -> Iterator[BinaryIO]:
-    """A file that is whole or not there, for its owner's eyes only."""
-    partial = name_partial(path)
-    try:
-        with write_bytes_anew(partial) as file:
-            yield file
-        partial.replace(path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Unavailable(
-            f"{path} could not be written: {reason}; no partial file was left behind"
-        ) from error
-    finally:
-        remove_partial(partial)

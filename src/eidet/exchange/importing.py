@@ -20,7 +20,7 @@ from ..core.scope import Scope, check_scope
 from ..core.settings import Settings
 from ..core.validate import EARLIEST, moment
 from ..memory import Memory
-from ..write.reembed import batches
+from ..write.ingest import batches
 from ..write.shape import shape_record
 from .source_items import EXAMPLES, LeftOut, Notes, ReadOptions, SourceFormat
 
@@ -28,7 +28,7 @@ BATCH: Final = 500
 CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
 ENTOMBED: Final = "it was forgotten for good in this memory"
 HELD: Final = "it is under a legal hold in this memory"
-GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", "scope")
+_GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", "scope")
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
 Progress = Callable[[int, int], None]  # done, of how many
@@ -87,8 +87,8 @@ class Importer:
         self._name, self._form, self._source, self._options = name, form, source, options
         self._template = form.scope if options.scope is None else options.scope
         for gap in _GAP.findall(self._template):
-            if gap not in GAPS:
-                known = ", ".join(f"{{{name}}}" for name in GAPS)
+            if gap not in _GAPS:
+                known = ", ".join(f"{{{name}}}" for name in _GAPS)
                 raise BadInput(f"scope {self._template!r}: there is no {{{gap}}}; there are {known}")
         check_scope(_GAP.sub("x", self._template))
 
@@ -214,7 +214,7 @@ class _BatchWriter:
 
     def _store(self, scope: str, wanted: Sequence[tuple[_ReadyItem, str]]) -> None:
         drafts = [item.draft for item, _ in wanted]
-        remembered = self._memory.remember(drafts, scope=scope, keep_duplicates=True)
+        remembered = self._memory.remember(drafts, scope=scope, keep_duplicates=True, read_speakers=True)
         rejected = {one.index for one in remembered.rejected}
         for number, (item, kind) in enumerate(wanted):
             if number in rejected:

@@ -5,7 +5,6 @@ What the format has a field for stands there; the rest stands below `metadata.ei
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections import defaultdict
@@ -30,6 +29,7 @@ from .source_items import (
     keep_present,
     make_labels,
     make_message,
+    parse_own,
     parse_time,
     plain_json,
     with_origin,
@@ -109,7 +109,7 @@ def _make_item(
 ) -> SourceItem:
     metadata, provenance = memory.get("metadata") or {}, memory["provenance"]
     occurred = parse_time(memory["temporal"].get("created_at"), f"{where}: created_at")
-    if (own := _parse_own(metadata.get("eidet"))) is not None:
+    if (own := parse_own(metadata.get("eidet"))) is not None:
         return _restore_item(own, str(memory["content"]), occurred, where)
     others = [relation for relation in relations if relation.get("type") != "derived_from"]
     draft = Draft(
@@ -123,17 +123,6 @@ def _make_item(
         meta=with_origin(plain_json(metadata), "pam", _list_origin(memory, others)),
     )
     return SourceItem(where=where, labels=make_labels(user=owner), draft=draft)
-
-
-def _parse_own(text: Any) -> dict[str, Any] | None:
-    """Parses the fields that an export of Eidet adds to the format; None if another program wrote it."""
-    try:
-        own = json.loads(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-    if isinstance(own, dict) and isinstance(own.get("id"), str) and isinstance(own.get("scope"), str):
-        return own
-    return None
 
 
 def _restore_item(own: dict[str, Any], content: str, occurred: float | None, where: str) -> SourceItem:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
+from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused, Unavailable
+from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.record import Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Settings
@@ -18,7 +20,9 @@ from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
+from .markdown import write_bundle, write_notes
 from .pam import make_document
+from .skills import write_skills
 from .table_files import make_json_row, make_typed_row, write_parquet_rows
 
 Progress = Callable[[int, int], None]  # done, of how many
@@ -49,14 +53,45 @@ class RecordsLeaving:
         total = verbs.count(store, self._where)
         for done, record in enumerate(verbs.scan(store, self._where), 1):
             if record.trust is Trust.QUARANTINED:
-                self.left_out["in quarantine"] += 1
+                self.leave_out("in quarantine")
             else:
                 yield record
             if self._progress is not None and (done % _TOLD == 0 or done == total):
                 self._progress(done, total)
 
+    def leave_out(self, why: str) -> None:
+        self.left_out[why] += 1
 
-Write = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None, bool], int]
+
+_WriteFile = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None, bool], int]
+Write = Callable[[Memory, RecordsLeaving, Path, Scope | None, bool], int]
+
+
+def _to_file(write: _WriteFile) -> Write:
+    """A writer of one file."""
+
+    def run(memory: Memory, records: RecordsLeaving, path: Path, scope: Scope | None, vectors: bool) -> int:
+        with _write_beside(path) as file:
+            return write(memory, records, file, scope, vectors)
+
+    return run
+
+
+@contextmanager
+def _write_beside(path: Path) -> Iterator[BinaryIO]:
+    """A file that is whole or not there, for its owner's eyes only."""
+    partial = name_partial(path)
+    try:
+        with write_bytes_anew(partial) as file:
+            yield file
+        partial.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Unavailable(
+            f"{path} could not be written: {reason}; no partial file was left behind"
+        ) from error
+    finally:
+        remove_partial(partial)
 
 
 def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None, vectors: bool) -> int:
@@ -91,18 +126,38 @@ def _write_pam(
 def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool) -> int:
     """The facts that hold, as the MCP reference server keeps them: one graph, so of one scope."""
     _refuse_vectors("mcp", vectors)
-    text = memory.facts.export("mcp", scope=_choose_scope(memory, scope))
+    text = memory.facts.export("mcp", scope=_choose_scope(memory, scope, "an MCP memory file is one graph"))
     file.write(text.encode())
     return text.count("\n") + bool(text)
 
 
-def _choose_scope(memory: Memory, scope: Scope | None) -> Scope:
+def _write_markdown(
+    memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool
+) -> int:
+    """A file of notes, for one reader, so of one scope."""
+    _refuse_vectors("markdown", vectors)
+    _choose_scope(memory, scope, "a file of notes has no scopes")
+    return write_notes(records, file)
+
+
+def _write_okf(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None, vectors: bool) -> int:
+    _refuse_vectors("okf", vectors)
+    return write_bundle(records, file)
+
+
+def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None, vectors: bool) -> int:
+    """A folder of skills, one for each procedure."""
+    _refuse_vectors("skill", vectors)
+    return write_skills(iter(records), folder, records.leave_out)
+
+
+def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
     """The scope that is named, or the only one there is."""
     if scope is not None:
         return scope
     names = list(memory.scopes())
     if len(names) > 1:
-        raise BadInput(f"an MCP memory file is one graph: name a scope of these {len(names):,}")
+        raise BadInput(f"{why}: name a scope of these {len(names):,}")
     return Scope.of(names[0]) if names else Scope()
 
 
@@ -112,10 +167,13 @@ def _refuse_vectors(format: str, vectors: bool) -> None:
 
 
 WRITERS: Final[dict[str, Write]] = {
-    "jsonl": _write_jsonl,
-    "parquet": _write_parquet,
-    "pam": _write_pam,
-    "mcp": _write_mcp,
+    "jsonl": _to_file(_write_jsonl),
+    "parquet": _to_file(_write_parquet),
+    "pam": _to_file(_write_pam),
+    "mcp": _to_file(_write_mcp),
+    "skill": _write_skills,
+    "markdown": _to_file(_write_markdown),
+    "okf": _to_file(_write_okf),
 }
 
 

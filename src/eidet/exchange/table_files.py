@@ -15,7 +15,7 @@ from ..core.errors import BadInput, MissingExtra
 from ..core.record import Record, iso_time
 from ..core.record_table import FIELDS
 from ..core.validate import dump_json
-from ..write.reembed import batches
+from ..write.ingest import batches
 from .source_items import keep_present
 
 _BATCH: Final = 1000  # rows in RAM at once

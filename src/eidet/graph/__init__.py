@@ -25,11 +25,11 @@ from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..store import Changes, Entry, Head, Store, verbs
 from ..text.analysis import facts_in, has_statements, read_analysis
-from ..text.facts.statement import KnownMentions, Statement, read_all_statements
+from ..text.facts.statement import KnownMentions, Statement, parse_all_statements
 from .assertion import Stated
 from .names import name_key
 from .scope_graph import ScopeGraph, View
-from .triple_data import Decision, StoredDecision, read_triple
+from .triple_data import Decision, StoredDecision, parse_triple
 
 if TYPE_CHECKING:
     from .fact import Contradiction, Entity, Explanation, Fact, Quotation
@@ -37,7 +37,7 @@ else:
     _ANSWERS = ("Contradiction", "Entity", "Explanation", "Fact", "Quotation")
     __getattr__ = lazy_names(__name__, {"fact": _ANSWERS})
 
-DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
+_DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
 
 __all__ = [
     "Contradiction",
@@ -89,17 +89,16 @@ class Graphs:
         return answer
 
     def ask_each(self, scope: Scope, question: Callable[[ScopeGraph], T]) -> list[T]:
-        """The answers of all scopes that are meant, as of one head. No fact crosses a scope."""
+        """Asks every scope that is meant, as of one head. No fact crosses a scope."""
         head = self._store.head()
-        paths = verbs.count_scopes(self._store, scope) if scope.below else [scope.path]
-        return [self.ask(path, question, head) for path in paths]
+        return [self.ask(path, question, head) for path in verbs.list_paths(self._store, scope)]
 
     def gather(self, scope: Scope, question: Callable[[ScopeGraph], Iterable[T]]) -> list[T]:
-        """As `ask_each`, all answers in one list."""
+        """Asks as `ask_each` does, and joins the answers in one list."""
         return [one for answer in self.ask_each(scope, question) for one in answer]
 
     def name_sources(self, graph: ScopeGraph, seqs: Iterable[int]) -> dict[int, str]:
-        """The ids of records by seq; asked of the store once. Call it from within a question."""
+        """Finds the ids of records by seq; asks the store once for each. Call it from within a question."""
         wanted = dict.fromkeys(seqs)
         missing = [seq for seq in wanted if seq not in graph.ids]
         for record in self.read(graph.scope, missing):
@@ -107,7 +106,7 @@ class Graphs:
         return {seq: graph.ids[seq] for seq in wanted if seq in graph.ids}
 
     def read(self, scope: str, keys: list[int] | list[str]) -> list[Record]:
-        """The records that are there, of those asked for."""
+        """Reads records from the store, without those that are gone."""
         if not keys:
             return []
         return [record for record in self._store.read(scope, keys) if record is not None]
@@ -171,17 +170,15 @@ class Graphs:
             self._nbytes -= slot.nbytes
 
     def _read_on(self, graph: ScopeGraph, head: Head, away: int) -> ScopeGraph:
-        update = _GraphUpdate(graph, self.read)
+        mentions: KnownMentions = {}
         while graph.head.seq < head.seq or graph.head.epoch < head.epoch:
             changes = verbs.changes_telling(self._store, graph.scope, graph.head.seq, BATCH)
             stale = changes.head.epoch != graph.head.epoch and graph.head.seq > 0
             if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
                 graph = ScopeGraph(graph.scope)
-                update = _GraphUpdate(graph, self.read)
             else:
-                update.take(changes)
+                _take(graph, changes, self, mentions)
             away = 0
-        update.finish()
         return graph
 
     def _apply_splits(self, graph: ScopeGraph) -> None:
@@ -220,60 +217,42 @@ def _name_in(entity: str) -> str:
     return name_key(entity.partition(":")[2].partition("/")[0] or entity)
 
 
-class _GraphUpdate:
-    """Takes pages of changes, and puts them into a graph at the end.
+def _take(graph: ScopeGraph, changes: Changes, graphs: Graphs, mentions: KnownMentions) -> None:
+    """Puts a page of changes into a graph."""
+    for seq in changes.gone:
+        graph.remove(seq)
+    triples = {entry.seq: entry for entry in changes.entries if entry.kind == Kind.TRIPLE}
+    stated = _list_stated([entry for entry in changes.entries if entry.kind != Kind.TRIPLE], mentions)
+    for record in graphs.read(graph.scope, list(triples)):
+        graph.ids[record.seq] = record.id
+        stated += _take_triple(graph, triples[record.seq], record)
+    if stated:
+        graph.add(stated)
+    graph.head = changes.head
 
-    `read` gives the records of a scope by seq, as far as they are there.
-    """
 
-    def __init__(self, graph: ScopeGraph, read: Callable[[str, list[int]], list[Record]]) -> None:
-        self.graph = graph
-        self._read = read
-        self._stated: dict[int, Stated] = {}
-        self._mentions: KnownMentions = {}
-
-    def take(self, changes: Changes) -> None:
-        """The next page. What the graph answers does not change before `finish`."""
-        for seq in changes.gone:
-            self._stated.pop(seq, None)
-            self.graph.remove(seq)
-        triples = {entry.seq: entry for entry in changes.entries if entry.kind == Kind.TRIPLE}
-        others = [entry for entry in changes.entries if entry.kind != Kind.TRIPLE]
-        for stated in _list_stated(others, self._mentions):
-            self._stated[stated.entry.seq] = stated
-        if triples:
-            for record in self._read(self.graph.scope, list(triples)):
-                self._take_triple(triples[record.seq], record)
-        self.graph.head = changes.head
-
-    def _take_triple(self, entry: Entry, record: Record) -> None:
-        """A record of kind `triple` states or decides something; if its data does neither, its text may."""
-        triple = read_triple(record)
-        self.graph.ids[record.seq] = record.id
-        if triple is None:
-            self._stated[entry.seq] = Stated(entry, statements_of(entry.terms))
-        elif not isinstance(triple, Decision):
-            self._stated[entry.seq] = Stated(entry, (triple,), is_told=True)
-        elif entry.trust in DECIDING:
-            self.graph.decide(StoredDecision(triple, entry.seq, entry.created, entry.expires))
-
-    def finish(self) -> None:
-        """Puts what was gathered into the graph."""
-        if self._stated:
-            self.graph.add_all(list(self._stated.values()))
-        self._stated = {}
+def _take_triple(graph: ScopeGraph, entry: Entry, record: Record) -> list[Stated]:
+    """A record of kind `triple` states or decides something; if its data does neither, its text may."""
+    triple = parse_triple(record)
+    if triple is None:
+        return [Stated(entry, statements_of(entry.terms))]
+    if not isinstance(triple, Decision):
+        return [Stated(entry, (triple,), is_told=True)]
+    if entry.trust in _DECIDING:
+        graph.decide(StoredDecision(triple, entry.seq, entry.created, entry.expires))
+    return []
 
 
 def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]:
     """The entries whose texts state something, each with what it states. Their bytes are read in one pass."""
     stating = [(entry, facts_in(entry.terms)) for entry in entries if has_statements(entry.terms)]
     stating = [(entry, blob) for entry, blob in stating if blob]
-    found = read_all_statements([blob for _, blob in stating], known)
+    found = parse_all_statements([blob for _, blob in stating], known)
     return [Stated(entry, statements) for (entry, _), statements in zip(stating, found, strict=True)]
 
 
 def statements_of(terms: bytes) -> tuple[Statement, ...]:
-    """The statements in a record's analysis; none if it is damaged: whoever reads the record is told that."""
+    """Lists the statements in a record's analysis; none if it is damaged, as reading the record tells."""
     try:
         return read_analysis(terms).statements
     except Corrupt:

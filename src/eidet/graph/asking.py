@@ -28,39 +28,39 @@ class Asking:
         self.graphs = graphs
 
     def list_facts(self, scope: Scope, choose: Callable[[ScopeGraph], Iterable[Interval]]) -> list[Fact]:
-        """The facts that a question chooses in each scope."""
+        """Lists the facts that `choose` picks in each scope."""
         return self.graphs.gather(scope, lambda graph: self.make_facts(graph, choose(graph)))
 
     def about(self, scope: Scope, entity: str, moments: Moments) -> list[Fact]:
-        """What held of an entity: what is said of it, then what names it."""
+        """Lists what held of an entity: facts with it as subject, then those with it as object."""
         return self.list_facts(scope, lambda graph: _list_about(graph, entity, moments))
 
     def timeline(self, scope: Scope, entity: str, view: View) -> list[Fact]:
-        """All that ever held of an entity, the earliest first."""
+        """Lists all that ever held of an entity, the earliest first."""
         facts = self.about(scope, entity, Moments(view=view, at=None))
         return sorted(facts, key=_start)
 
     def list_all(self, scope: Scope, moments: Moments) -> list[Fact]:
-        """All facts of a time, by subject and relation."""
+        """Lists all facts of a time, by subject and relation."""
         return self.list_facts(scope, lambda graph: _list_admitted(graph, moments))
 
     def list_entities(self, scope: Scope, kind: str | None = None) -> list[Entity]:
-        """Everybody and everything that is spoken of, the most often named first."""
+        """Lists all entities, the most often named first."""
         found = self.graphs.gather(scope, _list_entities)
         chosen = [entity for entity in found if kind is None or entity.kind == kind]
         return sorted(chosen, key=lambda entity: (-entity.facts, entity.name))
 
     def find_entities(self, scope: Scope, name: str) -> list[Entity]:
-        """Those that a name (or an id) may mean."""
+        """Finds the entities that a name or an id may mean."""
         return self.graphs.gather(scope, lambda graph: _describe_all(graph, name))
 
     def instructions(self, scope: Scope, moments: Moments, natures: Sequence[Nature]) -> list[Fact]:
-        """Standing instructions and preferences that hold."""
+        """Lists the standing instructions and preferences that hold."""
         facts = self.list_facts(scope, lambda graph: list_special(graph, moments, natures))
         return sorted(facts, key=lambda fact: (fact.nature is not Nature.INSTRUCTION, _start(fact)))
 
     def contradictions(self, scope: Scope, view: View) -> list[Contradiction]:
-        """What cannot hold together and is not decided."""
+        """Lists facts that cannot hold together and between which nothing decides."""
         return self.graphs.gather(scope, lambda graph: self._list_contradictions(graph, view))
 
     def _list_contradictions(self, graph: ScopeGraph, view: View) -> list[Contradiction]:
@@ -77,7 +77,7 @@ class Asking:
     def match(
         self, scope: Scope, patterns: Sequence[TriplePattern], moments: Moments, *, infer: bool, limit: int
     ) -> list[FactMatch]:
-        """The ways in which all patterns hold, at most `limit` of them in each scope."""
+        """Finds the ways in which all patterns hold, at most `limit` of them in each scope."""
 
         def match(graph: ScopeGraph) -> list[FactMatch]:
             join = PatternJoin(graph, moments, infer=infer)
@@ -94,7 +94,7 @@ class Asking:
         return self.graphs.gather(scope, match)[:limit]
 
     def neighbours(self, scope: Scope, entity: str, moments: Moments) -> list[Neighbour]:
-        """Who and what is one fact away, the nearest by confidence first."""
+        """Lists the entities one fact away, the surest first."""
 
         def find(graph: ScopeGraph) -> list[Neighbour]:
             legs = [leg for root in graph.identities.find(entity) for leg in _list_legs(graph, root, moments)]
@@ -110,7 +110,7 @@ class Asking:
     def paths(
         self, scope: Scope, start: str, goal: str, moments: Moments, hops: int
     ) -> list[tuple[Fact, ...]]:
-        """The shortest ways between two entities, as the facts along them."""
+        """Finds the shortest ways between two entities, as the facts along them."""
 
         def find(graph: ScopeGraph) -> list[tuple[Fact, ...]]:
             ends = product(graph.identities.find(start), graph.identities.find(goal))
@@ -120,7 +120,7 @@ class Asking:
         return sorted(self.graphs.gather(scope, find), key=len)
 
     def quote(self, graph: ScopeGraph, said: Iterable[Assertion]) -> tuple[Quotation, ...]:
-        """The sentences of statements, each once. Call it from within a question."""
+        """Quotes the sentences of statements, each once. Call it from within a question."""
         wanted = list(said)
         seqs = list(dict.fromkeys(assertion.source.seq for assertion in wanted))
         records = {record.seq: record for record in self.graphs.read(graph.scope, seqs)}
@@ -128,7 +128,7 @@ class Asking:
         return tuple(dict.fromkeys(_quote_one(records[one.source.seq], one) for one in there))
 
     def make_facts(self, graph: ScopeGraph, intervals: Iterable[Interval]) -> list[Fact]:
-        """Facts with the ids of their sources. Call it from within a question."""
+        """Makes facts with the ids of their sources. Call it from within a question."""
         chosen = list(intervals)
         seqs = [assertion.source.seq for interval in chosen for assertion in interval.said]
         seqs += [one.successor.first.source.seq for one in chosen if one.successor is not None]
@@ -204,13 +204,13 @@ def _list_seqs(interval: Interval) -> tuple[int, ...]:
 
 
 def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
-    """The id of a statement: that of its record, if the record is nothing else."""
+    """Returns the id of a statement: that of its record where the record is the statement."""
     source = ids.get(assertion.source.seq, str(assertion.source.seq))
     return source if assertion.source.is_told else f"{source}#{assertion.position}"
 
 
 def _name_object(graph: ScopeGraph, interval: Interval) -> str:
-    """A value is told as it was written."""
+    """Names the object; a value as the text wrote it."""
     if interval.object.startswith("value:"):
         return interval.first.object_mention.name
     return graph.identities.names.name_of(interval.object)
@@ -257,7 +257,7 @@ def _list_entities(graph: ScopeGraph) -> list[Entity]:
 
 
 def list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
-    """The preferences and instructions that hold."""
+    """Lists the preferences and instructions that hold."""
     groups = graph.list_special()
     traced = (one for subject, relation in groups for one in graph.trace(subject, relation, moments.view))
     return [one for one in traced if one.first.nature in natures and moments.admits(one)]

@@ -10,7 +10,7 @@ from ..store import Entry
 from ..text.facts.statement import Mention, Nature, Reference, Statement
 from .names import PERSON, SPEAKERS, USER, Signature, name_key, sign_mention
 
-RANKS: Final = {
+_RANKS: Final = {
     Trust.TRUSTED.value: 3,
     Trust.USER.value: 2,
     Trust.TOOL.value: 1,
@@ -43,18 +43,13 @@ class SourceRow:
         self.created: float = entry.created
         self.expires: float | None = entry.expires
         self.trust: str = entry.trust
-        self.rank: int = RANKS.get(entry.trust, 0)
+        self.rank: int = _RANKS.get(entry.trust, 0)
         self.session: str | None = entry.session
         self.step: int = entry.step or 0
         self.speaker: str = _speaker_key(entry.who)
         self.who: str = entry.who or ""  # the speaker as the record spells the name
         self.is_told: bool = is_told  # somebody stated it directly: the record is the statement
         self.assertions: tuple[Assertion, ...] = ()
-
-    @property
-    def speaks(self) -> bool:
-        """Whether the one who says it tells of themselves: "I moved", "my sister"."""
-        return any(assertion.is_own for assertion in self.assertions)
 
 
 class KnownMention:
@@ -105,14 +100,8 @@ class Assertion:
         return self.what.mention
 
     @property
-    def is_own(self) -> bool:
-        """Whether its subject is the speaker, or somebody of theirs."""
-        mention = self.who.mention
-        return mention.reference is Reference.SPEAKER or bool(mention.role and not mention.owner)
-
-    @property
     def subject_name(self) -> str:
-        """The subject as the text spells it; a speaker who is named, as the record does."""
+        """Returns the subject as the text spells it, or the speaker as the record does."""
         mention = self.who.mention
         if mention.reference is Reference.SPEAKER and self.source.speaker != USER:
             return self.source.who

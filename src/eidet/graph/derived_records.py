@@ -9,17 +9,18 @@ from ..core.record import Kind, Record
 from ..core.state import NO_STATE
 from ..core.where import Where
 from ..store.answers import names_value, sort_by_value, sort_records
+from ..text.facts import relation_of
 from ..text.facts.statement import Nature
 from . import Graphs
 from .assertion import Assertion
-from .scope_graph import ScopeGraph, find_relation
+from .scope_graph import ScopeGraph
 
 BATCH: Final = 500
 MARK: Final = "#"  # stands between the id of a record and the number of its statement
 
 
 def asks_for_triples(where: Where) -> bool:
-    """Whether a filter names the kind `triple`."""
+    """Tells whether a filter names the kind `triple`."""
     if where.kinds is not None:
         return Kind.TRIPLE in where.kinds
     return any(asks_for_triples(part) for part in where.every)
@@ -34,7 +35,7 @@ class DerivedRecords:
     def find(
         self, where: Where, stored: Sequence[Record], *, order: str, limit: int, offset: int = 0
     ) -> list[Record]:
-        """Stored records and derived ones together, in an order. `where` names their scope.
+        """Sorts stored records and derived ones together. `where` names their scope.
 
         `stored` has all that is asked for, from the first on.
         """
@@ -43,18 +44,18 @@ class DerivedRecords:
         return sort(together, order)[offset : offset + limit]
 
     def count(self, where: Where) -> int:
-        """How many derived ones match."""
+        """Counts the derived records that match."""
         return len(self.list_matching(where))
 
     def list_matching(self, where: Where) -> list[Record]:
-        """Those that match a filter that names their scope."""
+        """Lists the derived records that match a filter with a scope."""
         if where.scope is None:
             return []
         found = self._graphs.gather(where.scope, lambda graph: list(self._derive_all(graph)))
         return [record for record in found if where.matches(record)]
 
     def get(self, scope: str, id: str) -> Record | None:
-        """The one with an id such as `…#0`, or None."""
+        """Finds the derived record with an id such as `…#0`, or None."""
         source, mark, number = id.rpartition(MARK)
         if not mark or not number.isdecimal():
             return None
@@ -83,17 +84,17 @@ def _derive(graph: ScopeGraph, record: Record) -> Iterator[Record]:
 
 def _derive_record(graph: ScopeGraph, source: Record, assertion: Assertion) -> Record:
     """One statement of a record as a record: all else is as in its source."""
-    names = graph.identities.names
-    subject = names.name_of(graph.identities.root_of(assertion.subject))
+    identities = graph.identities
+    subject = identities.names.name_of(identities.root_of(assertion.subject))
     value = assertion.object_mention.name
     if assertion.object_mention.kind != "value":
-        value = names.name_of(graph.identities.root_of(assertion.object))
+        value = identities.names.name_of(identities.root_of(assertion.object))
     data: dict[str, Any] = {"subject": subject, "relation": assertion.relation, "object": value}
     data |= _tell_rest(assertion)
     return source.but(
         id=f"{source.id}{MARK}{assertion.position}",
         kind=Kind.TRIPLE,
-        text=find_relation(assertion.relation).phrase.format(subject=subject, object=value),
+        text=relation_of(assertion.relation).phrase.format(subject=subject, object=value),
         data=data,
         meta={},
         state=NO_STATE,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from ..core.condition import Condition
 from ..core.record import Kind, Record
@@ -16,15 +18,50 @@ from .inference import Inferred, Reasoner
 from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
+_T = TypeVar("_T")
+
 
 def find_fact(asking: Asking, scope: Scope, id: str, view: View) -> Fact | None:
-    """The fact with an id: that of one of its statements, or of what a rule makes."""
+    """Finds the fact with the id of one of its statements, or that a rule makes."""
+    return _ask(asking, scope.path, id, view, lambda graph, found: asking.make_facts(graph, [found])[0])
 
-    def find(graph: ScopeGraph) -> Fact | None:
-        interval = _find_interval(asking, graph, id, view)
-        return None if interval is None else asking.make_facts(graph, [interval])[0]
 
-    return asking.graphs.ask(scope.path, find)
+def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
+    """Lists the facts that contradict one, where nothing decides."""
+    rivals = _ask(
+        asking, fact.scope, fact.id, view, lambda graph, found: asking.make_facts(graph, found.rivals)
+    )
+    return rivals or []
+
+
+def explain_fact(asking: Asking, fact: Fact, view: View) -> Explanation:
+    """Quotes the sentences that state a fact and that ended it; of an inferred one, those of its premises."""
+
+    def explain(graph: ScopeGraph, found: Interval) -> Explanation:
+        rule, premises = "", list[Fact]()
+        if isinstance(found, Inferred):
+            rule, premises = found.rule, asking.make_facts(graph, found.premises)
+        return Explanation(
+            fact=fact,
+            quotations=asking.quote(graph, found.said),
+            ended_by=asking.quote(graph, [found.closer] if found.closer else []),
+            rule=rule,
+            premises=tuple(premises),
+        )
+
+    return _ask(asking, fact.scope, fact.id, view, explain) or Explanation(fact=fact)
+
+
+def _ask(
+    asking: Asking, scope: str, id: str, view: View, tell: Callable[[ScopeGraph, Interval], _T]
+) -> _T | None:
+    """Asks for something of the fact with an id; None if there is no such fact."""
+
+    def find(graph: ScopeGraph) -> _T | None:
+        found = _find_interval(asking, graph, id, view)
+        return None if found is None else tell(graph, found)
+
+    return asking.graphs.ask(scope, find)
 
 
 def _find_interval(asking: Asking, graph: ScopeGraph, id: str, view: View) -> Interval | None:
@@ -40,45 +77,16 @@ def _find_interval(asking: Asking, graph: ScopeGraph, id: str, view: View) -> In
 
 
 def _find_inferred(graph: ScopeGraph, id: str, view: View) -> Interval | None:
-    _, subject, relation, value = id.split("~", 3)
+    parts = re.split(r"(?<!/)~", id)  # "/~" begins the label of an entity that somebody split off
+    if len(parts) != 4:
+        return None
+    _, subject, relation, value = parts
     found = Reasoner(graph, view).list_from(subject, relation)
     return next((one for one in found if one.object == value and isinstance(one, Inferred)), None)
 
 
-def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
-    """The facts that contradict one, where nothing decides."""
-
-    def find(graph: ScopeGraph) -> list[Fact]:
-        interval = _find_interval(asking, graph, fact.id, view)
-        return [] if interval is None else asking.make_facts(graph, interval.rivals)
-
-    return asking.graphs.ask(fact.scope, find)
-
-
-def explain_fact(asking: Asking, fact: Fact, view: View) -> Explanation:
-    """The sentences that state a fact and that ended it; of an inferred one, those of its premises."""
-
-    def explain(graph: ScopeGraph) -> Explanation:
-        interval = _find_interval(asking, graph, fact.id, view)
-        if interval is None:
-            return Explanation(fact=fact)
-        rule, premises = "", list[Fact]()
-        if isinstance(interval, Inferred):
-            rule, premises = interval.rule, asking.make_facts(graph, interval.premises)
-        ended = [] if interval.closer is None else [interval.closer]
-        return Explanation(
-            fact=fact,
-            quotations=asking.quote(graph, interval.said),
-            ended_by=asking.quote(graph, ended),
-            rule=rule,
-            premises=tuple(premises),
-        )
-
-    return asking.graphs.ask(fact.scope, explain)
-
-
 def list_decisions(store: Store, scope: Scope, now: float) -> list[Record]:
-    """What was decided in a scope, the oldest first."""
+    """Lists the decisions of a scope, the oldest first."""
     decided = Condition("data.decision", "exists", True)
     return store.find(Where(scope=scope, kinds=Kind.TRIPLE, conditions=(decided,), alive_at=now))
 
@@ -106,7 +114,7 @@ def _day_of(at: float) -> str:
 
 
 def phrase_profile(name: str, aliases: Iterable[str], now: Iterable[Fact], later: Iterable[Fact]) -> str:
-    """A short text of what holds, and of what is to come."""
+    """Writes a short text of what holds and of what is to come."""
     lines = [name]
     others = [alias for alias in aliases if alias != name]
     if others:

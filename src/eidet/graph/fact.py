@@ -60,18 +60,18 @@ class Fact:
 
     @property
     def text(self) -> str:
-        """The fact as a short sentence."""
+        """Says the fact in a short sentence."""
         phrase = phrase_relation(self.relation, self.object)
         sentence = phrase.format(subject=self.subject, object=self.object)
         return f"not: {sentence}" if self.negated else sentence
 
     @property
     def says_own_name(self) -> bool:
-        """Whether it only tells that somebody is called what everybody calls them."""
+        """Tells whether the fact only repeats its subject's name: Ann's name is Ann."""
         return self.relation == "name" and name_key(self.object) == name_key(self.subject)
 
     def holds_at(self, at: float) -> bool:
-        """Whether it was true in the world at a time."""
+        """Tells whether it was true in the world at a time."""
         begun = self.valid_from is None or self.valid_from <= at
         return begun and (self.valid_to is None or at < self.valid_to)
 
@@ -105,7 +105,7 @@ class Quotation:
 
     @property
     def origin(self) -> str:
-        """Who said it, or where it comes from, and on which day: `Ann, 2026-05-08`."""
+        """Names who said it or where it comes from, and the day: `Ann, 2026-05-08`."""
         named = ", ".join(part for part in (self.who, self.source) if part)
         return f"{named or self.trust}, {_day(self.occurred)}"
 
@@ -129,7 +129,7 @@ class Contradiction:
 
     @property
     def sides(self) -> list[tuple[Fact, tuple[Quotation, ...]]]:
-        """Each fact with what was said for it."""
+        """Pairs each fact with the sentences that state it."""
         nothing: tuple[Quotation, ...] = ()
         quoted = self.quotations or (nothing,) * len(self.facts)
         return list(zip(self.facts, quoted, strict=True))

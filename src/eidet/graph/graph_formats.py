@@ -12,15 +12,15 @@ from ..core.record import iso_time
 from ..core.validate import dump_json
 from .fact import Entity, Fact
 
-NETWORKX: Final = "facts.networkx() needs networkx: pip install networkx"
+_NETWORKX: Final = "facts.networkx() needs networkx: pip install networkx"
 
 
 def to_networkx(entities: Sequence[Entity], facts: Sequence[Fact]) -> Any:
-    """A `networkx.MultiDiGraph`: entities and values as nodes, facts as edges with all that is known."""
+    """Makes a `networkx.MultiDiGraph`: entities and values as nodes, facts as edges with all their fields."""
     try:
         networkx = import_module("networkx")
     except ImportError as error:
-        raise Misconfigured(NETWORKX) from error
+        raise Misconfigured(_NETWORKX) from error
     graph = networkx.MultiDiGraph()
     for id, name, kind in _list_nodes(entities, facts):
         graph.add_node(id, name=name, kind=kind)

@@ -1,6 +1,6 @@
 """Who is who in a scope: which signatures mean the same person or thing.
 
-_Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
+Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
 one that its session spoke of last. All of it follows from the signatures that are there, in whatever order
 they came: nothing is decided once and kept.
 """
@@ -76,14 +76,14 @@ class Identities:
             self._forget_answers()
 
     def root_of(self, number: int) -> Node:
-        """The entity that a signature means."""
+        """Finds the entity that a signature means."""
         root = self._roots.get(number)
         if root is None:
             root = self._roots[number] = self._root_of_node(self._node_of(self.signatures[number]))
         return root
 
     def members_of(self, root: Node) -> tuple[int, ...]:
-        """The numbers of all living signatures that mean an entity."""
+        """Lists the numbers of the signatures in use that mean an entity."""
         members = self._members.get(root)
         if members is None:
             members = self._members[root] = tuple(self._list_members(root))
@@ -111,7 +111,7 @@ class Identities:
                     yield role_shelf(signature.role, signature.owner)
 
     def list_roots(self) -> list[Node]:
-        """All entities that somebody or something mentions; values are none."""
+        """Lists all entities that statements mention. Values are no entities."""
         living = (
             number
             for number, signature in enumerate(self.signatures)
@@ -120,7 +120,7 @@ class Identities:
         return list(dict.fromkeys(map(self.root_of, living)))
 
     def find(self, name: str) -> list[Node]:
-        """The entities that a name (or the id of one) may mean."""
+        """Finds the entities that a name or an id may mean."""
         if name.partition(":")[0] in (PERSON, THING, VALUE) and self.members_of(self._root_of_node(name)):
             return [self._root_of_node(name)]
         key = name_key(name)

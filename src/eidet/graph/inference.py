@@ -12,12 +12,13 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
+from ..text.facts import relation_of
 from .name_book import Node
-from .scope_graph import ScopeGraph, View, find_relation
+from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
-STEPS: Final = 6  # so far a transitive relation carries
-COMPOSED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+_STEPS: Final = 6  # so far a transitive relation carries
+_COMPOSED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "grandparent": (("parent", "parent"),),
     "grandchild": (("child", "child"),),
     "aunt_or_uncle": (("parent", "sibling"),),
@@ -41,7 +42,7 @@ class Inferred(Interval):
         self.subject: Node = subject
         self.relation: str = relation
         self.end: float | None = _earliest(premises)
-        self.said = [assertion for premise in premises for assertion in premise.said]
+        self.said = {assertion: None for premise in premises for assertion in premise.said}
         self.rule: str = rule
         self.premises: tuple[Interval, ...] = premises
 
@@ -72,7 +73,7 @@ class Reasoner:
         self._graph, self._view = graph, view
 
     def list_from(self, subject: Node, relation: str, depth: int = 2) -> list[Interval]:
-        """What is stated and follows of a subject; what is stated goes first."""
+        """Lists what is stated of a subject, then what follows."""
         found: dict[Node, Interval] = {}
         stated = list(self._graph.trace(subject, relation, self._view))
         for interval in stated:
@@ -90,7 +91,7 @@ class Reasoner:
         return stated + new
 
     def list_to(self, value: Node, relation: str) -> list[Interval]:
-        """What is stated and follows with this object."""
+        """Lists what is stated with this object, then what follows."""
         stated = list(self._graph.list_intervals_naming(value, self._view, relation))
         known = {interval.subject for interval in stated}
         possible = [one for one in self._list_possible(value, relation) if one not in known and one != value]
@@ -98,21 +99,21 @@ class Reasoner:
         return stated + [interval for interval in found if interval.object == value]
 
     def list_subjects(self, relation: str, depth: int = 2) -> Iterator[Node]:
-        """Those of whom a relation is stated or may follow; each at least once."""
-        kind = find_relation(relation)
+        """Lists the subjects of whom a relation is stated or may follow, each at least once."""
+        kind = relation_of(relation)
         yield from self._graph.list_subjects(relation)
         turned = relation if kind.symmetric else kind.inverse
         if turned:
             yield from self._graph.list_objects(turned)
-        for first, _ in COMPOSED.get(relation, ()):
+        for first, _ in _COMPOSED.get(relation, ()):
             if depth and first != relation:
                 yield from self.list_subjects(first, depth - 1)
 
     def _list_possible(self, value: Node, relation: str) -> list[Node]:
         """Subjects of which the relation may follow, by reading the rules backwards."""
         possible = dict.fromkeys(self._list_turned(value, relation))
-        chains = list(COMPOSED.get(relation, ()))
-        if find_relation(relation).transitive:
+        chains = list(_COMPOSED.get(relation, ()))
+        if relation_of(relation).transitive:
             chains.append((relation, relation))
         for first, second in chains:
             for middle in self._list_before(value, second):
@@ -125,12 +126,12 @@ class Reasoner:
 
     def _list_turned(self, value: Node, relation: str) -> list[Node]:
         """Those of whom the relation is stated the other way round."""
-        kind = find_relation(relation)
+        kind = relation_of(relation)
         turned = relation if kind.symmetric else kind.inverse
         return [one.object for one in self._graph.trace(value, turned, self._view)] if turned else []
 
     def _turn_round(self, subject: Node, relation: str) -> Iterator[Interval]:
-        kind = find_relation(relation)
+        kind = relation_of(relation)
         turned, rule = kind.inverse, f"{relation} is the inverse of {kind.inverse}"
         if kind.symmetric:
             turned, rule = relation, f"{relation} is symmetric"
@@ -141,7 +142,7 @@ class Reasoner:
                 yield Inferred(subject, relation, interval.subject, rule, (interval,))
 
     def _compose(self, subject: Node, relation: str, depth: int) -> Iterator[Interval]:
-        for first, second in COMPOSED.get(relation, ()):
+        for first, second in _COMPOSED.get(relation, ()):
             rule = f"{first} of {second} is {relation}"
             for one in self._list_step(subject, first, relation, depth):
                 for other in self._list_step(one.object, second, relation, depth):
@@ -159,11 +160,11 @@ class Reasoner:
         return [interval for interval in steps if not interval.negated]
 
     def _carry_on(self, subject: Node, relation: str, begun: list[Interval]) -> Iterator[Interval]:
-        if not find_relation(relation).transitive:
+        if not relation_of(relation).transitive:
             return
         rule, seen = f"{relation} is transitive", {subject}
         front: list[tuple[Interval, ...]] = [(one,) for one in begun]
-        for _ in range(STEPS):
+        for _ in range(_STEPS):
             further: list[tuple[Interval, ...]] = []
             for chain in front:
                 last = chain[-1].object

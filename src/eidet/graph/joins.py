@@ -14,8 +14,8 @@ from .name_book import Node
 from .scope_graph import Moments, ScopeGraph
 from .validity import Interval
 
-VARIABLE: Final = "?"
-Bindings = Mapping[str, Node]
+_VARIABLE: Final = "?"
+_Bindings = Mapping[str, Node]
 
 
 class TriplePattern(NamedTuple):
@@ -35,7 +35,7 @@ class FactMatch:
 
     def __getitem__(self, variable: str) -> str:
         """What a variable stands for; with or without its question mark."""
-        return self.bindings[VARIABLE + variable.removeprefix(VARIABLE)]
+        return self.bindings[_VARIABLE + variable.removeprefix(_VARIABLE)]
 
 
 class _Solution(NamedTuple):
@@ -45,8 +45,8 @@ class _Solution(NamedTuple):
     intervals: tuple[Interval, ...]
 
 
-def read_patterns(patterns: Iterable[Sequence[str | None]]) -> list[TriplePattern]:
-    """`BadInput` for what is no pattern."""
+def parse_patterns(patterns: Iterable[Sequence[str | None]]) -> list[TriplePattern]:
+    """Checks patterns; raises `BadInput` for what is none."""
     found: list[TriplePattern] = []
     for pattern in patterns:
         if not isinstance(pattern, list | tuple) or len(pattern) != 3:
@@ -69,7 +69,7 @@ class PatternJoin:
         self._meanings: dict[str, list[Node]] = {}
 
     def solve(self, patterns: Sequence[TriplePattern]) -> Iterator[_Solution]:
-        """In no order; each solution once."""
+        """Yields each solution once, in no order."""
         seen: set[tuple[object, ...]] = set()
         for bindings, chosen in self._join(dict(enumerate(patterns)), {}, {}):
             intervals = tuple(chosen[number] for number in range(len(patterns)))
@@ -93,14 +93,14 @@ class PatternJoin:
             if more is not None:
                 yield from self._join(rest, more, {**chosen, number: interval})
 
-    def _choose(self, left: dict[int, TriplePattern], bindings: Bindings) -> int:
+    def _choose(self, left: dict[int, TriplePattern], bindings: _Bindings) -> int:
         """The number of the pattern that has the fewest candidates, the first of equals."""
         if len(left) == 1:
             return next(iter(left))
         self._moments.view.spend(len(left))
         return min(left, key=lambda one: (self._estimate(left[one], bindings), one))
 
-    def _estimate(self, pattern: TriplePattern, bindings: Bindings) -> int:
+    def _estimate(self, pattern: TriplePattern, bindings: _Bindings) -> int:
         """About how many statements a pattern may have to look at, by what is bound of it."""
         index, nodes = self._graph.index, (pattern.subject, pattern.object)
         subjects, objects = (self._find(part, bindings) for part in nodes)
@@ -118,17 +118,17 @@ class PatternJoin:
         members = self._graph.identities.members_of
         return sum(len(statements(number)) for node in nodes for number in members(node))
 
-    def _find(self, part: str | None, bindings: Bindings) -> list[Node] | None:
+    def _find(self, part: str | None, bindings: _Bindings) -> list[Node] | None:
         """The nodes that a part may be; None if it may be any."""
         if part is None:
             return None
-        if part.startswith(VARIABLE):
+        if part.startswith(_VARIABLE):
             return [bindings[part]] if part in bindings else None
         if part not in self._meanings:
             self._meanings[part] = self._graph.identities.find(part)
         return self._meanings[part]
 
-    def _list_candidates(self, pattern: TriplePattern, bindings: Bindings) -> Iterator[Interval]:
+    def _list_candidates(self, pattern: TriplePattern, bindings: _Bindings) -> Iterator[Interval]:
         subjects = self._find(pattern.subject, bindings)
         objects = self._find(pattern.object, bindings)
         relation = self._find_relation(pattern, bindings)
@@ -137,9 +137,9 @@ class PatternJoin:
             if fits and not interval.negated and self._moments.admits(interval):
                 yield interval
 
-    def _find_relation(self, pattern: TriplePattern, bindings: Bindings) -> str | None:
+    def _find_relation(self, pattern: TriplePattern, bindings: _Bindings) -> str | None:
         relation = pattern.relation
-        if relation is not None and relation.startswith(VARIABLE):
+        if relation is not None and relation.startswith(_VARIABLE):
             return bindings.get(relation)
         return relation
 
@@ -188,6 +188,6 @@ class PatternJoin:
         more = dict(bindings)
         parts = (interval.subject, interval.relation, interval.object)
         for part, value in zip(pattern, parts, strict=True):
-            if part is not None and part.startswith(VARIABLE) and more.setdefault(part, value) != value:
+            if part is not None and part.startswith(_VARIABLE) and more.setdefault(part, value) != value:
                 return None
         return more

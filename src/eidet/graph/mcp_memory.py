@@ -39,7 +39,7 @@ class McpFact:
 
     @property
     def key(self) -> str:
-        """Two agents who store the same store it once."""
+        """Identifies the fact, so that two agents who store it store it once."""
         return f"mcp {dump_json([self.subject, self.relation, self.object])}"
 
 
@@ -72,8 +72,8 @@ def _kind_of(type: str) -> str:
     return folded if folded in _KINDS else "thing"
 
 
-def read_mcp_fact(record: Record) -> McpFact | None:
-    """What a record of kind `triple` states; None for one that says something else."""
+def parse_mcp_fact(record: Record) -> McpFact | None:
+    """Parses what a record of kind `triple` states; None for any other record."""
     data = record.whole.data
     if record.kind is not Kind.TRIPLE or not isinstance(data, Mapping):
         return None
@@ -101,7 +101,7 @@ def read_mcp_file(path: str | Path) -> list[McpFact]:
 
 
 def parse_mcp_lines(text: str) -> list[McpFact]:
-    """The facts of the server's file, JSON lines. `BadInput` with the number of a line that is damaged."""
+    """Parses the server's file of JSON lines. `BadInput` names the line that is damaged."""
     found: list[McpFact] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

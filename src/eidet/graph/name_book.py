@@ -1,4 +1,4 @@
-"""All signatures of a scope with how often each is used, and what entities are called."""
+"""All signatures of a scope with how often each is used, and as what and how it was written."""
 
 from __future__ import annotations
 
@@ -68,24 +68,24 @@ class NameBook:
             self._holders[signature.role, signature.owner][signature.name] += by
 
     def list_living(self, shelf: str) -> list[int]:
-        """The numbers of signatures in use that are looked up by a name (or by a role without one)."""
+        """Lists the numbers of the signatures in use on a shelf."""
         return [number for number in self._shelves.get(shelf, ()) if self.uses[number]]
 
     def list_fulls(self, word: str) -> list[str]:
-        """The full names of people with this first name."""
+        """Lists the full names of people with this first name."""
         return sorted(name for name, count in self._fulls.get(word, Counter()).items() if count > 0)
 
     def list_holders(self, role: Role) -> list[str]:
-        """The names of those who were told to have a role."""
+        """Lists the names of those whom a text gave a role."""
         return sorted(name for name, count in self._holders.get(role, Counter()).items() if count > 0)
 
     def list_roles(self, name: str) -> set[Role]:
-        """The roles that were told with a name."""
+        """Lists the roles that texts gave with a name."""
         told = (self.signatures[number] for number in self.list_living(name))
         return {(one.role, one.owner) for one in told if one.role and not one.label}
 
     def is_distinguished(self, word: str) -> bool:
-        """Whether anybody of this first name is told apart by a surname, a role or a label."""
+        """Tells whether a surname, a role or a label tells anybody of this first name apart."""
         if self._fulls.get(word):
             return True
         return any(self.signatures[number].is_distinct for number in self._shelves.get(word, ()))
@@ -103,12 +103,11 @@ class EntityNames:
         self._known: dict[Node, str] = {}
 
     def forget_answers(self) -> None:
-        """To be called when a mention came or went."""
-        if self._known:
-            self._known.clear()
+        """Drops what it knows, because a mention came or went."""
+        self._known.clear()
 
     def name_of(self, root: Node) -> str:
-        """The spelling used most, with what tells it from namesakes."""
+        """Returns the most used spelling, with a role or kind where namesakes exist."""
         name = self._known.get(root)
         if name is None:
             name = self._known[root] = self._choose_name(root)

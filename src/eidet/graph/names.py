@@ -32,12 +32,12 @@ class Signature(NamedTuple):
 
     @property
     def shelf(self) -> str:
-        """Where signatures are looked up: by name, or by role if there is no name."""
+        """Returns the key for looking it up: the name, or the role if there is no name."""
         return self.name or role_shelf(self.role, self.owner)
 
     @property
     def is_distinct(self) -> bool:
-        """Whether a surname, a role or a label tells it from namesakes."""
+        """Tells whether a surname, a role or a label tells it from namesakes."""
         return bool(self.role or self.label or " " in self.name)
 
 
@@ -47,7 +47,7 @@ def role_shelf(role: str, owner: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def name_key(name: str) -> str:
-    """Without case, article, possessive and the punctuation around it."""
+    """Folds a name: no case, article, possessive or punctuation around it."""
     key = " ".join(unicodedata.normalize("NFKC", name).casefold().split()).strip(" .,;:!?\"'()[]“”‘’")
     key = key.removesuffix("'s").removesuffix("’s")
     for article in ARTICLES:
@@ -63,7 +63,7 @@ def first_word(name: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def sign_mention(mention: Mention, speaker: str) -> Signature:
-    """The signature of a mention by name, or of the speaker; pronouns are resolved before."""
+    """Makes the signature of a mention by name, or of the speaker. Pronouns are resolved before."""
     if mention.reference is Reference.SPEAKER:
         return Signature(speaker, PERSON)
     if mention.kind == VALUE:

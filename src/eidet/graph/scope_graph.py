@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
+import math
+import sys
+import time
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from typing import Final
 
-from ..store import Entry, Head
+from ..core.errors import BadInput, Unavailable
+from ..core.foreground import is_given_up
+from ..store import Head
 from ..text.facts import Relation, relation_of
-from ..text.facts.statement import Statement
 from .assertion import Assertion, Stated
-from .budget import Budget
 from .identities import Identities
 from .name_book import Node
 from .statements_index import StatementsIndex
 from .triple_data import Decision, DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity
+
+_TODO: Final = (
+    "name entities and relations in the patterns, ask with fewer patterns or hops, or in a smaller scope, "
+    "or raise that setting"
+)
+_CHECKED: Final = 256  # steps between two looks at the clock
+
+
+class Budget:
+    """Counts the steps of one question. A step is a fact that is looked at.
+
+    The time counts from when it was made, so waiting for others who ask the same graph counts too.
+    """
+
+    __slots__ = ("_ends", "_left", "_next_check", "seconds", "steps")
+
+    def __init__(self, steps: int = sys.maxsize, seconds: float = math.inf) -> None:
+        self.steps, self.seconds = steps, seconds
+        self._left = steps
+        self._next_check = steps  # so that the first step looks at the clock
+        self._ends = time.monotonic() + seconds
+
+    @property
+    def spent(self) -> int:
+        return self.steps - self._left
+
+    def spend(self, steps: int = 1) -> None:
+        """Takes steps; `BadInput` if there are none left, or the time is over."""
+        self._left -= steps
+        if self._left < 0:
+            raise BadInput(f"the question takes more than {self.steps:,} steps (fact_steps); {_TODO}")
+        if self._left < self._next_check:
+            self._next_check = self._left - _CHECKED
+            self._check_time()
+
+    def _check_time(self) -> None:
+        if is_given_up():
+            raise Unavailable("nobody waits for the answer any more")
+        if time.monotonic() > self._ends:
+            raise BadInput(f"the question takes more than {self.seconds:g} seconds (fact_seconds); {_TODO}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +74,7 @@ class View:
             self.budget.spend(steps)
 
     def sees(self, assertion: Assertion) -> bool:
-        """What waits for a review states nothing."""
+        """Tells whether a statement counts: not if its record expired or is in quarantine."""
         return assertion.source.rank >= 0 and self.is_alive(assertion.source.expires)
 
     def is_alive(self, expires: float | None) -> bool:
@@ -55,18 +98,13 @@ class _Traced(list[Interval]):
     _found: dict[Hashable, list[Interval]] | None = None
 
     def find(self, said: Assertion | tuple[Node, bool]) -> list[Interval]:
-        """Those that a statement is part of, or that have a value and are denied or not."""
+        """Finds the intervals that include a statement, or have a value and are denied or not."""
         if self._found is None:
             self._found = defaultdict(list)
             for interval in self:
                 for key in (*interval.said, (interval.object, interval.negated)):
                     self._found[key].append(interval)
         return self._found.get(said, [])
-
-
-@lru_cache(maxsize=4096)
-def find_relation(name: str) -> Relation:
-    return relation_of(name)
 
 
 class ScopeGraph:
@@ -87,18 +125,14 @@ class ScopeGraph:
 
     @property
     def nbytes(self) -> int:
-        """About how much RAM it takes."""
+        """Estimates the RAM it takes."""
         return 700 * self.index.size + 900 * len(self.identities.signatures) + 2_000
 
     # what the store holds
 
-    def add(self, entry: Entry, statements: Sequence[Statement], *, is_told: bool = False) -> None:
-        """Takes in what a record states."""
-        self.add_all([Stated(entry, statements, is_told)])
-
-    def add_all(self, stated: Sequence[Stated]) -> None:
-        """Takes in what many records state; the same as each by itself, in less time."""
-        self.index.add_all(stated)
+    def add(self, stated: Sequence[Stated]) -> None:
+        """Takes in what records state."""
+        self.index.add(stated)
         for one in stated:
             if one.entry.expires is not None and one.entry.seq in self.index.sources:
                 self._expiring += 1
@@ -138,14 +172,14 @@ class ScopeGraph:
         self._rejected = self._special = None
 
     def list_splits(self) -> list[Decision]:
-        """The splits that somebody decided, the oldest first."""
+        """Lists the splits that somebody decided, the oldest first."""
         decided = [self.decisions[seq].decision for seq in sorted(self.decisions)]
         return [decision for decision in decided if decision.action is DecisionKind.SPLIT]
 
     # what held when
 
     def trace(self, subject: Node, relation: str, view: View) -> _Traced:
-        """The intervals of one subject and one relation, the earliest first."""
+        """Traces the intervals of one subject and one relation, the earliest first."""
         is_plain = not self._expiring
         known = self._answers.get((subject, relation)) if is_plain else None
         if known is None:
@@ -156,7 +190,7 @@ class ScopeGraph:
         return known
 
     def _trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
-        kind = find_relation(relation)
+        kind = relation_of(relation)
         intervals = trace_validity(self._list_said(subject, kind, view), is_single=kind.single)
         if kind.single and kind.symmetric:
             intervals = self._agree(subject, kind, intervals, view)
@@ -229,19 +263,19 @@ class ScopeGraph:
     # what there is
 
     def list_relations(self, subject: Node) -> list[str]:
-        """The relations in which an entity is the subject."""
+        """Lists the relations in which an entity is the subject."""
         members = self.identities.members_of(subject)
         return sorted({one.relation for number in members for one in self.index.list_said_of(number)})
 
     def list_intervals(self, subject: Node, view: View) -> Iterator[Interval]:
-        """All that was ever said of an entity."""
+        """Lists all intervals with an entity as subject."""
         for relation in self.list_relations(subject):
             yield from self.trace(subject, relation, view)
 
     def list_intervals_naming(
         self, thing: Node, view: View, relation: str | None = None
     ) -> Iterator[Interval]:
-        """All in which an entity is the object."""
+        """Lists all intervals with an entity as object."""
         groups: dict[tuple[Node, str], None] = {}
         for number in self.identities.members_of(thing):
             view.spend(len(self.index.list_naming(number)))
@@ -254,11 +288,11 @@ class ScopeGraph:
                     yield interval
 
     def list_subjects(self, relation: str) -> Sequence[Node]:
-        """Those of whom a relation is stated, each once."""
+        """Lists the subjects of a relation, each once."""
         return self._list_ends(relation, of_subject=True)
 
     def list_objects(self, relation: str) -> Sequence[Node]:
-        """Those whom a relation names, each once."""
+        """Lists the objects of a relation, each once."""
         return self._list_ends(relation, of_subject=False)
 
     def _list_ends(self, relation: str, *, of_subject: bool) -> list[Node]:
@@ -272,7 +306,7 @@ class ScopeGraph:
         return known
 
     def list_special(self) -> list[tuple[Node, str]]:
-        """The subjects and relations of preferences and instructions, each once."""
+        """Lists the subjects and relations of preferences and instructions, each once."""
         if self._special is None:
             root_of = self.identities.root_of
             groups = ((root_of(one.subject), one.relation) for one in self.index.special)
@@ -280,13 +314,13 @@ class ScopeGraph:
         return self._special
 
     def list_groups(self) -> Iterator[tuple[Node, str]]:
-        """All subjects with each of their relations."""
+        """Lists all subjects with each of their relations."""
         for relation in list(self.index.by_relation):
             for subject in self.list_subjects(relation):
                 yield subject, relation
 
     def find_intervals(self, seq: int, view: View) -> list[Interval]:
-        """The intervals that a record's statements are part of, in the order of its statements."""
+        """Finds the intervals that include a record's statements, in the order of these."""
         source = self.index.sources.get(seq)
         found: list[Interval] = []
         if source is None:

@@ -6,8 +6,8 @@ its place in the conversation, and what follows it is read again as far as it ma
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -19,24 +19,23 @@ from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
 from .names import PERSON, Signature, first_word, name_key, sign_mention
 
-REACH: Final = 32  # so many statements back a pronoun or a bare name may point
-PAUSE: Final = 3600.0  # seconds after which what has no session is no longer one conversation
+_REACH: Final = 32  # so many statements back a pronoun or a bare name may point
+_PAUSE: Final = 3600.0  # seconds after which what has no session is no longer one conversation
 
-HE: Final = frozenset(
+_HE: Final = frozenset(
     (
         *("brother", "father", "dad", "son", "husband", "uncle", "nephew", "grandfather", "grandpa"),
         *("boyfriend", "grandson", "stepfather", "stepbrother", "stepson"),
     )
 )
-SHE: Final = frozenset(
+_SHE: Final = frozenset(
     (
         *("sister", "mother", "mom", "mum", "daughter", "wife", "aunt", "niece", "grandmother", "grandma"),
         *("girlfriend", "granddaughter", "stepmother", "stepsister", "stepdaughter"),
     )
 )
-PRONOUNS: Final = frozenset((Reference.HE, Reference.SHE, Reference.THEY, Reference.IT))
-ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
-FEW: Final = 64  # so many statements of a session are put in their places one by one
+_PRONOUNS: Final = frozenset((Reference.HE, Reference.SHE, Reference.THEY, Reference.IT))
+_ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
 
 
 class StatementsIndex:
@@ -53,32 +52,30 @@ class StatementsIndex:
         self._mentions: dict[Mention, KnownMention] = {}
         self._aliases: dict[Assertion, tuple[int, str]] = {}
         self._labels: dict[int, dict[str, str]] = {}
-        self.speakers: Counter[str] = Counter()  # those who say "I", by the number of records
         self._resolver = _Resolver(self._signature, self.identities.book.is_distinguished)
         self.size: int = 0
 
-    def add_all(self, stated: Iterable[Stated]) -> None:
-        """Takes in what records state: each conversation is put in order once."""
+    def add(self, stated: Iterable[Stated]) -> None:
+        """Takes in what records state."""
         by_session: dict[str | None, list[Assertion]] = {}
         for one in stated:
             source = self._make_source(one)
             by_session.setdefault(source.session, []).extend(source.assertions)
-        for session, assertions in by_session.items():
-            discourse = self._find_discourse(session)
-            if len(assertions) > FEW or not len(discourse):
-                self._add_conversation(discourse, assertions)
-                continue
-            for assertion in assertions:
-                self._add_assertion(assertion)
+        for assertions in filter(None, by_session.values()):
+            self._place(assertions)
 
-    def _add_conversation(self, discourse: _Discourse, assertions: Sequence[Assertion]) -> None:
-        """Puts many statements of one session in their places, and reads all of it in order."""
-        discourse.add_all(assertions)
+    def _place(self, assertions: Sequence[Assertion]) -> None:
+        """Puts statements of one session in their places, and reads the conversation from the first on."""
         for assertion in assertions:
-            self._file(assertion)
-        for at, assertion in enumerate(discourse):
-            if assertion.leans or assertion.subject < 0:
-                self._resolve(assertion, discourse, at)
+            self.size += 1
+            self.by_relation[assertion.relation][assertion] = None
+            if assertion.nature is not Nature.FACT:
+                self.special[assertion] = None
+        session = assertions[0].source.session
+        if session not in self._discourses:
+            self._discourses[session] = _Discourse(session)
+        discourse = self._discourses[session]
+        self._read_on(discourse, discourse.add(assertions), len(assertions))
 
     def _make_source(self, stated: Stated) -> SourceRow:
         source, assertions = SourceRow(stated.entry, is_told=stated.is_told), list[Assertion]()
@@ -90,7 +87,6 @@ class StatementsIndex:
         source.assertions = tuple(assertions)
         if assertions:
             self.sources[source.seq] = source
-            self.speakers[source.speaker] += source.speaks
         return source
 
     def _know(self, mention: Mention) -> KnownMention:
@@ -99,28 +95,17 @@ class StatementsIndex:
             known = self._mentions[mention] = KnownMention(mention)
         return known
 
-    def _find_discourse(self, session: str | None) -> _Discourse:
-        discourse = self._discourses.get(session)
-        if discourse is None:
-            discourse = self._discourses[session] = _Discourse(session)
-        return discourse
-
-    def remove(self, seq: int) -> bool:
-        """Takes out what a record stated; whether it stated anything."""
-        source = self.sources.pop(seq, None)
-        if source is None:
-            return False
-        self.speakers[source.speaker] -= source.speaks
-        for assertion in source.assertions:
-            self._remove_assertion(assertion)
-        return True
+    def remove(self, seq: int) -> None:
+        """Takes out what a record stated."""
+        for assertion in self.sources.pop(seq).assertions:
+            self._displace(assertion)
 
     def list_said_of(self, number: int) -> list[Assertion]:
-        """Statements whose subject has this signature."""
+        """Lists the statements whose subject has this signature."""
         return self._by_subject.get(number, [])
 
     def list_naming(self, number: int) -> list[Assertion]:
-        """Statements whose object has this signature."""
+        """Lists the statements whose object has this signature."""
         return self._by_object.get(number, [])
 
     def relabel(self, labels: Mapping[int, dict[str, str]]) -> bool:
@@ -132,45 +117,38 @@ class StatementsIndex:
             return False
         changed = [seq for seq in {**labels, **self._labels} if labels.get(seq) != self._labels.get(seq)]
         self._labels = dict(labels)
-        for seq in sorted(changed):
-            source = self.sources.get(seq)
-            if source is None:
-                continue
-            for assertion in source.assertions:
-                self._remove_assertion(assertion)
-            for assertion in source.assertions:
-                self._add_assertion(assertion)
+        for seq in sorted(self.sources.keys() & changed):
+            for assertion in self.sources[seq].assertions:
+                self._displace(assertion)
+            self._place(self.sources[seq].assertions)
         return True
 
     def _signature(self, number: int) -> Signature:
         return self.identities.signatures[number]
 
-    def _file(self, assertion: Assertion) -> None:
-        self.size += 1
-        self.by_relation[assertion.relation][assertion] = None
-        if assertion.nature is not Nature.FACT:
-            self.special[assertion] = None
-
-    def _add_assertion(self, assertion: Assertion) -> None:
-        self._file(assertion)
-        discourse = self._find_discourse(assertion.source.session)
-        at = discourse.add(assertion)
-        self._resolve(assertion, discourse, at)
-        self._read_again(discourse, at + 1)
-
-    def _remove_assertion(self, assertion: Assertion) -> None:
+    def _displace(self, assertion: Assertion) -> None:
         self.size -= 1
         discourse = self._discourses[assertion.source.session]
         self.by_relation[assertion.relation].pop(assertion, None)
         self.special.pop(assertion, None)
         at = discourse.remove(assertion)
         self._detach(assertion)
-        self._read_again(discourse, at)
+        self._read_on(discourse, at)
 
-    def _read_again(self, discourse: _Discourse, at: int) -> None:
-        """Resolves anew what follows in the conversation."""
-        if at < len(discourse):
-            discourse.walk(at, lambda assertion, place: self._resolve(assertion, discourse, place))
+    def _read_on(self, discourse: _Discourse, at: int, new: int = 0) -> None:
+        """Finds out whom statements name, from a place on.
+
+        These are `new` statements, and others as far as a change may be felt.
+        """
+        horizon = at + _REACH
+        for place, assertion in discourse.list_from(at):
+            if place > horizon and not new:
+                return
+            is_new = assertion.subject < 0
+            new -= is_new
+            may_change = is_new or (assertion.leans and place <= horizon)
+            if may_change and self._resolve(assertion, discourse, place):
+                horizon = place + _REACH
 
     def _resolve(self, assertion: Assertion, discourse: _Discourse, at: int) -> bool:
         """Finds out whom a statement names; whether that has changed."""
@@ -200,7 +178,7 @@ class StatementsIndex:
         assertion.object = self.identities.add(thing, what.name, what.kind)
         self._by_subject[assertion.subject].append(assertion)
         self._by_object[assertion.object].append(assertion)
-        if assertion.relation in ALIASES and not assertion.negated and assertion.confidence >= 0.5:
+        if assertion.relation in _ALIASES and not assertion.negated and assertion.confidence >= 0.5:
             self._add_alias(assertion, subject)
 
     def _detach(self, assertion: Assertion) -> None:
@@ -230,45 +208,32 @@ class _Discourse:
     """The statements of one session, in order of time."""
 
     def __init__(self, session: str | None) -> None:
-        self._pause = None if session is not None else PAUSE
+        self._pause = None if session is not None else _PAUSE
         self._turns: list[Assertion] = []
 
-    def __len__(self) -> int:
-        return len(self._turns)
-
-    def add(self, assertion: Assertion) -> int:
-        """Puts a statement in its place; where that is."""
-        if not self._turns or self._turns[-1].order < assertion.order:
-            self._turns.append(assertion)
-            return len(self._turns) - 1
-        insort(self._turns, assertion, key=_order)
-        return bisect_left(self._turns, assertion.order, key=_order)
-
-    def add_all(self, assertions: Iterable[Assertion]) -> None:
-        """Puts many statements in their places at once."""
-        self._turns += assertions
+    def add(self, assertions: Iterable[Assertion]) -> int:
+        """Puts statements in their places; the first of these places."""
+        ordered = sorted(assertions, key=_order)
+        is_next = not self._turns or self._turns[-1].order < ordered[0].order
+        self._turns += ordered
+        if is_next:
+            return len(self._turns) - len(ordered)
         self._turns.sort(key=_order)
-
-    def __iter__(self) -> Iterator[Assertion]:
-        return iter(self._turns)
+        return bisect_left(self._turns, ordered[0].order, key=_order)
 
     def remove(self, assertion: Assertion) -> int:
         at = bisect_left(self._turns, assertion.order, key=_order)
         del self._turns[at]
         return at
 
-    def walk(self, at: int, resolve: Callable[[Assertion, int], bool]) -> None:
-        """Resolves statements from a place on, as far as a change may be felt."""
-        horizon = at + REACH
-        while at < min(horizon + 1, len(self._turns)):
-            if self._turns[at].leans and resolve(self._turns[at], at):
-                horizon = at + REACH
-            at += 1
+    def list_from(self, at: int) -> Iterator[tuple[int, Assertion]]:
+        """Lists the statements from a place on, each with its place."""
+        return ((place, self._turns[place]) for place in range(at, len(self._turns)))
 
     def look_back(self, at: int) -> Iterator[Assertion]:
-        """The statements before a place, the last one first."""
+        """Lists the statements before a place, the last one first."""
         here = self._turns[at]
-        for before in range(at - 1, max(at - 1 - REACH, -1), -1):
+        for before in range(at - 1, max(at - 1 - _REACH, -1), -1):
             turn = self._turns[before]
             if self._pause is not None and here.source.occurred - turn.source.occurred > self._pause:
                 return
@@ -289,8 +254,8 @@ class _Resolver:
         self._is_distinguished = is_distinguished
 
     def resolve(self, mention: Mention, conversation: _Discourse, at: int, turn: Assertion) -> Signature:
-        """Whom a mention means; a pronoun without an antecedent is a name of its own."""
-        if mention.reference in PRONOUNS:
+        """Finds whom a mention means. A pronoun without an antecedent is a name of its own."""
+        if mention.reference in _PRONOUNS:
             return self._resolve_pronoun(mention, conversation, at, turn)
         signature = sign_mention(mention, turn.source.speaker)
         if self.needs_hint(signature):
@@ -311,7 +276,7 @@ class _Resolver:
         return Signature(f"{mention.reference} ({turn.source.session or int(turn.source.occurred)})", sort)
 
     def needs_hint(self, signature: Signature) -> bool:
-        """Whether a name alone may mean several: then it depends on whom the session spoke of."""
+        """Tells whether a bare name may mean several people, so that the session decides."""
         if signature.sort not in (PERSON, "") or signature.is_distinct or not signature.name:
             return False
         return self._is_distinguished(signature.name)
@@ -341,7 +306,7 @@ def _fits(reference: Reference, found: Signature) -> bool:
         return True
     if found.sort not in (PERSON, ""):
         return False
-    return found.role not in (SHE if reference is Reference.HE else HE)
+    return found.role not in (_SHE if reference is Reference.HE else _HE)
 
 
 def _name_person(mention: Mention, relation: str) -> Mention:

@@ -66,7 +66,7 @@ _TUPLES: Final = ("entities", "objects", "sources")
 
 
 def triple_data(statement: Statement) -> dict[str, Json]:
-    """A statement as JSON; what has its default is left out. A mention with but a name is that name."""
+    """Returns a statement as JSON, without defaults. A mention that has only a name becomes that name."""
     data = statement_data(statement)
     for part in ("subject", "object"):
         if data[part].keys() == {"name"}:
@@ -74,8 +74,8 @@ def triple_data(statement: Statement) -> dict[str, Json]:
     return {name: value for name, value in data.items() if name not in _OF_TEXT}
 
 
-def read_triple(record: Record) -> Statement | Decision | None:
-    """What a record of kind `triple` states or decides; None if its data is neither."""
+def parse_triple(record: Record) -> Statement | Decision | None:
+    """Parses what a record of kind `triple` states or decides; None if its data does neither."""
     data = record.whole.data
     if not isinstance(data, Mapping):
         return None
@@ -95,7 +95,7 @@ def decision_data(decision: Decision) -> dict[str, Json]:
 
 
 def mention_of(value: str | Mention, kind: str = "") -> Mention:
-    """Somebody or something as a caller names it; "I" and "me" are the speaker."""
+    """Makes a mention of what a caller names; "I" and "me" are the speaker."""
     if isinstance(value, Mention):
         return value
     if not isinstance(value, str) or not value.strip():

@@ -22,7 +22,7 @@ class Interval:
     """A time in which a value held, with all that says so."""
 
     __slots__ = (
-        *("_members", "closer", "end", "firmness", "negated", "object", "opponents"),
+        *("closer", "end", "firmness", "negated", "object", "opponents"),
         *("rank", "relation", "said", "start", "subject", "successor"),
     )
 
@@ -33,21 +33,20 @@ class Interval:
         self.negated: bool = negated
         self.start: float | None = start
         self.end: float | None = None
-        self.said: list[Assertion] = [first]
+        self.said: dict[Assertion, None] = {first: None}  # in order
         self.rank: int = first.source.rank  # how far its most trusted source is trusted
         self.firmness: float = first.confidence  # of its surest statement
-        self._members: set[Assertion] = set()  # of `said`, once there are several
         self.closer: Assertion | None = None  # the statement that ended it
         self.successor: Interval | None = None  # what took its place
         self.opponents: tuple[Sequence[Interval], ...] = ()  # groups that may be shared; see `rivals`
 
     @property
     def first(self) -> Assertion:
-        return self.said[0]
+        return next(iter(self.said))
 
     @property
     def rivals(self) -> list[Interval]:
-        """What it cannot hold together with, while both are open and nothing decides."""
+        """Lists the open intervals that contradict this one, where nothing decides."""
         return [one for group in self.opponents for one in group if one is not self]
 
     @property
@@ -60,9 +59,9 @@ class Interval:
 
     @property
     def confidence(self) -> float:
-        """Rises with each source that says the same."""
+        """Estimates how sure it is: the more sources say it, the surer."""
         if len(self.said) == 1:  # as nearly all
-            return _weigh_assertion(self.said[0])
+            return _weigh_assertion(self.first)
         best: dict[int, float] = {}
         for assertion in self.said:
             seq = assertion.source.seq
@@ -83,16 +82,10 @@ class Interval:
     def close(self, at: float, closer: Assertion, successor: Interval | None = None) -> None:
         self.end, self.closer, self.successor = at, closer, successor
 
-    def includes(self, assertion: Assertion) -> bool:
-        return assertion in self._members if self._members else assertion in self.said
-
     def add(self, assertion: Assertion) -> None:
-        if not self.includes(assertion):
-            self._members = self._members or set(self.said)
-            self._members.add(assertion)
-            self.said.append(assertion)
-            self.rank = max(self.rank, assertion.source.rank)
-            self.firmness = max(self.firmness, assertion.confidence)
+        self.said[assertion] = None
+        self.rank = max(self.rank, assertion.source.rank)
+        self.firmness = max(self.firmness, assertion.confidence)
 
 
 class _EffectKind(IntEnum):
@@ -111,14 +104,14 @@ class _Effect(NamedTuple):
 
     @property
     def order(self) -> tuple[float, int, float, int, str, float]:
-        """Does not depend on which record came first."""
+        """Sorts effects in a way that does not depend on which record came first."""
         assertion = self.assertion
         said = (assertion.source.occurred, assertion.position, self.value, assertion.confidence)
         return self.at, self.act, *said
 
 
 def list_effects(value: Node, assertion: Assertion) -> list[_Effect]:
-    """What a statement does when."""
+    """Lists what a statement asserts, denies or ends, and when."""
     start, end = assertion.since, assertion.until
     if assertion.ended and end is None:
         end = assertion.source.occurred
@@ -137,7 +130,7 @@ def list_effects(value: Node, assertion: Assertion) -> list[_Effect]:
 
 
 def trace_validity(pairs: Iterable[tuple[Node, Assertion]], *, is_single: bool) -> list[Interval]:
-    """The intervals of one subject and one relation, the earliest first. `said` has the object of each."""
+    """Computes the intervals of one subject and one relation, the earliest first."""
     effects = [effect for value, assertion in pairs for effect in list_effects(value, assertion)]
     if len(effects) == 1:
         return _trace_one(effects[0])
@@ -206,7 +199,7 @@ class _OpenValues:
             self.put(interval)
 
     def has_rivals(self, interval: Interval, *, is_single: bool) -> bool:
-        """Whether something firm is open that a firm interval cannot hold together with."""
+        """Tells whether a firm interval contradicts another one that is open."""
         if not interval.is_firm:
             return False
         opposite = self.get(interval.object, negated=not interval.negated)
@@ -215,7 +208,7 @@ class _OpenValues:
         return is_single and not interval.negated and self._firm > 1
 
     def list_decided(self, effect: _Effect) -> list[Interval]:
-        """What is asserted of other values, and ended by a firm effect."""
+        """Lists the open intervals of other values that a firm effect ends."""
         rank, at, seq = effect.assertion.source.rank, effect.at, effect.assertion.source.seq
         found: list[Interval] = []
         for (trusted, is_firm), starts in self._groups.items():
@@ -230,7 +223,7 @@ class _OpenValues:
         return [interval for interval in found if interval.object != effect.value]
 
     def find_earliest(self, before: float) -> Interval | None:
-        """Of what is asserted and began before a moment, the first."""
+        """Finds the earliest open interval that began before a moment."""
         found: Interval | None = None
         for starts in self._groups.values():
             for start, sources in starts.items():
@@ -307,7 +300,7 @@ class _Course:
         assertion = effect.assertion
         there = self._open.get(effect.value, negated=assertion.negated)
         if there is not None:
-            if there.includes(assertion) or assertion.source.rank >= there.rank:
+            if assertion in there.said or assertion.source.rank >= there.rank:
                 self._open.add(there, assertion)
                 self._open.remove(there)
                 there.close(effect.at, assertion)

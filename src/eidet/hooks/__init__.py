@@ -9,108 +9,48 @@ are its own; trouble with the memory is told in the log ("eidet"), at most once 
 from __future__ import annotations
 
 import inspect
-import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType
-from typing import Any, Final, TypeGuard, TypeVar, cast, overload
+from typing import Any, Final, TypeGuard, TypeVar, Unpack, cast, overload
 
-from ..aio import AsyncMemory
 from ..core.errors import BadInput
-from ..memory import Memory
 from .call import PLAN
 from .captured import Captured
-from .keep import Plan, Source, Store, agents
+from .keep import HookOptions, Plan, agents
 from .watch import MARK, hook_method
 
-__all__ = ["Captured", "install_hooks", "with_hooks"]
+__all__ = ["Captured", "HookOptions", "install_hooks", "with_hooks"]
 
 C = TypeVar("C", bound=type)
 A = TypeVar("A")
 
 
 @overload
-def install_hooks(
-    cls: None = None,
-    *,
-    memory: Source = None,
-    methods: str | Sequence[str] = ("act",),
-    store: Store | None = None,
-    agent_id: str | None = None,
-    scope: str = "default",
-    session: str | None = None,
-    clock: Callable[[], float] = time.time,
-) -> Callable[[C], C]: ...
+def install_hooks(cls: None = None, **options: Unpack[HookOptions]) -> Callable[[C], C]: ...
 @overload
-def install_hooks(
-    cls: C,
-    *,
-    memory: Source = None,
-    methods: str | Sequence[str] = ("act",),
-    store: Store | None = None,
-    agent_id: str | None = None,
-    scope: str = "default",
-    session: str | None = None,
-    clock: Callable[[], float] = time.time,
-) -> C: ...
-def install_hooks(
-    cls: C | None = None,
-    *,
-    memory: Source = None,
-    methods: str | Sequence[str] = ("act",),
-    store: Store | None = None,
-    agent_id: str | None = None,
-    scope: str = "default",
-    session: str | None = None,
-    clock: Callable[[], float] = time.time,
-) -> C | Callable[[C], C]:
+def install_hooks(cls: C, **options: Unpack[HookOptions]) -> C: ...
+def install_hooks(cls: C | None = None, **options: Unpack[HookOptions]) -> C | Callable[[C], C]:
     """Captures what the agents of a class and of its subclasses do: `@install_hooks(memory=memory)`.
 
-    Without a `memory` (which may also be a function of the agent), each agent's own attribute
-    `memory` is used. `store` gets each `Captured` instead. Class methods and static methods are left
-    alone. Installing again only changes where captures go.
+    Options are those of `HookOptions`. Class methods and static methods are left alone. Installing again
+    only changes where captures go.
     """
-    plan = Plan(
-        memory=memory,
-        store=store,
-        methods=_names(methods),
-        agent_id=agent_id,
-        scope=scope,
-        session=session,
-        clock=clock,
-    )
+    plan = Plan.of(options)
     if cls is None:
         return lambda chosen: _install(chosen, plan)
     return _install(cls, plan)
 
 
-def with_hooks(
-    agent: A,
-    *,
-    memory: Memory | AsyncMemory | None = None,
-    agent_id: str | None = None,
-    methods: str | Sequence[str] = ("act",),
-    store: Store | None = None,
-    scope: str = "default",
-    session: str | None = None,
-    clock: Callable[[], float] = time.time,
-) -> A:
+def with_hooks(agent: A, **options: Unpack[HookOptions]) -> A:
     """Captures what one agent does, also when it calls its own methods; the same agent.
 
-    Other agents of its class are left alone. It becomes an instance of a subclass that has its
-    class's name; copies and pickles of it are of the class itself. Doing it again only changes
-    where captures go.
+    Options are those of `HookOptions`. Other agents of its class are left alone. It becomes an instance of a
+    subclass that has its class's name; copies and pickles of it are of the class itself. Calling it again
+    only changes where captures go.
     """
-    plan = Plan(
-        memory=memory,
-        store=store,
-        methods=_names(methods),
-        agent_id=agent_id,
-        scope=scope,
-        session=session,
-        clock=clock,
-    )
+    plan = Plan.of(options)
     names = tuple(name for name in plan.methods if _hookable(inspect.getattr_static(type(agent), name, None)))
     if not names and not any(_is_hooked(type(agent), name) for name in plan.methods):
         raise BadInput(f"{type(agent).__name__} has no method {' or '.join(plan.methods)} to capture")
@@ -118,13 +58,6 @@ def with_hooks(
         _become(agent, _make_hooked_class(cast("Hashable", type(agent)), names))
     agents.of(agent).plan = plan
     return agent
-
-
-def _names(methods: str | Sequence[str]) -> tuple[str, ...]:
-    names = (methods,) if isinstance(methods, str) else tuple(methods)
-    if not names or not all(isinstance(name, str) and name.isidentifier() for name in names):
-        raise BadInput(f"methods are names such as ('act',), not {methods!r}")
-    return names
 
 
 def _is_hooked(cls: type, name: str) -> bool:

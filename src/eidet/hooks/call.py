@@ -15,7 +15,7 @@ from uuid import UUID
 
 from ..core.validate import Json
 from .captured import Captured, NotPlain, number, open_name, part, plain, state_of
-from .keep import KnownAgent, Plan, agents, quiet
+from .keep import KnownAgent, Plan, agents, failures
 
 PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
 _Key = tuple[int, str, int, int]
@@ -162,7 +162,7 @@ def _safely(place: str, what: Callable[[], T]) -> T | None:
     try:
         return what()
     except Exception as error:  # noqa: BLE001  any state, result or store of somebody's may raise anything
-        quiet.tell(place, error)
+        failures.warn(place, error)
         return None
 
 

@@ -15,10 +15,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from ..core.condition import same
-from ..core.describe import describe_data
 from ..core.draft import Draft
 from ..core.record import Kind, new_id
-from ..core.validate import Json
+from ..core.validate import Json, describe_data
 from ..upkeep.importance import action_importance, state_importance
 
 _DEEPEST: Final = 20

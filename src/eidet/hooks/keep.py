@@ -1,4 +1,4 @@
-"""Where captures go, what is known of each agent, and how trouble is told without disturbing anybody."""
+"""Where captures go, what is known of each agent, and how the hooks log what fails."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import time
 import uuid
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from ..aio import AsyncMemory
 from ..core.errors import BadInput
@@ -26,6 +26,25 @@ _STRONG_MOST: Final = 1_024
 
 Store = Callable[[Captured], None]
 Source = Memory | AsyncMemory | Callable[[Any], Memory | AsyncMemory | None] | None
+
+
+class HookOptions(TypedDict, total=False):
+    """What `install_hooks` and `with_hooks` may be told."""
+
+    memory: Source
+    """Where captures go: a memory, or a function of the agent. The default is the agent's own `memory`."""
+    methods: str | Sequence[str]
+    """The methods to capture. The default is `act`."""
+    store: Store | None
+    """A function that gets each `Captured` instead of a memory."""
+    agent_id: str | None
+    """The name of the agent. The default is what the agent or its state says."""
+    scope: str
+    """The scope of the records."""
+    session: str | None
+    """The session of the records."""
+    clock: Callable[[], float]
+    """Tells the time of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +69,15 @@ class Plan:
             )
         if self.store is not None and not callable(self.store):
             raise BadInput(f"store must be a function that takes a Captured, not {type(self.store).__name__}")
+
+    @classmethod
+    def of(cls, options: HookOptions) -> Plan:
+        methods = options.get("methods", ("act",))
+        names = (methods,) if isinstance(methods, str) else tuple(methods)
+        if not names or not all(isinstance(name, str) and name.isidentifier() for name in names):
+            raise BadInput(f"methods are names such as ('act',), not {methods!r}")
+        given: dict[str, Any] = {**options, "methods": names}
+        return cls(**given)
 
     def waits(self, agent: Any) -> bool:
         """Whether keeping a capture may wait for a disk or a server."""
@@ -104,10 +132,10 @@ class KnownAgent:
             return self.name
 
 
-class Agents:
-    """What is known of each agent while it lives. Agents need not be hashable, nor change for it.
+class AgentRegistry:
+    """Holds what is known of each agent while it lives. Agents need not be hashable, and are not changed.
 
-    Those that cannot be referred to weakly are kept alive by it, at most `_STRONG_MOST` of them.
+    The registry keeps agents alive that cannot be referred to weakly, at most `_STRONG_MOST` of them.
     """
 
     def __init__(self) -> None:
@@ -144,23 +172,23 @@ class Agents:
                 del self._known[at]
 
 
-class Quiet:
-    """Tells of trouble in the log, at most once a minute for each place."""
+class ThrottledLog:
+    """Logs what fails, at most once a minute for each place."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._told: dict[str, float] = {}
+        self._logged: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def tell(self, place: str, error: BaseException) -> None:
+    def warn(self, place: str, error: BaseException) -> None:
         now = self._clock()
         with self._lock:
-            last = self._told.get(place)
+            last = self._logged.get(place)
             if last is not None and now - last < _EVERY_SECONDS:
                 return
-            self._told[place] = now
+            self._logged[place] = now
         log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)
 
 
-agents: Final = Agents()
-quiet: Final = Quiet()
+agents: Final = AgentRegistry()
+failures: Final = ThrottledLog()

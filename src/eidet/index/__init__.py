@@ -41,12 +41,25 @@ class Hints:
     place: Place | None = None
 
 
+class WordStatistics(NamedTuple):
+    """What BM25 needs to know of a scope, or of several.
+
+    holding  in how many units each term of the question occurs
+    units    how many units there are, and `terms` how many terms they have in all
+    """
+
+    holding: tuple[int, ...]
+    units: int
+    terms: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """What to look for: a vector, terms, or neither, in one scope (or below it).
 
     `head` is the store's head when the question began, if that is known: the search covers everything up
-    to there, and need not ask the store again.
+    to there, and need not ask the store again. `statistics` are of all scopes that a question is about, for
+    an index that can count them first: scores of words are comparable then.
     """
 
     scope: Scope
@@ -57,6 +70,7 @@ class Probe:
     depth: int = 400
     head: Head | None = None
     hints: Hints = Hints()
+    statistics: WordStatistics | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +79,6 @@ class Span:
 
     low: float = 0.0
     high: float = 0.0
-
-
-class WordStatistics(NamedTuple):
-    """What BM25 needs to know of a scope.
-
-    holding  in how many units each term of the question occurs
-    units    how many units there are, and `terms` how many terms they have in all
-    """
-
-    holding: tuple[int, ...]
-    units: int
-    terms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

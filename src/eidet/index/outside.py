@@ -17,19 +17,18 @@ from ..store import Changes, Head, Store, verbs
 from ..store.model import entry_of
 from ..store.rules import check_order
 from . import Candidates, Finder, Floats, ListsRecords, Neighbours, Probe, Scores, Seqs, Span
+from .embedded.columns import NONE
 from .embedded.lexicon import WordReader
-from .embedded.merge import merge_candidates
 from .embedded.postings import Bm25
-from .embedded.queries import merge_voices
+from .embedded.queries import merge_candidates, merge_voices
 from .embedded.row_traits import portray
-from .embedded.sessions import NONE
 from .embedded.shard import Shard
 from .embedded.vectors import VectorPlanes, unit
 
 BATCH: Final = 1_000  # records read from the store at once
 
 PlaneShard = Shard[VectorPlanes]
-ReadWords = Callable[[PlaneShard], WordReader | None]
+_ReadWords = Callable[[PlaneShard], WordReader | None]
 
 
 class OutsideIndex:
@@ -40,13 +39,14 @@ class OutsideIndex:
     """
 
     def __init__(
-        self, store: Store, width: int, finder: Finder, *, read_words: ReadWords | None = None
+        self, store: Store, width: int, finder: Finder, *, read_words: _ReadWords | None = None
     ) -> None:
         self._store, self._width, self._finder, self._read_words = store, width, finder, read_words
         self._voices: dict[str, tuple[Head, tuple[str, ...]]] = {}  # by scope, with the head they are of
 
     def search(self, probe: Probe) -> Candidates:
-        return merge_candidates([self.search_scope(path, probe) for path in self._list_paths(probe.scope)])
+        paths = verbs.list_paths(self._store, probe.scope)
+        return merge_candidates([self.search_scope(path, probe) for path in paths])
 
     def search_scope(self, path: str, probe: Probe) -> Candidates:
         found = self._finder.find(path, probe)
@@ -71,7 +71,8 @@ class OutsideIndex:
         self, path: str, probe: Probe, found: Scores, records: Sequence[Record], turns: dict[int, int]
     ) -> Candidates:
         """The records as an index of the whole scope would describe them."""
-        voices = tuple(dict.fromkeys([*self.list_voices(path), *(r.who for r in records if r.who)]))
+        known = self.list_voices(path, probe.head)
+        voices = tuple(dict.fromkeys([*known, *(record.who for record in records if record.who)]))
         shard: PlaneShard = Shard(path, VectorPlanes(self._width))
         shard.columns.codes["who"] = {who: at for at, who in enumerate(voices)}
         shard.apply(Changes(shard.head, [entry_of(record) for record in records], ()))
@@ -116,8 +117,7 @@ class OutsideIndex:
         return found
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        del head
-        return merge_voices([self.list_voices(path) for path in self._list_paths(scope)])
+        return merge_voices([self.list_voices(path, head) for path in verbs.list_paths(self._store, scope)])
 
     def follow(self, scope: str) -> None:
         """Nothing is kept that would have to follow."""
@@ -140,9 +140,6 @@ class OutsideIndex:
         self._finder.close()
 
     # What the store is asked.
-
-    def _list_paths(self, scope: Scope) -> list[str]:
-        return list(verbs.count_scopes(self._store, scope)) if scope.below else [scope.path]
 
     def _read(self, path: str, seqs: Seqs, where: Where | None = None) -> list[Record]:
         """By rising seq; what is gone meanwhile, cannot be read or does not pass is left out."""
@@ -169,8 +166,9 @@ class OutsideIndex:
         wheres = [Where(scope=Scope(path), session=name) for name in sessions]
         return [[r.seq for r in self._store.find(where, order="occurred")] for where in wheres]
 
-    def list_voices(self, path: str) -> tuple[str, ...]:
-        head, known = self._store.head(), self._voices.get(path)
+    def list_voices(self, path: str, head: Head | None = None) -> tuple[str, ...]:
+        """Every `who` of a scope, as of a head that is known or is asked for."""
+        head, known = head or self._store.head(), self._voices.get(path)
         if known is None or known[0] != head:
             known = self._voices[path] = (head, self._hear(path))
         return known[1]

@@ -21,7 +21,7 @@ from ..core.validate import Json, dump_json
 from . import Seqs
 
 DataPath = tuple[str | int, ...]
-ReadRecords = Callable[[str, list[int]], Sequence[Record | None]]
+_ReadRecords = Callable[[str, list[int]], Sequence[Record | None]]
 
 BATCH: Final = 2_000  # records read from the store at once
 PATHS: Final = 256  # columns of a scope; with more, it begins anew
@@ -151,7 +151,7 @@ class StateColumns:
         self._lock = threading.Lock()
 
     def read(
-        self, scope: str, seqs: Seqs, paths: Sequence[DataPath], read: ReadRecords
+        self, scope: str, seqs: Seqs, paths: Sequence[DataPath], read: _ReadRecords
     ) -> dict[DataPath, StateColumn]:
         """The columns at these paths, one row for each seq; records not seen before are read."""
         table = self._find_table(scope)

@@ -11,12 +11,12 @@ from ..text.analysis import QUESTION
 
 WINDOW: Final = 6  # turns before and after that count as the context
 BESIDE: Final = 0.5  # how much the turns right before and after count for the dense of one
-ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
+_ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
 
 Floats = NDArray[Any]  # of any width of float
 
 
-class TurnShape(NamedTuple):
+class _TurnShape(NamedTuple):
     """What candidates are as turns of talk, where messages of more than `terms` terms count as long.
 
     share     1 for a turn of talk, fading to 0 for a long message
@@ -52,7 +52,7 @@ class TurnLine:
         self._order = _list_turns(key, session)
         self.count: int = len(key) if self._order is None else len(self._order)
         self._flags, self._length = flags, length
-        self._talk: TurnShape | None = None  # the last one that was asked for
+        self._talk: _TurnShape | None = None  # the last one that was asked for
         self._fill(self._pick(key), self._pick(who), self._pick(flags))
 
     def _fill(self, key: NDArray[np.int64], who: NDArray[np.int32], flags: NDArray[np.uint8]) -> None:
@@ -67,19 +67,19 @@ class TurnLine:
     def some(self) -> bool:
         return self.count > 0
 
-    def read_talk(self, terms: int) -> TurnShape:
+    def read_talk(self, terms: int) -> _TurnShape:
         """What the candidates are as turns, where talk has so many terms; kept for the next question."""
         talk = self._talk
         if talk is None or talk.terms != terms:
             talk = self._talk = self._measure_talk(terms)
         return talk
 
-    def _measure_talk(self, terms: int) -> TurnShape:
+    def _measure_talk(self, terms: int) -> _TurnShape:
         share = self._fade(terms)
         asks = np.where((self._flags & QUESTION) > 0, -1.0, 0.0)
-        asking = self._fade(min(ASKING_TERMS, terms)) * asks
+        asking = self._fade(min(_ASKING_TERMS, terms)) * asks
         link, weights = self._link_turns(share)
-        return TurnShape(terms, share, 1 - share, asking, link, weights)
+        return _TurnShape(terms, share, 1 - share, asking, link, weights)
 
     def _fade(self, terms: int) -> Floats:
         """1 up to so many terms, 0 from twice as many on."""
@@ -111,7 +111,7 @@ class TurnLine:
             return line
         return self._put(line, best)
 
-    def smooth(self, values: Floats, talk: TurnShape) -> Floats:
+    def smooth(self, values: Floats, talk: _TurnShape) -> Floats:
         """The mean with the turns right before and after."""
         total = values.copy()
         if self.count > 1:

@@ -38,7 +38,7 @@ except ModuleNotFoundError as error:
 
 ScopeOf = Callable[[AgentSession], str]
 
-PROMPT: Final = "## Memories\nConsider these memories of earlier conversations when you answer:"
+_PROMPT: Final = "## Memories\nConsider these memories of earlier conversations when you answer:"
 _SAID: Final = "agent_framework:context"  # sources tell apart what a scope holds
 _HISTORY: Final = "agent_framework:history"
 _CALLS: Final = Where(source=_HISTORY, kinds="action")
@@ -64,7 +64,7 @@ class EidetContextProvider(ContextProvider):
         where: Filter | None = None,
         this_session: bool = False,
         store: bool = True,
-        prompt: str = PROMPT,
+        prompt: str = _PROMPT,
     ) -> None:
         super().__init__(source_id)
         self.memory = memory
@@ -253,7 +253,7 @@ class EidetHistoryProvider(HistoryProvider):
     def _save(self, session_id: str | None, messages: Sequence[Message], scope: str) -> None:
         with self._lock:
             latest = self._read(session_id, scope, len(messages) + 1)
-            fresh = messages[count_known(latest, messages) :]
+            fresh = messages[_count_known(latest, messages) :]
             drafts = [
                 self._draft(message, session_id or "default", at)
                 for message, at in zip(fresh, self._times.take(len(fresh)), strict=True)
@@ -274,7 +274,7 @@ class EidetHistoryProvider(HistoryProvider):
         )
 
 
-def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
+def _count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
     """Counts the messages that were stored already, by the rules of the framework's own histories.
 
     Callers may hand in the whole conversation each time. One input without an id that is said again is new.

@@ -27,15 +27,15 @@ except ModuleNotFoundError as error:
     raise make_missing("the Anthropic SDK", "anthropic") from error
 
 ROOT: Final = "/memories"
-MOST_LINES: Final = 999_999
-DIGITS: Final = 6  # of a line number
+_MOST_LINES: Final = 999_999
+_DIGITS: Final = 6  # of a line number
 DEEPEST: Final = 2  # levels of folders that a view shows
 _FOLDER_SIZE: Final = "4K"  # what a folder of a disk takes up
 _UNITS: Final = ("B", "K", "M", "G")
 _FILE: Final = Where(conditions=(Condition("meta.anthropic_memory", "exists"),))
 
 
-class MemoryFiles:
+class _MemoryFiles:
     """Files and folders by path, as documents of one scope.
 
     Safe from many threads, tools and processes: a file is created once, and no edit overwrites another.
@@ -153,10 +153,10 @@ def _text_of(record: Record) -> str:
     return str(whole.data["content"]) if isinstance(whole.data, dict) else whole.text
 
 
-class MemoryCommands:
+class _MemoryCommands:
     """The six commands. Errors that Claude can act on are `ToolError`."""
 
-    def __init__(self, files: MemoryFiles) -> None:
+    def __init__(self, files: _MemoryFiles) -> None:
         self.files = files
 
     def view(self, command: Any) -> str:
@@ -167,7 +167,7 @@ class MemoryCommands:
         if text is None:
             raise _absence(command.path)
         lines = text.split("\n")
-        if len(lines) > MOST_LINES:
+        if len(lines) > _MOST_LINES:
             raise ToolError(f"File {command.path} exceeds maximum line limit of 999,999 lines.")
         shown = _number_range(lines, command.view_range)
         return f"Here's the content of {command.path} with line numbers:\n" + shown
@@ -185,7 +185,7 @@ class MemoryCommands:
             if _is_folder(record):
                 lines.append(f"{_FOLDER_SIZE}\t{named}/{shown}/")
             else:
-                lines.append(f"{format_size(len(_text_of(record).encode()))}\t{named}/{shown}")
+                lines.append(f"{_format_size(len(_text_of(record).encode()))}\t{named}/{shown}")
         header = f"Here're the files and directories up to 2 levels deep in {named}, excluding hidden items:"
         return header + "\n" + "\n".join(lines)
 
@@ -287,12 +287,12 @@ class MemoryCommands:
             raise _absence(named)
 
 
-class EidetMemoryTool(MemoryCommands, BetaAbstractMemoryTool):
+class EidetMemoryTool(_MemoryCommands, BetaAbstractMemoryTool):
     """The memory tool over a scope of a memory: `tools=[EidetMemoryTool(memory, scope="ann")]`."""
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         BetaAbstractMemoryTool.__init__(self, cache_control=cache_control)
-        MemoryCommands.__init__(self, MemoryFiles(memory, scope))
+        _MemoryCommands.__init__(self, _MemoryFiles(memory, scope))
 
 
 def _awaiting(command: Callable[..., str]) -> Callable[..., Coroutine[Any, Any, str]]:
@@ -309,15 +309,15 @@ class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
-        self.commands: MemoryCommands = MemoryCommands(MemoryFiles(memory, scope))
+        self.commands: _MemoryCommands = _MemoryCommands(_MemoryFiles(memory, scope))
 
-    view = _awaiting(MemoryCommands.view)
-    create = _awaiting(MemoryCommands.create)
-    str_replace = _awaiting(MemoryCommands.str_replace)
-    insert = _awaiting(MemoryCommands.insert)
-    delete = _awaiting(MemoryCommands.delete)
-    rename = _awaiting(MemoryCommands.rename)
-    clear_all_memory = _awaiting(MemoryCommands.clear_all_memory)
+    view = _awaiting(_MemoryCommands.view)
+    create = _awaiting(_MemoryCommands.create)
+    str_replace = _awaiting(_MemoryCommands.str_replace)
+    insert = _awaiting(_MemoryCommands.insert)
+    delete = _awaiting(_MemoryCommands.delete)
+    rename = _awaiting(_MemoryCommands.rename)
+    clear_all_memory = _awaiting(_MemoryCommands.clear_all_memory)
 
 
 def normalise(path: str) -> str:
@@ -333,7 +333,7 @@ def normalise(path: str) -> str:
     return plain
 
 
-def format_size(count: int) -> str:
+def _format_size(count: int) -> str:
     """A number of bytes as the SDK shows it: 0B, 512B, 1.5K."""
     if count == 0:
         return "0B"
@@ -343,7 +343,7 @@ def format_size(count: int) -> str:
 
 
 def _number(lines: Sequence[str], first: int) -> str:
-    return "\n".join(f"{number:>{DIGITS}}\t{line}" for number, line in enumerate(lines, first))
+    return "\n".join(f"{number:>{_DIGITS}}\t{line}" for number, line in enumerate(lines, first))
 
 
 def _number_range(lines: Sequence[str], wanted: Sequence[int] | None) -> str:

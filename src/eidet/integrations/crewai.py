@@ -55,7 +55,7 @@ class EidetStorage:
         for record in records:
             self._check_width(record.embedding)
             drafts.append(_draft(record))
-        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True, read_speakers=True)
 
     def update(self, record: MemoryRecord) -> None:
         """Replaces the record of this id. Its earlier versions stay in the memory's history."""

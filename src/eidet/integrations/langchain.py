@@ -112,7 +112,7 @@ class EidetVectorStore(VectorStore):
         drafts = [
             _draft_document(text, name, meta) for text, name, meta in zip(contents, names, about, strict=True)
         ]
-        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True, read_speakers=True)
         return names
 
     def delete(self, ids: list[str] | None = None, **_more: Any) -> bool | None:

@@ -253,7 +253,7 @@ class EidetStore(BaseStore):
         return texts
 
     def _refresh(self, records: Sequence[Record], asked: bool | None) -> None:
-        """Begins the life of what was read anew, where it has an end and that is wanted."""
+        """Restarts the time to live of records that were read, if they have one and the caller wants it."""
         if asked is None:
             asked = self.ttl_config is None or self.ttl_config.get("refresh_on_read", True)
         for record in records if asked else ():

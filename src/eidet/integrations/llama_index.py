@@ -212,7 +212,7 @@ class EidetNodeStore(BasePydanticVectorStore):
     def add(self, /, nodes: Sequence[BaseNode], **_more: Any) -> list[str]:
         """Stores nodes, all or none; one with an id that exists takes its place."""
         drafts = [_draft_node(node) for node in nodes]
-        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True, read_speakers=True)
         return [node.node_id for node in nodes]
 
     def get_nodes(

@@ -86,7 +86,7 @@ class LoggedMemory:
         drafts: list[Draft] = []
         for row in rows:
             if row["id"] not in seen:
-                drafts += draft_row(row, memory.parts.settings.text_chars)
+                drafts += _draft_row(row, memory.parts.settings.text_chars)
         stored = self._store(memory, drafts)
         if drafts:
             memory.remember(
@@ -125,13 +125,13 @@ def read_log(after: str) -> list[dict[str, Any]]:
     return list(json.loads(printed.getvalue() or "[]"))
 
 
-def draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
+def _draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
     """The prompt and the response of a row, as messages of its conversation; `most` characters of each."""
     from ..core.draft import Draft
 
     at = _time_of(row)
     drafts = []
-    turns = (("user", strip_fragments(row), at), ("assistant", row["response"] or "", at + STEP))
+    turns = (("user", _strip_fragments(row), at), ("assistant", row["response"] or "", at + STEP))
     for who, text, when in turns:
         if text.strip():
             drafts.append(
@@ -148,7 +148,7 @@ def draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
     return drafts
 
 
-def strip_fragments(row: Mapping[str, Any]) -> str:
+def _strip_fragments(row: Mapping[str, Any]) -> str:
     """The prompt that the user typed, without the fragments that the log puts before it."""
     text = str(row["prompt"] or "")
     for fragment in row.get("prompt_fragments") or ():
@@ -188,7 +188,7 @@ class Eidet(llm.Toolbox):
     def recall(self, query: str, limit: int = 5) -> list[dict[str, Any]]:
         """Searches the long-term memory: what was said in earlier conversations, and facts remembered."""
         with self._memory.read() as memory:
-            return recall_entries(memory, self._memory.scope, query, limit)
+            return _recall_entries(memory, self._memory.scope, query, limit)
 
     def remember(self, text: str) -> str:
         """Stores a fact in the long-term memory, as one short sentence that can be understood by itself."""
@@ -202,7 +202,7 @@ class Eidet(llm.Toolbox):
             return f"forgot {int(memory.forget(id, scope=self._memory.scope))}"
 
 
-def recall_entries(memory: Memory, scope: str, query: str, limit: int) -> list[dict[str, Any]]:
+def _recall_entries(memory: Memory, scope: str, query: str, limit: int) -> list[dict[str, Any]]:
     """Recalls for a query, best first, as dicts for a model or a program."""
     found = []
     for hit in memory.recall(query, scope=scope, limit=limit):
@@ -219,7 +219,7 @@ def recall_entries(memory: Memory, scope: str, query: str, limit: int) -> list[d
     return found
 
 
-def load_fragment(argument: str) -> llm.Fragment:
+def _load_fragment(argument: str) -> llm.Fragment:
     """What is remembered about a topic: `llm -f 'eidet:travel plans' 'Where should I go?'`"""
     logged = LoggedMemory()
     with logged.read() as memory:
@@ -241,7 +241,7 @@ def register_tools(register: Any) -> None:
 
 @llm.hookimpl  # type: ignore[untyped-decorator]
 def register_fragment_loaders(register: Any) -> None:
-    register("eidet", load_fragment)
+    register("eidet", _load_fragment)
 
 
 @llm.hookimpl  # type: ignore[untyped-decorator]
@@ -260,7 +260,7 @@ def commands() -> None:
 
 
 @contextlib.contextmanager
-def report_errors() -> Iterator[None]:
+def _report_errors() -> Iterator[None]:
     """Errors of a memory are printed in a line."""
     from ..core.errors import EidetError
 
@@ -274,7 +274,7 @@ def report_errors() -> Iterator[None]:
 def sync_command() -> None:
     """Take in what was logged since the last time."""
     logged = LoggedMemory()
-    with report_errors(), logged.open() as memory:
+    with _report_errors(), logged.open() as memory:
         click.echo(f"{logged.sync(memory)} new in {logged.place}")
 
 
@@ -285,8 +285,8 @@ def sync_command() -> None:
 def recall_command(query: str, limit: int, as_json: bool) -> None:
     """Search all conversations and facts."""
     logged = LoggedMemory()
-    with report_errors(), logged.read() as memory:
-        entries = recall_entries(memory, logged.scope, query, limit)
+    with _report_errors(), logged.read() as memory:
+        entries = _recall_entries(memory, logged.scope, query, limit)
     if as_json:
         click.echo(json.dumps(entries, ensure_ascii=False, indent=2))
         return
@@ -300,7 +300,7 @@ def recall_command(query: str, limit: int, as_json: bool) -> None:
 def remember_command(text: str) -> None:
     """Store a fact."""
     logged = LoggedMemory()
-    with report_errors(), logged.open() as memory:
+    with _report_errors(), logged.open() as memory:
         click.echo(memory.remember(text, scope=logged.scope).id)
 
 
@@ -309,7 +309,7 @@ def remember_command(text: str) -> None:
 def forget_command(id: str) -> None:
     """Delete an entry for good. llm's own log keeps it."""
     logged = LoggedMemory()
-    with report_errors(), logged.read() as memory:
+    with _report_errors(), logged.read() as memory:
         click.echo(f"forgot {int(memory.forget(id, scope=logged.scope))}")
 
 

@@ -8,36 +8,41 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from ..core.arguments import actor, check_path, one_or_all
+from ..core.arguments import actor, check_path, check_texts, one, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
-from ..core.environment import change_settings, settings_of, warn_unused
 from ..core.errors import Unavailable
-from ..core.event import Event
-from ..core.hit import Hit, Hits, Trace
+from ..core.hit import AllHits, FoundList, Hit, Hits, RememberedList, Trace
 from ..core.observers import observable
-from ..core.read_options import FilterOptions, FindOptions, RecallOptions, check_options, read_filter
+from ..core.read_options import (
+    FilterOptions,
+    FindOptions,
+    RecallAllOptions,
+    RecallOptions,
+    check_options,
+    read_filter,
+)
 from ..core.recipe import Recipe
-from ..core.record import Record
-from ..core.remembered import FoundList, RememberedList
-from ..core.scope import Scope
-from ..core.settings import Settings
+from ..core.record import Event, Record
+from ..core.scope import Scope, Scopes
+from ..core.settings import Settings, change_settings, settings_of, warn_unused
 from ..core.validate import Json, Moment
 from ..open import open_parts
-from ..parts import Parts
 from ..store import Store, verbs
 from ..trust.audit import Audit, Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
 from .addresses import Addressed
+from .feed import watch
 from .forgetting import Forgetting
-from .namespaces import Namespaces, find_reranker
+from .namespaces import HasNamespaces, Namespaces, find_reranker
 from .records import Expected, Records
 
 if TYPE_CHECKING:
@@ -47,21 +52,19 @@ if TYPE_CHECKING:
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
     from ..write.shape import Given
-    from .admin import AdminNamespace
     from .export_import import Progress
-    from .facts import FactsNamespace
-    from .keys import KeysNamespace
-    from .trust import TrustNamespace
-    from .upkeep import UpkeepNamespace
 
 
-@observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
-class Memory(Addressed, clients="eidet.memories"):
+@observable(
+    "remember", "recall", "recall_all", "context", "find", "revise", "promote", "forget", "export", "load"
+)
+class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     """A memory for agents: in RAM, in a file, in a database or on a server (`http://…`), same verbs.
 
     Safe from many threads, and in several processes on one file. Once a verb returns, its data is
     durable and found by the next recall. Every verb works in one scope, `"default"` if none is
-    named; `"acme/**"` (or `Scope.under("acme")`) asks explicitly for a scope and all below it.
+    named; `"acme/**"` (or `Scope.under("acme")`) asks explicitly for a scope and all below it. Verbs that
+    read take a list as well: `scope=["ann", "team/core"]`.
 
     Without `settings`, EIDET_* variables are obeyed. Namespaces: `facts`, `upkeep`, `trust`, `keys`, `admin`.
     """
@@ -99,41 +102,6 @@ class Memory(Addressed, clients="eidet.memories"):
         self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing, best)
         self._forgetting.clean_up(index=False)
 
-    @property
-    def parts(self) -> Parts:
-        """What this memory is made of: store, index, embedder, analyzer, settings, clock, audit log."""
-        return self._parts
-
-    @property
-    def facts(self) -> FactsNamespace:
-        """What held when, and who is who: `memory.facts.about("Ann", as_of="2024-03-01")`."""
-        return self._namespaces.facts
-
-    @property
-    def upkeep(self) -> UpkeepNamespace:
-        """Keeping memories in order: `memory.upkeep.maintain()`, pins, legal holds, retention."""
-        return self._namespaces.upkeep
-
-    @property
-    def trust(self) -> TrustNamespace:
-        """Quarantine and review, pseudonyms, and proof that something was forgotten."""
-        return self._namespaces.trust
-
-    @property
-    def keys(self) -> KeysNamespace:
-        """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
-        return self._namespaces.keys
-
-    @property
-    def admin(self) -> AdminNamespace:
-        """How the memory does, and rebuilding it: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
-        return self._namespaces.admin
-
-    @property
-    def audit(self) -> AuditLog | None:
-        """The open audit log, for entries of your own: `memory.audit.note("consent", scope="ann")`."""
-        return self._log
-
     @overload
     def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> RememberedList: ...
     @overload
@@ -146,7 +114,8 @@ class Memory(Addressed, clients="eidet.memories"):
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
         importance, occurred, expires (a time, or a timedelta from now), ttl (seconds it lives after it was
         made or last read), pinned, source, data, meta, vector, derived_from, id, key, version,
-        keep_duplicates, again; for many they are said of each. `meta` is yours and comes back as you gave it.
+        keep_duplicates, read_speakers, again; for many they are said of each. `meta` is yours and comes back
+        as you gave it. `read_speakers` takes who and occurred from texts that begin with "[2026-05-08] Ann:".
 
         A record with an `id` (or a `key`, any text of yours) that exists becomes its next version. With
         `version` it must be at that one, else Conflict; 0 says that there must be none yet.
@@ -160,7 +129,7 @@ class Memory(Addressed, clients="eidet.memories"):
         self,
         query: str | Mapping[str, Json] = "",
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         limit: int = 10,
         where: Filter | None = None,
         **options: Unpack[RecallOptions],
@@ -170,17 +139,33 @@ class Memory(Addressed, clients="eidet.memories"):
         A dict asks for states with near values: `recall({"health": 0.8})`. `where` is a `Where` or a dict
         such as `{"data.health": {"$gt": 0.5}}`, here and in the verbs below.
 
-        `options` are those of `RecallOptions`: kinds, tiers, session, agent, who, trust, since, until,
-        near, box, vector, recipe, least, unit, rerank, understand, order, now, explain.
-
-        Hits that score below `least` are left out, maybe all. `recipe` is a name (auto, dialogue, facts,
-        documents, exact) or a Recipe of yours. Names, times and places are read from the query unless an
-        argument says them or `understand` is False; "last week" is as of `now`, by default the present.
-        With the `unit` session or scope there is one hit for each, its best record. `rerank` (what
-        `reranker_of` takes; False: none) replaces the memory's own for the best fifty. Without a query (or
-        vector) the filter decides, in the `order` named.
+        `options` are those of `RecallOptions`: kinds, tiers, session, agent, who, trust, since, until, near,
+        box, vector, recipe, least, unit, rerank, understand, order, now, explain. Hits that score below
+        `least` are left out, maybe all. `recipe` is a name (auto, dialogue, facts, documents, exact) or a
+        Recipe of yours. Names, times and places are read from the query unless an argument says them or
+        `understand` is False; "last week" is as of `now`, by default the present. With the `unit` session or
+        scope there is one hit for each, its best record. `rerank` (what `reranker_of` takes; False: none)
+        replaces the memory's own for the best fifty. Without a query (or vector) the filter decides, in the
+        `order` named.
         """
         return self._namespaces.reads.recall(query, scope, limit, where, options)
+
+    def recall_all(
+        self,
+        query: str,
+        *,
+        scope: Scopes = "default",
+        limit: int = 100,
+        where: Filter | None = None,
+        **options: Unpack[RecallAllOptions],
+    ) -> AllHits:
+        """Every record on a topic, in order of time, with their `count`: "how often did I go climbing?"
+
+        `complete` is False where something may be missing, and `reason` says what: records that may belong
+        are in `maybe`, the likeliest first. `options` are those of `RecallAllOptions`: the parts of a filter
+        by name, now, as_of and known_at. `Hits.wants_all` says that a question sounds like one for this verb.
+        """
+        return self._namespaces.reads.recall_all(query, scope, limit, where, options)
 
     def context(
         self,
@@ -191,10 +176,11 @@ class Memory(Addressed, clients="eidet.memories"):
         limit: int = 50,
         neighbours: int = 1,
         headings: bool = True,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         where: Filter | None = None,
         recipe: Recipe | str | None = None,
         least: float | None = None,
+        seen: Sequence[str] | AbstractSet[str] = (),
         fence: bool = True,
         reveal: bool = False,
         now: Moment | None = None,
@@ -207,7 +193,9 @@ class Memory(Addressed, clients="eidet.memories"):
         Instructions and working state, then the best hits in the order of time, and where there is room
         the `neighbours` before and after each turn, as far as `where` lets them pass. What is not
         trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
-        turns pseudonyms back. `least` and `options`, the parts of a filter by name, are those of `recall`.
+        turns pseudonyms back. `seen` are the ids of what the reader was shown already, which is left out.
+        `least` and `options`, the parts of a filter by name, are those of `recall`; without a `least`, hits
+        of low score fill the budget where there are better ones.
         """
         from ..recall.path import Packing
 
@@ -217,6 +205,7 @@ class Memory(Addressed, clients="eidet.memories"):
             counter=counter,
             neighbours=neighbours,
             headings=headings,
+            seen=frozenset(check_texts(seen, "seen")),
             fence=fence,
             reveal=reveal,
         )
@@ -240,11 +229,11 @@ class Memory(Addressed, clients="eidet.memories"):
         self._records.judge(about, useful, scope, by)
 
     @overload
-    def get(self, ids: str, *, scope: str | Scope = ...) -> Record | None: ...
+    def get(self, ids: str, *, scope: Scopes = ...) -> Record | None: ...
     @overload
-    def get(self, ids: list[str] | tuple[str, ...], *, scope: str | Scope = ...) -> list[Record | None]: ...
+    def get(self, ids: list[str] | tuple[str, ...], *, scope: Scopes = ...) -> list[Record | None]: ...
     def get(
-        self, ids: str | Sequence[str], *, scope: str | Scope = "default"
+        self, ids: str | Sequence[str], *, scope: Scopes = "default"
     ) -> Record | list[Record | None] | None:
         """The record with an id, or None; a list gives a list, in the order asked."""
         if isinstance(ids, str):
@@ -255,7 +244,7 @@ class Memory(Addressed, clients="eidet.memories"):
         self,
         where: Filter | None = None,
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         limit: int | None = 100,
         **options: Unpack[FindOptions],
     ) -> FoundList:
@@ -271,7 +260,7 @@ class Memory(Addressed, clients="eidet.memories"):
         self,
         where: Filter | None = None,
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         **options: Unpack[FilterOptions],
     ) -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
@@ -330,7 +319,23 @@ class Memory(Addressed, clients="eidet.memories"):
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.forget(wish, by=actor(by), why=why, key=key)
 
-    def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
+    def promote(
+        self,
+        id: str,
+        *,
+        to: str | Scope,
+        scope: str | Scope = "default",
+        move: bool = False,
+        by: str | None = None,
+    ) -> Record:
+        """Copies a record into another scope under the same id; `record.state.promoted` says from where.
+
+        With `move`, its earlier versions come along and it leaves its scope, unless a legal hold keeps it.
+        Called again, it changes nothing, or makes the copy's next version if the record has changed since.
+        """
+        return self._namespaces.promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
+
+    def history(self, id: str, *, scope: Scopes = "default") -> list[Event]:
         """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
         return self._records.history(id, scope)
 
@@ -377,6 +382,8 @@ class Memory(Addressed, clients="eidet.memories"):
         with self._auditing.doing("load", scope, file=str(path)) as done:
             return done(file.load(progress))
 
+    watch = watch
+
     def close(self) -> None:
         """Writes down what is pending and releases everything; closing twice is fine."""
         self._life.close()
@@ -385,10 +392,6 @@ class Memory(Addressed, clients="eidet.memories"):
                 self._forgetting.clean_up()
         self._parts.close()
         self._guarding.close()
-
-    def __repr__(self) -> str:
-        """One short line; asks neither the store nor a server."""
-        return f"Memory({self._parts.place}, {self._parts.embedder.name})"
 
     def __enter__(self) -> Self:
         return self

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from ..core.arguments import one_or_all
+from ..core.arguments import check_limit, one, one_or_all
 from ..core.dict_filters import Filter
 from ..core.errors import EidetError
 from ..core.record import Trust
-from ..core.scope import Scope
+from ..core.scope import Scope, Scopes
 from ..core.session_summary import SessionSummary
 from ..core.validate import Json, Moment, moment
 from ..core.where import Where
@@ -22,8 +22,10 @@ from ..recall.options import RecallOptions
 from ..recall.path import Packing, ReadPath
 from ..store import verbs
 from ..text import analyzer_of
+from ..trust.audit import Auditing
 from ..upkeep.lifecycle import Life
-from ..write.reembed import reanalyse, reembed
+from ..write.ingest import reanalyse, reembed
+from .feed import ChangePage, check_cursor, read_changes
 
 if TYPE_CHECKING:
     from ..recall.why_not import Explained
@@ -35,8 +37,9 @@ UNFINISHED: Final = "an analysis that was interrupted"
 class AdminNamespace:
     """What those who run a memory ask of it."""
 
-    def __init__(self, parts: Parts, reads: ReadPath, life: Life) -> None:
+    def __init__(self, parts: Parts, reads: ReadPath, life: Life, audit: Auditing) -> None:
         self._parts = parts
+        self._audit = audit
         self._reads = reads
         self._life = life
 
@@ -82,12 +85,23 @@ class AdminNamespace:
             windows=self._windows,
         )
 
-    def sessions(self, scope: str | Scope = "default", *, limit: int = 100) -> list[SessionSummary]:
+    def sessions(self, scope: Scopes = "default", *, limit: int = 100) -> list[SessionSummary]:
         """The sessions of a scope, those that were active last first, each with its first words.
 
         Reads every record of the scope; without those in quarantine.
         """
         return self._reads.list_sessions(scope, limit)
+
+    def changes(
+        self, *, scope: str | Scope = "default", since: int | None = None, limit: int = 500
+    ) -> ChangePage:
+        """One page of what `memory.watch` tells: go on with `since=page.cursor`."""
+        place = one(scope)
+        page = read_changes(self._parts, place, check_cursor(since), check_limit(limit))
+        told = [(place, change.record.id) for change in page.changes if change.record is not None]
+        if told:
+            self._audit.read("changes", place, told)
+        return page
 
     def check(self) -> list[str]:
         """What is wrong with the index against the store, in words; nothing if all is well.
@@ -140,7 +154,7 @@ class AdminNamespace:
             self._parts.binding.switch_embedder(chosen)
         return count
 
-    def phrase_query(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
+    def phrase_query(self, query: str, *, scope: Scopes = "default", now: Moment | None = None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
         return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
 
@@ -148,7 +162,7 @@ class AdminNamespace:
         self,
         query: str | Mapping[str, Json] = "",
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         limit: int = 10,
         where: Filter | None = None,
         budget: int = 1000,
@@ -207,10 +221,7 @@ class AdminNamespace:
         windows, today = self._windows, day_of(now)
         first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
         self._parts.check_open()
-        rows = []
-        for row in self._parts.usage.tallies(scope, first):
-            if row.day <= today:
-                rows.append(row)
+        rows = [row for row in self._parts.usage.tallies(scope, first) if row.day <= today]
         reference, recent = split(rows, today, windows)
         quality = quality_of(row for row in rows if row.day > today - windows.days)
         return quality, drift(reference, recent, windows)

@@ -17,7 +17,7 @@ from ..store import Store, verbs
 from ..store.export_file import SEALED, Sign, read_export, verify_export, write_export
 from ..store.key_ids import KeyIds
 from ..trust.privacy.service import Guarding
-from ..write.arrivals import check_arrival, fits_embedder
+from ..write.ingest import check_arrival, fits_embedder
 from ..write.write_path import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..core.errors import BadInput
-from ..core.scope import Scope
+from ..core.scope import Scopes
 from ..core.validate import Moment, clean_text, moment
-from ..graph.budget import Budget
 from ..graph.fact import Entity, Fact
-from ..graph.scope_graph import Moments, View
+from ..graph.scope_graph import Budget, Moments, View
 from ..parts import Parts
 from ..trust.audit import Auditing
 
@@ -55,12 +54,10 @@ def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fac
     return now, later
 
 
-def note_facts(auditing: Auditing, verb: str, scope: str | Scope, facts: Iterable[Fact]) -> list[Fact]:
+def note_facts(auditing: Auditing, verb: str, scope: Scopes, facts: Iterable[Fact]) -> list[Fact]:
     """Notes in the audit log which records an answer comes from; the facts."""
-    noted, sources = list(facts), dict[str, None]()
-    for fact in noted:
-        sources.update(dict.fromkeys(fact.sources))
-    auditing.read(verb, scope, list(sources))
+    noted = list(facts)
+    auditing.read(verb, scope, [(fact.scope, id) for fact in noted for id in fact.sources])
     return noted
 
 

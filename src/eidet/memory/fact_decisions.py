@@ -20,8 +20,7 @@ from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_da
 from ..models.llm import LLM, llm_of
 from ..parts import Parts
 from ..text.facts.statement import Statement
-from ..upkeep.fact_reading import read_facts_with
-from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement
+from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement, read_facts_with
 from ..write.write_path import WritePath
 from .forgetting import Forgetting
 

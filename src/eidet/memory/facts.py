@@ -7,16 +7,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.arguments import check_flag, check_limit, check_share, one
+from ..core.arguments import check_flag, check_limit, check_share, each_path, one
 from ..core.errors import BadInput
 from ..core.record import Record
-from ..core.scope import Scope
+from ..core.scope import Scope, Scopes
 from ..core.validate import Moment, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
 from ..graph.graph_formats import to_json_ld, to_networkx
-from ..graph.joins import FactMatch, read_patterns
+from ..graph.joins import FactMatch, parse_patterns
 from ..graph.mcp_memory import read_mcp_file, write_mcp_lines
 from ..graph.triple_data import mention_of, triple_data
 from ..parts import Parts
@@ -101,13 +101,13 @@ class FactsNamespace:
         self,
         entity: Named,
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """What holds of an entity: what is said of it, then what names it."""
         facts = self._ask(scope, known_at).about(
-            Scope.of(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
+            Scope.among(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
         )
         return note_facts(self._auditing, "facts.about", scope, facts)
 
@@ -117,7 +117,7 @@ class FactsNamespace:
         subject: Named | None = None,
         relation: str | None = None,
         object: Named | None = None,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         ever: bool = False,
@@ -135,8 +135,8 @@ class FactsNamespace:
             asked.append((part_of(subject), relation, part_of(object)))
         moments = moments_of(self._parts, as_of, known_at, ever=check_flag(ever, "ever"))
         matches = self._ask(scope, known_at).match(
-            Scope.of(scope),
-            read_patterns(asked),
+            Scope.among(scope),
+            parse_patterns(asked),
             moments,
             infer=check_flag(infer, "infer"),
             limit=check_limit(limit),
@@ -148,13 +148,13 @@ class FactsNamespace:
         self,
         entity: Named,
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[Neighbour]:
         """Who and what is one fact away."""
         found = self._ask(scope, known_at).neighbours(
-            Scope.of(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
+            Scope.among(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
         )
         note_facts(self._auditing, "facts.neighbours", scope, [neighbour.fact for neighbour in found])
         return found
@@ -165,7 +165,7 @@ class FactsNamespace:
         goal: Named,
         *,
         hops: int = HOPS,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[tuple[Fact, ...]]:
@@ -173,7 +173,7 @@ class FactsNamespace:
         if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
             raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
         moments = moments_of(self._parts, as_of, known_at)
-        found = self._ask(scope, known_at).paths(Scope.of(scope), id_of(start), id_of(goal), moments, hops)
+        found = self._ask(scope, known_at).paths(Scope.among(scope), id_of(start), id_of(goal), moments, hops)
         note_facts(self._auditing, "facts.paths", scope, chain.from_iterable(found))
         return found
 
@@ -182,25 +182,25 @@ class FactsNamespace:
         entity: Named,
         *,
         relation: str | None = None,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """All that ever held of an entity, the earliest first; of one relation, if it is named."""
         facts = self._ask(scope, known_at).timeline(
-            Scope.of(scope), id_of(entity), moments_of(self._parts, None, known_at).view
+            Scope.among(scope), id_of(entity), moments_of(self._parts, None, known_at).view
         )
         if relation is not None:
             facts = [fact for fact in facts if fact.relation == relation]
         return note_facts(self._auditing, "facts.timeline", scope, facts)
 
     def entities(
-        self, name: str | None = None, *, kind: str | None = None, scope: str | Scope = "default"
+        self, name: str | None = None, *, kind: str | None = None, scope: Scopes = "default"
     ) -> list[Entity]:
         """Everybody and everything that is spoken of, the most often named first.
 
         With a `name`, those that it may mean: several, where namesakes are told apart.
         """
-        place, asking = Scope.of(scope), self._ask(scope)
+        place, asking = Scope.among(scope), self._ask(scope)
         self._auditing.read("facts.entities", scope, [], query=name)
         if name is None:
             return asking.list_entities(place, kind)
@@ -211,12 +211,12 @@ class FactsNamespace:
         self,
         entity: Named,
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> str:
         """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
-        place, name, texts = Scope.of(scope), id_of(entity), list[str]()
+        place, name, texts = Scope.among(scope), id_of(entity), list[str]()
         moments, asking = moments_of(self._parts, as_of, known_at), self._ask(scope, known_at)
         facts = asking.timeline(place, name, moments.view)
         note_facts(self._auditing, "facts.profile", scope, facts)
@@ -225,7 +225,7 @@ class FactsNamespace:
             texts.append(phrase_profile(one_meant.name, one_meant.aliases, now, later))
         return "\n\n".join(texts)
 
-    def why(self, fact: Fact | str, *, scope: str | Scope = "default") -> Explanation:
+    def why(self, fact: Fact | str, *, scope: Scopes = "default") -> Explanation:
         """The sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
         explanation = explain_fact(self._ask(found.scope), found, moments_of(self._parts).view)
@@ -236,23 +236,23 @@ class FactsNamespace:
         self,
         *,
         preferences: bool = True,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
         facts = self._ask(scope, known_at).instructions(
-            Scope.of(scope), moments_of(self._parts, as_of, known_at), natures
+            Scope.among(scope), moments_of(self._parts, as_of, known_at), natures
         )
         return note_facts(self._auditing, "facts.instructions", scope, facts)
 
     def contradictions(
-        self, *, scope: str | Scope = "default", known_at: Moment | None = None
+        self, *, scope: Scopes = "default", known_at: Moment | None = None
     ) -> list[Contradiction]:
         """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
         found = self._ask(scope, known_at).contradictions(
-            Scope.of(scope), moments_of(self._parts, None, known_at).view
+            Scope.among(scope), moments_of(self._parts, None, known_at).view
         )
         disputed = chain.from_iterable(contradiction.facts for contradiction in found)
         note_facts(self._auditing, "facts.contradictions", scope, disputed)
@@ -262,13 +262,13 @@ class FactsNamespace:
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
-        return self._decisions.resolve(self._require(keep, scope), moments_of(self._parts).view, because)
+        return self._decisions.resolve(self._require(keep, one(scope)), moments_of(self._parts).view, because)
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Says that a fact never held. What it had closed opens again; its sources stay. `undo` undoes it."""
-        return self._decisions.retract(self._require(fact, scope), because)
+        return self._decisions.retract(self._require(fact, one(scope)), because)
 
     def merge(
         self, entity: Named, *others: Named, scope: str | Scope = "default", because: str | None = None
@@ -299,17 +299,17 @@ class FactsNamespace:
         else:
             self._decisions.undo(clean_text(decision, "an id"), Scope(one(scope)))
 
-    def decisions(self, *, scope: str | Scope = "default") -> list[Record]:
+    def decisions(self, *, scope: Scopes = "default") -> list[Record]:
         """What was decided about facts and entities, the oldest first."""
-        found = list_decisions(self._parts.store, Scope.of(scope), self._parts.clock())
-        self._auditing.read("facts.decisions", scope, [record.id for record in found])
+        found = list_decisions(self._parts.store, Scope.among(scope), self._parts.clock())
+        self._auditing.read("facts.decisions", scope, [(record.scope, record.id) for record in found])
         return found
 
     def export(
         self,
         format: str = "json-ld",
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         ever: bool = False,
@@ -326,7 +326,7 @@ class FactsNamespace:
     def networkx(
         self,
         *,
-        scope: str | Scope = "default",
+        scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         ever: bool = False,
@@ -341,25 +341,24 @@ class FactsNamespace:
     # what the verbs share
 
     def _list_all(
-        self, verb: str, scope: str | Scope, as_of: Moment | None, known_at: Moment | None, ever: bool
+        self, verb: str, scope: Scopes, as_of: Moment | None, known_at: Moment | None, ever: bool
     ) -> tuple[list[Entity], list[Fact]]:
         asking = self._ask(scope, known_at)
         moments = moments_of(self._parts, as_of, known_at, ever=check_flag(ever, "ever"), is_bounded=False)
-        facts = asking.list_all(Scope.of(scope), moments)
-        return asking.list_entities(Scope.of(scope)), note_facts(self._auditing, verb, scope, facts)
+        facts = asking.list_all(Scope.among(scope), moments)
+        return asking.list_entities(Scope.among(scope)), note_facts(self._auditing, verb, scope, facts)
 
-    def _ask(self, scope: str | Scope, known_at: Moment | None = None) -> Asking:
+    def _ask(self, scope: Scopes, known_at: Moment | None = None) -> Asking:
         """Asks what is known, or what was known at a time."""
         self._parts.check_open()
         known = None if known_at is None else moment(known_at, "known_at")
-        return Asking(self._reads.graphs_known_at(Scope.of(scope), known))
+        return Asking(self._reads.graphs_known_at(Scope.among(scope), known))
 
-    def _require(self, fact: Fact | str, scope: str | Scope, *, is_bounded: bool = True) -> Fact:
+    def _require(self, fact: Fact | str, scope: Scopes, *, is_bounded: bool = True) -> Fact:
         if isinstance(fact, Fact):
             return fact
-        place, id = Scope(one(scope)), clean_text(fact, "the id of a fact")
-        view = moments_of(self._parts, is_bounded=is_bounded).view
-        found = find_fact(self._ask(scope), place, id, view)
-        if found is None:
-            raise self._parts.absence_error(f"fact {id!r} in scope {place}")
-        return found
+        id, view = clean_text(fact, "the id of a fact"), moments_of(self._parts, is_bounded=is_bounded).view
+        for path in each_path(scope):
+            if (found := find_fact(self._ask(path), Scope(path), id, view)) is not None:
+                return found
+        raise self._parts.absence_error(f"fact {id!r} in scope {Scope.among(scope)}")

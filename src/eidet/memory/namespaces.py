@@ -19,10 +19,12 @@ from .records import Records
 if TYPE_CHECKING:
     from ..models.rerank import Reranker
     from ..recall.path import ReadPath
+    from ..trust.audit.log import AuditLog
     from ..write.write_path import WritePath
     from .admin import AdminNamespace
     from .facts import FactsNamespace
     from .keys import KeysNamespace
+    from .promotion import Promotions
     from .trust import TrustNamespace
     from .upkeep import UpkeepNamespace
 
@@ -87,7 +89,7 @@ class Namespaces:
     def trust(self) -> TrustNamespace:
         from .trust import TrustNamespace
 
-        return TrustNamespace(self._records, self._guarding, self._forgetting, self.reads)
+        return TrustNamespace(self._records, self._guarding, self._forgetting, self.reads, self.writes)
 
     @cached_property
     def keys(self) -> KeysNamespace:
@@ -99,4 +101,57 @@ class Namespaces:
     def admin(self) -> AdminNamespace:
         from .admin import AdminNamespace
 
-        return AdminNamespace(self._parts, self.reads, self._life)
+        return AdminNamespace(self._parts, self.reads, self._life, self._auditing)
+
+    @cached_property
+    def promotions(self) -> Promotions:
+        from .promotion import Promotions
+
+        return Promotions(self._parts, self._records, self._life, self._auditing)
+
+
+class HasNamespaces:
+    """What a memory is made of and its namespaces, by name."""
+
+    _parts: Parts
+    _log: AuditLog | None
+    _namespaces: Namespaces
+
+    @property
+    def parts(self) -> Parts:
+        """What this memory is made of: store, index, embedder, analyzer, settings, clock, audit log."""
+        return self._parts
+
+    @property
+    def facts(self) -> FactsNamespace:
+        """What held when, and who is who: `memory.facts.about("Ann", as_of="2024-03-01")`."""
+        return self._namespaces.facts
+
+    @property
+    def upkeep(self) -> UpkeepNamespace:
+        """Keeping memories in order: `memory.upkeep.maintain()`, pins, legal holds, retention."""
+        return self._namespaces.upkeep
+
+    @property
+    def trust(self) -> TrustNamespace:
+        """Quarantine and review, pseudonyms, and proof that something was forgotten."""
+        return self._namespaces.trust
+
+    @property
+    def keys(self) -> KeysNamespace:
+        """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
+        return self._namespaces.keys
+
+    @property
+    def admin(self) -> AdminNamespace:
+        """How the memory does, and rebuilding it: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
+        return self._namespaces.admin
+
+    @property
+    def audit(self) -> AuditLog | None:
+        """The open audit log, for entries of your own: `memory.audit.note("consent", scope="ann")`."""
+        return self._log
+
+    def __repr__(self) -> str:
+        """One short line; asks neither the store nor a server."""
+        return f"Memory({self._parts.place}, {self._parts.embedder.name})"

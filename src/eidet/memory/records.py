@@ -7,12 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..core.arguments import one
+from ..core.arguments import each_path, one
 from ..core.errors import BadInput, Conflict, Refused, each_item
-from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
-from ..core.record import Record
-from ..core.scope import Scope
+from ..core.record import Event, Record
+from ..core.scope import Scope, Scopes
 from ..core.validate import clean_text
 from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
@@ -48,42 +47,49 @@ class Records:
         self._parts = parts
         self._audit = audit
 
-    def get(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
+    def get(self, ids: Sequence[str], scope: Scopes) -> list[Record | None]:
         """One answer per id, in the order asked; None where there is none, or it has expired.
 
+        Of several scopes, the first that has the id answers.
         Facts that rules read in a record have its id and their number: they are records made on the spot.
         """
         if not isinstance(ids, list | tuple):
             raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
-        wanted = each_item(check_id_text, ids)
-        found = self._get_stored(wanted, scope)
+        wanted, paths = each_item(check_id_text, ids), each_path(scope)
+        found = self._get_stored(wanted, paths)
         for at, id in enumerate(wanted):
             if found[at] is None and MARK in id:
-                derived = DerivedRecords(self._parts.graphs).get(one(scope), id)
-                found[at] = _alive(derived, self._parts.clock())
+                derived = (DerivedRecords(self._parts.graphs).get(path, id) for path in paths)
+                found[at] = _alive(next(filter(None, derived), None), self._parts.clock())
         return found
 
-    def _get_stored(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
+    def _get_stored(self, ids: Sequence[str], paths: Sequence[str]) -> list[Record | None]:
         now = self._parts.clock()
-        found = [_alive(record, now) for record in self._parts.key_ids.read(one(scope), ids)]
-        self._parts.usage.count_reads(filter(None, found), now)
-        self._audit.read("get", scope, [record.id for record in found if record is not None])
+        answers = [self._parts.key_ids.read(path, ids) for path in paths]
+        alive = [[_alive(record, now) for record in answer] for answer in answers]
+        found = [next(filter(None, same_id), None) for same_id in zip(*alive, strict=True)]
+        there = [record for record in found if record is not None]
+        self._parts.usage.count_reads(there, now)
+        self._audit.read("get", paths, [(record.scope, record.id) for record in there])
         return found
 
     def require(self, id: str, scope: str | Scope) -> Record:
         """The record with an id; `NotFound` if there is none."""
-        record = self._get_stored(each_item(check_id_text, [id]), scope)[0]
+        record = self._get_stored(each_item(check_id_text, [id]), [one(scope)])[0]
         if record is None:
             raise self._parts.absence_error(f"record {id!r} in scope {one(scope)}")
         return record
 
-    def history(self, id: str, scope: str | Scope) -> list[Event]:
-        """What happened to a record; of one that has expired, without what it said."""
-        names = self._parts.key_ids.list_ids(clean_text(id, "an id"))
-        told = ((name, self._parts.store.history(one(scope), name)) for name in names)
-        name, events = next((story for story in told if story[1]), (names[0], []))
-        self._audit.read("history", scope, [name])
-        there = self._parts.store.read(one(scope), [name])[0]
+    def history(self, id: str, scope: Scopes) -> list[Event]:
+        """What happened to a record; of one that has expired, without what it said.
+
+        Of several scopes, the first that knows the id answers.
+        """
+        names, paths = self._parts.key_ids.list_ids(clean_text(id, "an id")), each_path(scope)
+        told = ((path, name, self._parts.store.history(path, name)) for path in paths for name in names)
+        path, name, events = next((story for story in told if story[2]), (paths[0], names[0], []))
+        self._audit.read("history", paths, [(path, name)])
+        there = self._parts.store.read(path, [name])[0]
         if there is not None and _alive(there, self._parts.clock()) is None:
             return [replace(event, before=None) for event in events]
         return events
@@ -109,11 +115,22 @@ class Records:
         if useful and record is not None:
             self._parts.usage.count_uses([record], now)
 
-    def change(self, id: str, scope: str | Scope, change: Callable[[Record, float], Record]) -> Record:
-        """Makes a change that fits whatever the record says; repeats it if somebody else was faster."""
+    def change(
+        self,
+        id: str,
+        scope: str | Scope,
+        change: Callable[[Record, float], Record],
+        version: int | None = None,
+    ) -> Record:
+        """Makes a change that fits whatever the record says; repeats it if somebody else was faster.
+
+        With a `version`, the record must still be at that one, else `Conflict`.
+        """
         for _ in range(TRIES):
+            old = self.require(id, scope)
+            check_unchanged(old, version, None)
             with suppress(Conflict):
-                return change(self.require(id, scope), self._parts.clock())
+                return change(old, self._parts.clock())
         raise _make_conflict(id)
 
     def revise(

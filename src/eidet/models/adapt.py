@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ..core.errors import Misconfigured
-from ..core.plugins import translate_errors
+from ..core.errors import Misconfigured, translate_errors
 from ..core.validate import dump_json
 from ..net.hop import BackgroundLoop
 from ..net.http import TooSlow

@@ -90,7 +90,7 @@ class Threads(Generic[C]):
 
 
 class Hopping(Generic[V]):
-    """Something whose methods run in threads. `core` gives the object that has them.
+    """Base of classes whose methods run in threads. `core` gives the object that has them.
 
     `finish` is one more step in the thread that made an answer.
     """

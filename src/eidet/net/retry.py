@@ -17,7 +17,7 @@ from ..core.errors import Misconfigured, Unavailable
 
 T = TypeVar("T")
 
-GROWTH: Final = 2.0
+_GROWTH: Final = 2.0
 
 
 class OutcomeUnknown(Unavailable):
@@ -62,7 +62,7 @@ class _Health:
     asked_again_in_seconds: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for `stats`."""
+        """Returns the fields as a dict, for `stats`."""
         return asdict(self)
 
 
@@ -171,7 +171,7 @@ class Retrier:
     def _pause_after(self, attempts: int, error: Unavailable) -> float:
         """Grows with each attempt, with jitter; at least as long as the server asked for."""
         longest = min(
-            self.policy.first_pause_seconds * GROWTH ** (attempts - 1), self.policy.longest_pause_seconds
+            self.policy.first_pause_seconds * _GROWTH ** (attempts - 1), self.policy.longest_pause_seconds
         )
         pause = longest * (0.5 + 0.5 * self._dice())
         return max(error.retry_after or 0.0, pause)

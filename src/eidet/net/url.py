@@ -13,13 +13,13 @@ from typing import Final, TypeGuard, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..core.errors import Misconfigured
-from ..core.private_files import read_key_file
+from ..core.private_files import load_secret
 
 API_KEY: Final = "EIDET_API_KEY"  # the variable with the key of a caller of a server
 
 T = TypeVar("T")
 
-LARGEST_NUMBER: Final = 999_999_999
+_LARGEST_NUMBER: Final = 999_999_999
 _YES: Final = ("1", "true", "yes", "on")
 
 
@@ -45,11 +45,11 @@ class Options:
             listed = ", ".join(self.prefix + one for one in names)
             raise self.error(f"unknown option {self.prefix + name!r} in the address; there are {listed}")
 
-    def read_text(self, name: str, default: T) -> str | T:
+    def get_text(self, name: str, default: T) -> str | T:
         return self.values.get(name, default)
 
-    def read_whole(
-        self, name: str, default: int, *, least: int = 0, most: int = LARGEST_NUMBER, or_zero: bool = False
+    def parse_whole(
+        self, name: str, default: int, *, least: int = 0, most: int = _LARGEST_NUMBER, or_zero: bool = False
     ) -> int:
         """A whole number within a range, or 0 too if that switches something off."""
         if name not in self.values:
@@ -61,7 +61,7 @@ class Options:
                 return number
         raise self.error(f"{self.prefix}{name} must be a whole number {_range(least, most)}, not {text!r}")
 
-    def read_number(self, name: str, default: T, *, above: float | None = None) -> float | T:
+    def parse_number(self, name: str, default: T, *, above: float | None = None) -> float | T:
         """A number from 0 up, or above a bound."""
         if name not in self.values:
             return default
@@ -70,12 +70,12 @@ class Options:
             number = float(text)
         except ValueError:
             number = math.nan
-        if (number >= 0 if above is None else number > above) and number <= LARGEST_NUMBER:
+        if (number >= 0 if above is None else number > above) and number <= _LARGEST_NUMBER:
             return number
         least = "from 0 up" if above is None else f"above {above:g}"
         raise self.error(f"{self.prefix}{name} must be a number {least}, not {text!r}")
 
-    def read_choice(self, name: str, choices: Mapping[str, T], default: T) -> T:
+    def parse_choice(self, name: str, choices: Mapping[str, T], default: T) -> T:
         if name not in self.values:
             return default
         text = self.values[name]
@@ -83,7 +83,7 @@ class Options:
             raise self.error(f"{self.prefix}{name} is one of {', '.join(choices)}, not {text!r}")
         return choices[text]
 
-    def read_flag(self, name: str, default: bool = False) -> bool:
+    def parse_flag(self, name: str, default: bool = False) -> bool:
         return default if name not in self.values else self.values[name].lower() in _YES
 
     def read_secret(self, name: str, environment: Mapping[str, str], whose: str) -> str | None:
@@ -94,7 +94,7 @@ class Options:
 
 
 def _range(least: int, most: int) -> str:
-    return f"from {least} up" if most == LARGEST_NUMBER else f"from {least} to {most}"
+    return f"from {least} up" if most == _LARGEST_NUMBER else f"from {least} to {most}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +111,11 @@ class Url:
         path = f"/{self.path}" if self.path else ""
         return f"{self.scheme}://{self.hosts}{path}"
 
-    def read_hosts(self, port: int, hint: str = "") -> tuple[tuple[str, int], ...]:
+    def parse_hosts(self, port: int, hint: str = "") -> tuple[tuple[str, int], ...]:
         """Parses hosts with their ports; `port` where none is named."""
         return tuple(_parse_host(text, port, hint) for text in self.hosts.split(","))
 
-    def read_login(self) -> tuple[str | None, str | None]:
+    def parse_login(self) -> tuple[str | None, str | None]:
         """User and password; None for what is not named."""
         user, _, password = self.login.partition(":")
         return unquote(user) or None, unquote(password) or None
@@ -149,11 +149,4 @@ def is_server(place: object) -> TypeGuard[str]:
 
 def read_secret(text: str, environment: Mapping[str, str], whose: str) -> str:
     """`env:NAME` and `file:PATH` name where a secret is kept; any other text is the secret."""
-    kind, colon, place = text.partition(":")
-    if colon and kind == "env":
-        if not environment.get(place, "").strip():
-            raise Misconfigured(f"the key of {whose} is to be in the variable {place}, which is not set")
-        return environment[place].strip()
-    if colon and kind == "file":
-        return read_key_file(place, f"the key of {whose}").decode("utf-8", "replace").strip()
-    return text
+    return load_secret(text, f"the key of {whose}", environment).decode("utf-8", "replace").strip()

@@ -26,6 +26,7 @@ from ..store import Head, Store, verbs
 from ..store.answers import names_value, sort_by_value
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
+from ..text.flags import list_names
 from .asked_moment import FIRST, LAST, NOW
 from .asked_session import read_sessions
 from .asked_time import keep_time
@@ -45,6 +46,7 @@ from .standing import add_instructions
 from .state_nearness import POOL, explain_fields, search_states, weigh_states
 from .understand import LONGEST, Understood, understand_query
 
+NAMING = 5  # hits whose texts tell which words of a question are names
 LOOKS = 3  # at most, when what was found has changed before it could be read
 _NOTHING: Final[dict[str, Any]] = {"speaker": None, "dates": (), "kind": None, "place": None}  # of Understood
 _WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit, an emoji: something to look for
@@ -130,7 +132,7 @@ class Recall:
                 found,
                 ranked,
                 clock,
-                (*asked.notes(), *notes, *list_losses(found, records), *self._missing),
+                (*asked.notes(), *notes, *list_losses(found, records), *missing_of(self.store)),
             )
         return Hits(best, trace, query.scope.path)
 
@@ -164,9 +166,7 @@ class Recall:
             if asked.moment in (FIRST, LAST) and not asked.several:
                 hits = put_in_time(hits, asked.moment, ids, found)
             elif asked.moment == NOW and asked.asks and asked.session is None and hits:
-                hits = show_changes(
-                    self, query, hits, ids, self._read_ids(asked.entities + asked.names), head
-                )
+                hits = show_changes(self, query, hits, ids, self._find_names(hits, asked, ids), head)
             if asked.session is None:  # else what was said then is asked for, whether it holds or not
                 hits = add_instructions(self, hits, query, found, head)
         if query.vector is None:
@@ -205,14 +205,9 @@ class Recall:
         """A question without a letter, a digit or a picture."""
         trace = None
         if query.explain:
-            notes = ("the query has no word to look for", *self._missing)
+            notes = ("the query has no word to look for", *missing_of(self.store))
             trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
         return Hits([], trace, query.scope.path)
-
-    @property
-    def _missing(self) -> tuple[str, ...]:
-        """Of a store that is made of several: which of them is down."""
-        return missing_of(self.store)
 
     def understand(self, query: Query, head: Head | None = None) -> Understood:
         """What the query means; what the caller said stands in place of what its words say."""
@@ -232,11 +227,16 @@ class Recall:
         terms = dict.fromkeys(self.analyzer.terms(asked.dense))
         return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
 
-    def _read_ids(self, names: tuple[str, ...]) -> frozenset[int]:
+    def read_ids(self, names: tuple[str, ...]) -> frozenset[int]:
         """The ids of the terms of names."""
         if not names:
             return frozenset()
         return frozenset(map(term_id, self.analyzer.terms(" ".join(names))))
+
+    def _find_names(self, hits: list[Hit], asked: Understood, terms: frozenset[int]) -> frozenset[int]:
+        """The terms of a question that are names: of participants, or written so by the best hits."""
+        written = tuple(name for hit in hits[:NAMING] for name in list_names(hit.text[:LONGEST]))
+        return self.read_ids(asked.names) | (self.read_ids(written) & terms)
 
     def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
@@ -283,7 +283,7 @@ class Recall:
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
         """The terms of the one who is asked about, and of each further name."""
         ways = (way for one in asked.identifiers for way in one.ways)
-        names = (*asked.names[:1], *asked.entities, *ways)
+        names = (*asked.names[:1], *ways)
         return tuple(tuple(map(term_id, self.analyzer.terms(name))) for name in names)
 
     def _vector(self, query: Query, asked: Understood) -> Floats | None:
@@ -359,7 +359,7 @@ class Recall:
         trace = Trace(
             query=query.text,
             millis=clock.millis,
-            notes=(f"ordered by {query.order}", *self._missing),
+            notes=(f"ordered by {query.order}", *missing_of(self.store)),
             scope=query.scope.path,
         )
         return Hits(hits, trace if query.explain else None, query.scope.path)

@@ -27,7 +27,6 @@ TERMS: Final = 1.16  # ln of the number of terms: a long question that is met sa
 IDENTIFIED: Final = 1.49
 NOT_IDENTIFIED: Final = -1.43
 UNIDENTIFIED: Final = -1.5  # at most, where the question names one thing and no record has it
-UNNAMED: Final = -1.57  # a name of the question is missing
 ON_TIME: Final = 1.7  # at least, where only a time is asked about and this is from then
 SAME_TIME: Final = 0.5  # a lower share is of a neighbouring day
 DATED: Final = 1.31
@@ -105,8 +104,6 @@ def _weigh_names(row: int, signals: Signals) -> float:
     if signals.identifiers:
         has = float(signals.shares["identifier"][row]) if "identifier" in signals.shares else 0.0
         odds += IDENTIFIED * has if has else NOT_IDENTIFIED
-    if "entity" in signals.shares and not signals.shares["entity"][row]:
-        odds += UNNAMED
     if "date" in signals.shares:
         odds += DATED * float(signals.shares["date"][row])
     if "asked" in signals.shares:

@@ -6,7 +6,6 @@ A feature has a name, the signal that a reason tells it as, one line why it is t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -17,16 +16,16 @@ from numpy.typing import NDArray
 from ..core.record import Kind
 from ..index import Candidates
 from ..text.analysis import ACTOR, NAMED, NUMBERED, QUESTION, TIMED
-from .signals import Signals
-from .understand import AGENT_ROLES, Understood
+from .participants import AGENT_ROLES
+from .signals import POOR, Signals
+from .understand import Understood
 
 Floats = NDArray[Any]
 
 BEST: Final = 50  # candidates of each arm, and of the sum of the signals, that are ranked
 LONG_TERMS: Final = 200.0  # what a record in several units counts as
+LATER: Final = 60.0  # by which all places count as later ones, so that the first is not everything
 ASIDE: Final = 30.0  # terms from which on a question tells something, too
-_STRANGE: Final = re.compile(r"[^\W\d_\u0041-\u024f\u0370-\u03ff]")  # letters of no script of Europe
-_LETTER: Final = re.compile(r"[^\W\d_]")
 _KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 
 
@@ -67,10 +66,13 @@ class Pool:
         self.found, self.rows, self.asked, self.signals = found, rows, asked, signals
         self.nothing: Floats = np.zeros(len(rows))
         traits = found.traits
-        self.near: Floats = np.maximum(found.dense.take(rows), 0.0)
-        self.near_share = _to_best(self.near)
+        known = 1.0 - asked.foreign  # vectors of a script that they do not know are noise
+        self.near: Floats = np.maximum(found.dense.take(rows), 0.0) * known
+        self.near_share = _to_best(self.near, POOR)
         self.counted = self._count_words()
-        self.covered: Floats = self.counted if traits.aligned is None else traits.aligned.take(rows)
+        self.covered: Floats = self.counted
+        if traits.aligned is not None:
+            self.covered = traits.aligned.take(rows) * known + self.counted * asked.foreign
         self.covered_share = _to_best(self.covered)
         full = traits.length.take(rows)
         self.units: Floats = np.isinf(full)
@@ -99,6 +101,14 @@ class Pool:
         rarity = self.found.rarity or float(np.maximum.reduce(words, initial=0.0))
         return np.minimum(words / rarity, 1.0) if rarity > 0 else self.nothing
 
+    def add_places(self) -> Floats:
+        """Reciprocal ranks, 0 to 1 among the candidates."""
+        if not self.asked.message:
+            return self.nothing
+        both = sum((1.0 / (LATER + 1.0 / _rank(arm)) for arm in (self.near, self.counted)), self.nothing)
+        low, high = np.minimum.reduce(both, initial=1.0), np.maximum.reduce(both, initial=0.0)
+        return self.asked.message * (both - low) / (high - low) if high > low else self.nothing
+
     def is_kind(self, kind: Kind) -> Floats:
         same: Floats = self.kind == _KINDS[kind]
         return same
@@ -122,8 +132,9 @@ def _list_marks(expects: int) -> Floats:
     return marks
 
 
-def _to_best(values: Floats) -> Floats:
-    best = np.maximum.reduce(values, initial=0.0)
+def _to_best(values: Floats, least: float = 0.0) -> Floats:
+    """Shares of the best one, or of the `least` that a good one has."""
+    best = np.maximum.reduce(values, initial=least)
     shares: Floats = values / best if best > 0 else values
     return shares
 
@@ -145,17 +156,13 @@ class Feature(NamedTuple):
 
 
 TABLE: Final = (
-    Feature("near", "dense", "the cosine", lambda p: p.near),
     Feature("near share", "dense", "the cosine by the best one's", lambda p: p.near_share),
-    Feature("near rank", "dense", "its place by the cosine", lambda p: _rank(p.near)),
-    Feature("counted", "words", "BM25 by what the question weighs", lambda p: p.counted),
     Feature("counted share", "words", "BM25 by the best one's", lambda p: _to_best(p.counted)),
-    Feature("counted rank", "words", "its place by BM25", lambda p: _rank(p.counted)),
     Feature("covered", "words", "the share of the question it covers", lambda p: p.covered),
     Feature("covered share", "words", "that by the best one's", lambda p: p.covered_share),
     Feature("covered rank", "words", "its place by that", lambda p: _rank(p.covered)),
     Feature("told", "words", "the share of its words that the question has", lambda p: p.told),
-    Feature("both", "words", "the question and the record say the same", lambda p: p.told * p.covered),
+    Feature("reciprocal", "words", "its places in both arms, for a message", lambda p: p.add_places()),
     Feature("smoothed", "dense", "nearness of it and the turns beside it", lambda p: p.share("dense")),
     Feature("around", "context", "the best match within six turns", lambda p: p.around),
     Feature("reply", "reply", "it answers another's matching question", lambda p: p.share("reply")),
@@ -168,11 +175,10 @@ TABLE: Final = (
         lambda p: p.asking * np.minimum(p.length / ASIDE, 1.0),
     ),
     Feature("speaker", "speaker", "by who is asked about", lambda p: p.share("speaker")),
-    Feature("entity", "entity", "has the names asked for", lambda p: p.share("entity")),
     Feature("identifier", "identifier", "has the code asked for", lambda p: p.share("identifier")),
     Feature("date", "date", "of the time asked about", lambda p: p.date),
     Feature("date covered", "date", "and of the subject", lambda p: p.date * p.covered_share),
-    Feature("only time", "date", "nothing else is asked", lambda p: p.date * p.asked.only_time),
+    Feature("dated message", "date", "of the time a message speaks of", lambda p: p.date * p.asked.message),
     Feature("tells when", "form", "a time is asked for", lambda p: p.tells[0]),
     Feature("tells how many", "form", "a number is asked for", lambda p: p.tells[1]),
     Feature("tells which", "form", "a name is asked for", lambda p: p.tells[2]),
@@ -191,8 +197,13 @@ TABLE: Final = (
     Feature("document", "kind", "a document", lambda p: p.is_kind(Kind.DOCUMENT)),
     Feature("message", "kind", "a message", lambda p: p.is_kind(Kind.MESSAGE)),
 )
+KEPT: Final = frozenset(
+    ("told", "reciprocal", "identifier", "dated message", "asked", "importance")
+)  # what counts for a message, too, which is searched for neither names nor forms of answers
 NAMES: Final = tuple(feature.name for feature in TABLE)
 SIGNALS: Final = tuple(feature.signal for feature in TABLE)
+RISES: Final = np.array([signal not in ("kind", "question") for signal in SIGNALS])  # never counts against
+_FADES: Final = np.array([name not in KEPT for name in NAMES])
 _COMPUTES: Final = tuple(feature.compute for feature in TABLE)
 
 
@@ -201,39 +212,6 @@ def compute_features(pool: Pool) -> Floats:
     columns = np.empty((len(TABLE), len(pool.rows)))
     for at, compute in enumerate(_COMPUTES):
         columns[at] = compute(pool)
+    if pool.asked.message:
+        columns[_FADES] *= 1.0 - pool.asked.message
     return columns.T
-
-
-GATES: Final[dict[str, Callable[[Understood], float]]] = {
-    "statement": lambda asked: 0.0 if asked.asks else 1.0,
-    "strange script": lambda asked: measure_strangeness(asked.text),
-}  # what a query is: each gate adds weights of its own
-GATED: Final[dict[str, frozenset[str]]] = {
-    "statement": frozenset(
-        ("speaker", "asking", "echo", "reply", "tells when", "tells how many", "tells which", "tells who")
-    ),  # small talk is not searched for names and forms of answers
-    "strange script": frozenset(
-        (
-            "near",
-            "near share",
-            "near rank",
-            "smoothed",
-            "counted",
-            "counted share",
-            "counted rank",
-            "covered share",
-        )
-    ),  # vectors of another language are noise
-}
-
-
-def measure_strangeness(text: str) -> float:
-    """The share of letters of scripts that no static table of words knows well."""
-    if text.isascii():
-        return 0.0
-    letters = len(_LETTER.findall(text))
-    return len(_STRANGE.findall(text)) / letters if letters else 0.0
-
-
-def compute_gates(asked: Understood) -> Floats:
-    return np.array([gate(asked) for gate in GATES.values()])

@@ -69,6 +69,6 @@ def _answer(about: Hits | Trace | Context, scope: Scope | None) -> Judgement:
 
 
 def _id(id: str, scope: Scope) -> Judgement:
-    if scope.below:
+    if not scope.is_one:
         raise BadInput(f"an id needs one scope, not {scope}; name it as a string")
     return Judgement(scope=scope.path, id=id)

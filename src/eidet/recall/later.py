@@ -37,9 +37,9 @@ REPLACED: Final = 0.45  # of the score of what replaced it, at most
 LIKELY: Final = 0.1  # a best hit below is no answer that could have changed
 CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
 MOSTLY: Final = 2 / 3  # of the words that the best has of the question
-MOST: Final = 0.25  # the share of what the best says that ties two records by itself
+MOST: Final = 0.4  # the share of what the best says that ties two records by itself
 SOME: Final = 0.1  # likewise, of two that are about the same
-_TELL_NOTHING: Final = frozenset((Kind.STATE, Kind.ACTION, Kind.DOCUMENT))  # in sentences
+_TELL_NOTHING: Final = frozenset((Kind.STATE, Kind.ACTION, Kind.DOCUMENT, Kind.PROCEDURE))  # in sentences
 _OWNED: Final = re.compile(r"(\w+)['\u2019]s\b")
 _NUMBER: Final = re.compile(r"\d+")
 _WHICH_ONE: Final = frozenset(
@@ -135,6 +135,7 @@ def _find_later(
     recall: Recall, query: Query, head: Head, older: Record, value: frozenset[int]
 ) -> tuple[list[Record], Shares]:
     """Records later than one that have the most of its value, and the share of it that each record has."""
+    value -= recall.read_ids((older.who or "",))
     if not value:
         return [], {}
     scope = Scope(older.scope)

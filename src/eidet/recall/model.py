@@ -1,8 +1,8 @@
 """The ranking: one linear model over the feature table, and the probability that its best hit is right.
 
-The logit of a candidate is the sum of its features by weight; the kind of query (`features.GATES`) shifts the
-weights. The score of the best hit is a logistic of its features, of its lead and of what the question lacks;
-the log odds of the others fall with their distance. The weights are data, one file a version: see `weights/`.
+The logit of a candidate is the sum of its features by weight. The score of the best hit is a logistic of its
+features, of its lead and of what the question lacks; the log odds of the others fall with their distance. The
+weights are data, one file a version: see `weights/`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..core.errors import BadInput
 from ..index import Candidates
 from .calibrate import fits
-from .features import GATES, NAMES, SIGNALS, Pool, choose_rows, compute_features, compute_gates
+from .features import NAMES, SIGNALS, Pool, choose_rows, compute_features
 from .fuse import Ranked, settle, sum_signals
 from .recipes import AUTO, WEIGHTS, Recipe
 from .signals import Signals
@@ -29,11 +29,11 @@ Floats = NDArray[Any]
 
 HEAD: Final = (
     "always",
-    *("terms", "unidentified", "identifiers", "unnamed", "best near", "best covered"),
+    *("terms", "unidentified", "identifiers", "best near", "best counted", "best covered"),
     *("ahead", "ahead of five", "chance", "chance covered", "ahead covered", "ahead of five covered"),
-    *("covered", "near", "told", "asking", "identifier", "date", "entity"),
+    *("covered", "near share", "told", "asking", "identifier", "date"),
 )  # what the score of a best hit is made of; the last ones are its own features
-OWN: Final = HEAD[-7:]
+OWN: Final = HEAD[-6:]
 FIFTH: Final = 4
 MOST_AHEAD: Final = 4.0  # logits: a longer lead says no more
 DECIDES: Final = 12.0  # logits: who has the identifier goes first
@@ -46,7 +46,7 @@ _GROUPS: Final = np.array([[name == signal for signal in _TOLD] for name in SIGN
 class Weights:
     """One version of the ranking.
 
-    ranking  a row for every query and one for each gate, a column for each feature
+    ranking  a weight for each feature
     answer   of the best hit: a weight for each of `HEAD`
     behind   how the log odds of the others fall with the distance of their logits
     """
@@ -56,11 +56,9 @@ class Weights:
     answer: Floats
     behind: float
 
-    def of_query(self, asked: Understood, recipe: Recipe) -> Floats:
+    def of_recipe(self, recipe: Recipe) -> Floats:
         """The weight of each feature, of which a recipe of one's own may leave some out."""
-        gates = compute_gates(asked)
-        weights: Floats = self.ranking[0] + gates @ self.ranking[1:] if gates.any() else self.ranking[0]
-        return weights if recipe is AUTO else weights * _scale(recipe)
+        return self.ranking if recipe is AUTO else self.ranking * _scale(recipe)
 
     def score(self, best: Floats, logits: Floats, known: tuple[float, ...], limit: int) -> Floats:
         """Scores for the first of logits that fall; `best` are the features of the best."""
@@ -106,8 +104,7 @@ def load_weights(version: str | None = None) -> Weights:
     chosen = version or known[-1]
     text = files(__package__).joinpath("weights", f"{chosen}.json").read_text(encoding="utf-8")
     told = json.loads(text)
-    ways = ("always", *GATES)
-    ranking = np.array([[told["ranking"].get(name, {}).get(way, 0.0) for name in NAMES] for way in ways])
+    ranking = np.array([told["ranking"].get(name, 0.0) for name in NAMES])
     answer = np.array([told["answer"].get(name, 0.0) for name in HEAD])
     return Weights(chosen, ranking, answer, told["behind"])
 
@@ -115,13 +112,12 @@ def load_weights(version: str | None = None) -> Weights:
 def measure_answer(pool: Pool) -> tuple[float, ...]:
     """What `HEAD` knows of a question before its candidates are in order."""
     asked, signals = pool.asked, pool.signals
-    lacks = "entity" in signals.shares and not signals.shares["entity"].any()
     return (
         float(np.log1p(signals.terms)) / 4.0,
         float(bool(asked.identifiers) and "identifier" not in signals.shares),
         float("identifier" in signals.shares),
-        float(lacks),
         float(np.maximum.reduce(pool.near, initial=0.0)),
+        float(np.maximum.reduce(pool.counted, initial=0.0)),
         float(np.maximum.reduce(pool.covered, initial=0.0)),
     )
 
@@ -136,7 +132,7 @@ def rank_fitted(
     if not len(rows):
         return settle(Ranked(rows=rows), found, signals, recipe)
     pool = Pool(found, rows, asked, signals)
-    features, own = compute_features(pool), weights.of_query(asked, recipe)
+    features, own = compute_features(pool), weights.of_recipe(recipe)
     logits = (features * own).sum(axis=1) + DECIDES * pool.share("identifier")
     if recipe.recency > 0 and "recency" in signals.shares:
         logits = logits + STEEP * recipe.recency * signals.shares["recency"].take(rows)

@@ -14,7 +14,7 @@ from ..core.read_options import (
     filters_in,
     read_filter,
 )
-from ..core.scope import Scope
+from ..core.scope import Scope, Scopes
 from ..core.validate import moment
 from ..core.where import Where
 from ..models.rerank import reranker_of
@@ -46,7 +46,7 @@ def _least(text: str, options: RecallOptions) -> float:
 
 def build_query(
     text: str,
-    scope: str | Scope,
+    scope: Scopes,
     limit: int,
     where: Where,
     options: RecallOptions,
@@ -62,7 +62,7 @@ def build_query(
     values: Mapping[str, Any] = options
     return Query(
         text=text,
-        scope=Scope.of(scope),
+        scope=Scope.among(scope),
         now=now,
         asked=meant if asked is None else moment(asked, "now"),
         limit=check_limit(limit),

@@ -1,8 +1,8 @@
 """From hits to a block of text for a prompt that never exceeds its token budget.
 
 The best hits that fit are told, and told in the order of time under the day they happened, so that a reader
-sees what came after what. A heading, a day or a neighbour is paid for like a line; each line has a number
-by which a model can cite its record.
+sees what came after what. Several sections have headings. A heading, a day or a neighbour is paid for like a
+line; each line has a number by which a model can cite its record.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .nearby import Beside, Key, key_of
 from .prompt_lines import (
     day_of,
     excerpt_of,
+    heading_of,
     is_long,
     likely_chars,
     line_of,
@@ -67,6 +68,11 @@ class Context:
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The ids of what is told: the line `[3] …` cites `sources[2]`."""
+        return tuple(record.id for record in self.records)
 
 
 class _Wish(NamedTuple):
@@ -242,11 +248,11 @@ class _Packer:
             for wish in sorted(wishes, key=lambda wish: (wish.record.occurred, wish.record.seq)):
                 records.append(wish.record)
                 lines = sections.setdefault(section, [])
-                if self.headings and day != (day := day_of(wish.record)):
+                if self.headings and day != (day := heading_of(wish.record)):
                     lines.append(day)
                 lines.append(self._tell(wish, len(records)))
         bodies = {name: "\n".join(lines) for name, lines in sections.items()}
-        if self.headings:
+        if self.headings and len(bodies) > 1:
             text = "\n\n".join(f"{HEADINGS[name]}\n{body}" for name, body in bodies.items())
         else:
             text = "\n".join(bodies.values())
@@ -284,7 +290,7 @@ class _Packer:
         """The lines that stand once before it and others: its heading and its day."""
         if self.headings:
             yield (wish.section, ""), f"\n{HEADINGS[wish.section]}"
-            yield (wish.section, day_of(wish.record)), day_of(wish.record)
+            yield (wish.section, day_of(wish.record)), heading_of(wish.record)
 
     def _cost(self, text: str) -> int:
         if text not in self._costs:

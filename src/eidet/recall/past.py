@@ -8,16 +8,13 @@ What was forgotten or has expired since is not known any more, whatever time is 
 from __future__ import annotations
 
 import threading
-from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..core.event import Event
-from ..core.record import Kind, Record, Tier, Trust
+from ..core.record import Event, Record
+from ..core.record_table import decode_values
 from ..core.scope import Scope
-from ..core.state import State
-from ..core.validate import Json
 from ..core.where import Where
 from ..graph import Graphs
 from ..parts import Parts
@@ -34,7 +31,7 @@ PAGE: Final = 1_000  # records embedded and written at once
 class _Asked(NamedTuple):
     """Which view: the same question of an unchanged store is answered from the same one."""
 
-    scope: str
+    scope: Scope
     known_at: float
     head: Head
 
@@ -49,7 +46,7 @@ class PastViews:
 
     def view(self, scope: Scope, known_at: float) -> Recall:
         """Answers from what the memory knew at that time, in one scope or below it."""
-        asked = _Asked(str(scope), known_at, self._parts.store.head())
+        asked = _Asked(scope, known_at, self._parts.store.head())
         with self._lock:
             if asked not in self._views:
                 self._views[asked] = self._make(scope, known_at)
@@ -98,19 +95,10 @@ def take_back(record: Record, since: Sequence[Event], known_at: float) -> Record
     then = record.whole.but(level=0, original=None)
     for event in reversed(since):
         if event.what == "revised":
-            then = then.but(**_fields(event.before or {}), version=event.version - 1)
+            then = then.but(**decode_values(event.before or {}), version=event.version - 1)
     if then.last_used is not None and then.last_used > known_at:
         then = then.but(uses=0, last_used=None)  # nobody knows how often until then
     return then
-
-
-def _fields(before: Mapping[str, Json]) -> dict[str, Any]:
-    """The values of an event as a record has them."""
-    fields: dict[str, Any] = {}
-    for name, value in before.items():
-        read = _READ.get(name)
-        fields[name] = value if read is None or value is None else read(value)
-    return fields
 
 
 def _derive_changed(ingest: Ingest, now: Sequence[Record], then: Sequence[Record]) -> list[Record]:
@@ -129,14 +117,3 @@ def _derive_changed(ingest: Ingest, now: Sequence[Record], then: Sequence[Record
 def write_as_they_are(store: Store, records: Sequence[Record]) -> None:
     """Writes records with the versions and times that they have."""
     store.write(lambda transaction: transaction.insert(records))
-
-
-_READ: Final[Mapping[str, Any]] = {
-    "kind": Kind,
-    "tier": Tier,
-    "trust": Trust,
-    "state": State.from_json,
-    "place": tuple,
-    "derived_from": tuple,
-    "sealed": b64decode,
-}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from ..core.arguments import (
     check_budget,
@@ -19,10 +20,10 @@ from ..core.arguments import (
     narrow_filter,
 )
 from ..core.dict_filters import Filter
-from ..core.hit import Hits
-from ..core.record import Kind
-from ..core.remembered import FoundList
-from ..core.scope import Scope
+from ..core.hit import AllHits, FoundList, Hits
+from ..core.read_options import RecallAllOptions, check_options
+from ..core.record import Kind, Record
+from ..core.scope import Scope, Scopes
 from ..core.validate import Json, clean_json, moment
 from ..core.where import Where
 from ..graph import Graphs
@@ -31,8 +32,11 @@ from ..store import verbs
 from ..text import term_id
 from . import Query, Recall
 from .as_of import Page, Source
+from .complete import LEAST_OF_ALL, LOOKED_AT, asks_for_all, gather_all
+from .nearby import key_of
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .past import PastViews
+from .query_rules import LEAST
 from .state_query import StateQuery, read_state
 
 if TYPE_CHECKING:
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 
 Asked = str | Mapping[str, Json]  # a question, or a state
 ALL: Final = 1 << 31  # records: more than any memory has
+FILLING: Final = 1e-5  # hits that score lower do not even fill up a context
 PACKED: Final = 50  # hits that a context is made of, unless the caller says otherwise
 
 
@@ -61,6 +66,7 @@ class Packing:
     headings: bool
     fence: bool
     reveal: bool
+    seen: frozenset[str] = frozenset()  # ids of what is left out
 
     def __post_init__(self) -> None:
         for name in ("headings", "fence", "reveal"):
@@ -86,7 +92,7 @@ class ReadPath:
         self._past = PastViews(parts)
 
     def recall(
-        self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
+        self, query: Asked, scope: Scopes, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
         source = self._source(scope, options)
         asked = self._build(query, limit, where, options, source)
@@ -95,13 +101,35 @@ class ReadPath:
             self._echoes.note(hits, asked.now)
         else:
             hits = source.answer(asked)
-        self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
+        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
+        hits.wants_all = asks_for_all(asked.text)
         return hits
 
-    def _source(self, scope: str | Scope, options: RecallOptions | FindOptions) -> Source:
+    def recall_all(
+        self, query: str, scope: Scopes, limit: int, where: Filter | None, options: RecallAllOptions
+    ) -> AllHits:
+        """As `recall`, but chosen from hits of any score; only what belongs counts as used."""
+        check_options("recall_all", options)
+        started, most, how = time.perf_counter(), check_limit(limit), cast("RecallOptions", options)
+        source = self._source(scope, how)
+        asked = self._build(query, LOOKED_AT, where, RecallOptions(**{**how, "least": LEAST_OF_ALL}), source)
+        ranked = bool(asked.text.strip())
+        if ranked:
+            self._parts.binding.check_width()
+        with self._parts.foreground.enter():
+            answer = gather_all(source.answer(asked), self._parts.embedder.width, most)
+        shown = Hits((*answer.hits, *answer.maybe), scope=answer.scope)
+        if source.is_present:
+            best = Hits(sorted(answer.hits, key=lambda hit: -hit.score), scope=answer.scope)
+            self._parts.usage.count_recall(best, asked.now, time.perf_counter() - started, ranked=ranked)
+            self._echoes.note(shown, asked.now)
+        self._auditing.read("recall_all", scope, [key_of(hit.record) for hit in shown], query=asked.text)
+        return answer
+
+    def _source(self, scope: Scopes, options: RecallOptions | FindOptions) -> Source:
         """What answers, and for which time: the present, what was true, or what the memory knew before."""
         as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
-        path = Scope.of(scope)
+        path = Scope.among(scope)
         if known_at is None:
             return Source(Recall.of(self._parts), path, now=self._parts.clock(), as_of=as_of)
         view = self._past.view(path, known_at)
@@ -129,7 +157,7 @@ class ReadPath:
     def explain(
         self,
         query: Asked,
-        scope: str | Scope,
+        scope: Scopes,
         limit: int,
         where: Filter | None,
         options: RecallOptions,
@@ -143,11 +171,12 @@ class ReadPath:
         if asked.text.strip() or asked.vector is not None:
             self._parts.binding.check_width()
         chosen, hits = narrow_filter(where, **filters_in(options)), source.answer(asked)
-        self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
+        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
         removed, wide = Hits([]), replace(asked, limit=max(asked.limit, PACKED), explain=False)
         if chosen is not None and asked.text.strip():
             removed = source.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))
-        context = self._pack(source.answer(wide), asked, chosen, packing, source)
+        filling = wide if options.get("least") is not None else replace(wide, least=FILLING)
+        context = self._pack(_drop_unlikely(source.answer(filling)), asked, chosen, packing, source)
         ranking = source.recall.rank(asked)
         return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=ranking)
 
@@ -166,7 +195,7 @@ class ReadPath:
     def context(
         self,
         query: Asked,
-        scope: str | Scope,
+        scope: Scopes,
         limit: int,
         where: Filter | None,
         options: RecallOptions,
@@ -178,13 +207,22 @@ class ReadPath:
         check_budget(packing.budget)
         check_neighbours(packing.neighbours)
         counter_of(packing.counter)
-        hits = self.recall(query, scope, limit, where, options)
+        hits = self._recall_to_fill(query, scope, limit + len(packing.seen), where, options)
         source = self._source(scope, options)
         asked = self._build(query, limit, where, options, source)
         made = self._pack(hits, asked, chosen, packing, source)
         spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
         self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return made
+
+    def _recall_to_fill(
+        self, query: Asked, scope: Scopes, limit: int, where: Filter | None, options: RecallOptions
+    ) -> Hits:
+        """As `recall`, but where its best hit would be shown, hits of any score may fill the budget."""
+        if options.get("least") is not None:
+            return self.recall(query, scope, limit, where, options)
+        filling = RecallOptions(**{**options, "least": FILLING})
+        return _drop_unlikely(self.recall(query, scope, limit, where, filling))
 
     def _pack(
         self, hits: Hits, asked: Query, chosen: Where | None, packing: Packing, source: Source
@@ -196,17 +234,19 @@ class ReadPath:
         from .standing import list_standing
 
         recall, now = source.recall, source.now
+        hits = Hits([hit for hit in hits if hit.id not in packing.seen], hits.trace, hits.scope)
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
-        around = turns_around(recall, found, check_neighbours(packing.neighbours), seen, now)
+        beside = turns_around(recall, found, check_neighbours(packing.neighbours), seen, now)
+        around = {key: _leave_out(turns, packing.seen) for key, turns in beside.items()}
         terms = frozenset(term_id(term) for term in self._parts.analyzer.terms(asked.text))
-        standing = list_standing(recall, asked.text, terms, asked.scope, seen, at=source.asked, now=now)
+        standing = list_standing(recall, asked.text, asked.scope, seen, at=source.asked, now=now)
         made = pack(
             tuple(tell.hits(hits)),
             check_budget(packing.budget),
             counter_of(packing.counter),
-            standing=tell.records(standing),
-            working=tell.records(working_state(recall, asked.scope, seen, now)),
+            standing=tell.records(_leave_out(standing, packing.seen)),
+            working=tell.records(_leave_out(working_state(recall, asked.scope, seen, now), packing.seen)),
             turns=tell.turns(around),
             terms=terms,
             headings=packing.headings,
@@ -214,26 +254,24 @@ class ReadPath:
         )
         return replace(made, scope=hits.scope)
 
-    def find(
-        self, where: Filter | None, scope: str | Scope, limit: int | None, options: FindOptions
-    ) -> FoundList:
+    def find(self, where: Filter | None, scope: Scopes, limit: int | None, options: FindOptions) -> FoundList:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
         order = check_order(options.get("order", "-occurred"))
         most = check_most(limit) or ALL
         page = Page(order, most + 1, check_offset(options.get("offset", 0)))
         records = self._source(scope, options).list_page(chosen, page)
         found = FoundList(records[:most], more=len(records) > most)
-        self._auditing.read("find", scope, [record.id for record in found])
+        self._auditing.read("find", scope, list(map(key_of, found)))
         return found
 
-    def list_sessions(self, scope: str | Scope, limit: int) -> list[SessionSummary]:
+    def list_sessions(self, scope: Scopes, limit: int) -> list[SessionSummary]:
         """The sessions that were active last; reads every record of the scope."""
         from ..core.session_summary import gather_sessions
 
         most, chosen = check_limit(limit), self._guarding.filter_visible(None)
-        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
+        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.among(scope))
         found = gather_sessions(verbs.scan(self._parts.store, living))[:most]
-        self._auditing.read("sessions", scope, [one.session for one in found])
+        self._auditing.read("sessions", scope, [(one.scope, one.session) for one in found])
         return found
 
     def graphs_known_at(self, scope: Scope, known_at: float | None) -> Graphs:
@@ -243,26 +281,35 @@ class ReadPath:
         view = self._past.view(scope, known_at)
         return view.graphs or Graphs(view.store)
 
-    def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
+    def count(self, where: Filter | None, scope: Scopes, options: FilterOptions) -> int:
         from ..graph.derived_records import DerivedRecords, asks_for_triples
 
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
-        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
+        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.among(scope))
         count = verbs.count(self._parts.store, living)
         if asks_for_triples(living):
             count += DerivedRecords(self._parts.graphs).count(living)
         return count
 
-    def phrase(self, query: Asked, scope: str | Scope, asked: float | None) -> str:
+    def phrase(self, query: Asked, scope: Scopes, asked: float | None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
         now = self._parts.clock()
         meant = Query(
             text=self._guarding.query(check_query(query)),
-            scope=Scope.of(scope),
+            scope=Scope.among(scope),
             now=now,
             asked=now if asked is None else asked,
         )
         return Recall.of(self._parts).understand(meant).dense
+
+
+def _drop_unlikely(hits: Hits) -> Hits:
+    """None of them if even the best would not be shown by itself."""
+    return hits if hits and hits[0].score >= LEAST else Hits([], hits.trace, hits.scope)
+
+
+def _leave_out(records: Sequence[Record], seen: AbstractSet[str]) -> list[Record]:
+    return [record for record in records if record.id not in seen]
 
 
 def _time_of(options: RecallOptions | FindOptions, name: Literal["as_of", "known_at"]) -> float | None:

@@ -13,6 +13,9 @@ from ..text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
 from ..trust.privacy.quarantine import fence_text, trust_in
 
 GAP: Final = "…"
+_LEAD_CHARS: Final = 44  # of a date in brackets before a speaker
+_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def one_line(text: str) -> str:
@@ -21,13 +24,20 @@ def one_line(text: str) -> str:
 
 
 def speaker_of(record: Record) -> str:
-    """Who said it, else the agent that stored it; empty if neither is known."""
-    return one_line(record.who or record.agent or "")
+    """Who said it, else the agent that stored it; empty if neither is known, or if the text says it first."""
+    who = one_line(record.who or record.agent or "")
+    return "" if who and f"{who}: " in record.text[: len(who) + _LEAD_CHARS] else who
 
 
 def day_of(record: Record) -> str:
     """The local day on which it happened, as ISO 8601."""
     return local(record.occurred).date().isoformat()
+
+
+def heading_of(record: Record) -> str:
+    """`Fri 8 May 2026`: the day as a heading, which costs fewer tokens than ISO 8601."""
+    day = local(record.occurred)
+    return f"{_WEEKDAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year:04}"
 
 
 def stamp_of(record: Record) -> str:

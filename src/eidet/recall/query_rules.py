@@ -22,8 +22,8 @@ READ: Final = 15  # hits whose texts are read at least: exact rules look at them
 
 
 def least_for(query: Query, asked: Understood) -> float:
-    """Where several answers are asked for, those behind the best count too."""
-    if asked.several and query.least == LEAST:
+    """Questions that want several answers, such as all that happens at a time, get a lower cut-off."""
+    if (asked.several or asked.only_time or asked.upcoming) and query.least == LEAST:
         return LEAST_OF_SEVERAL
     return query.least
 

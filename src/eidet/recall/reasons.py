@@ -20,7 +20,6 @@ WORDS_SAID: Final = 6  # words of the query that are named
 _TELLS: Final = {TIMED: "says when", NUMBERED: "has a number", NAMED: "has a name", ACTOR: "has a name"}
 _MARKS = ".,;:!?()[]'\"“”‘’…"
 _SIMPLE: Final = {
-    "entity": "has the names asked for",
     "reply": "follows that question",
     "asked": "fits what the query names",
     "question": "is itself a question",

@@ -30,7 +30,6 @@ DIALOGUE: Final = Recipe(
     words=0.45,
     context=0.8,
     speaker=0.5,
-    entity=0.15,
     identifier=6.0,  # above the sum of all others: it decides
     date=1.2,
     form=0.4,

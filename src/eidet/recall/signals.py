@@ -71,8 +71,10 @@ def signals_of(
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     line = found.traits.line or _line_up(found)
     talk = line.read_talk(recipe.talk_terms)
-    dense, words = scale_to_span(found.dense, found.spans["dense"]), _words(found)
-    base = _base(dense, words, found, recipe)
+    dense, words = scale_to_span(found.dense, _raise_span(found.spans["dense"])), _words(found)
+    if asked.foreign:
+        dense, words = dense * (1.0 - asked.foreign), _mix_counted(words, found, asked.foreign)
+    base = _base(dense, words, found, recipe, asked.foreign)
     values: dict[str, Floats] = {
         "dense": found.dense,
         "words": found.words if found.traits.aligned is None else found.traits.aligned,
@@ -80,7 +82,7 @@ def signals_of(
     shares: dict[str, Floats] = {"dense": dense, "words": words}
     if recipe.context > 0 and line.some:
         around = base * talk.share
-        shares["dense"] = _stretch(line.smooth(dense, talk))
+        shares["dense"] = _stretch(line.smooth(dense, talk), float(np.maximum.reduce(dense, initial=0.0)))
         shares["context"] = line.best(around, base) * talk.share + base * talk.rest
     if recipe.reply > 0 and line.some:
         shares["reply"] = line.replies(base) * talk.share
@@ -122,14 +124,20 @@ def _words(found: Candidates) -> Floats:
     return scale_to_span(found.traits.aligned, found.spans["aligned"])
 
 
-def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe) -> Floats:
+def _mix_counted(words: Floats, found: Candidates, foreign: float) -> Floats:
+    """Aligned words, as far as the script is one whose words have vectors; else BM25."""
+    mixed: Floats = words * (1.0 - foreign) + scale_to_span(found.words, found.spans["words"]) * foreign
+    return mixed
+
+
+def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe, foreign: float) -> Floats:
     """How well each matches by itself."""
     if recipe.dense <= 0 or found.spans["dense"].high <= 0:
         return words
     if recipe.words <= 0 or not np.logical_or.reduce(words):
         return dense
     base: Floats = dense * 0.5
-    base += words * 0.5
+    base += words * (0.5 + 0.5 * foreign)
     return base
 
 
@@ -144,12 +152,17 @@ def scale_to_span(values: Floats, span: Span) -> Floats:
     return np.minimum(scaled, 1.0, out=scaled)
 
 
-def _stretch(values: Floats) -> Floats:
-    """0 to 1 again, after smoothing; among few, the last need not be far from the best."""
+def _raise_span(span: Span) -> Span:
+    """The best of poor ones is no full match."""
+    return span if span.high >= POOR else Span(span.low, POOR)
+
+
+def _stretch(values: Floats, best: float) -> Floats:
+    """0 to what was best before smoothing; among few, the last need not be far from the best."""
     high, low = np.maximum.reduce(values, initial=0.0), 0.0
     if len(values) > FEW:
         low = np.minimum.reduce(values)
-    return (values - low) / (high - low) if high > low else values
+    return (values - low) * (best / (high - low)) if high > low else values
 
 
 def _about(
@@ -159,9 +172,6 @@ def _about(
     shares: dict[str, Floats] = {}
     if recipe.speaker > 0 and asked.speaker in found.traits.voices:
         shares["speaker"] = _of(found, asked)
-    if recipe.entity > 0 and asked.entities and found.traits.mentions:
-        at = len(asked.names[:1])
-        shares["entity"] = _mean_of(found.traits.mentions[at : at + len(asked.entities)])
     if recipe.identifier > 0 and asked.identifiers and found.traits.mentions:
         has = _find_identifiers(found, asked)
         if has.any():
@@ -201,7 +211,7 @@ def _of(found: Candidates, asked: Understood) -> Floats:
 
 def _find_identifiers(found: Candidates, asked: Understood) -> Floats:
     """The share of the identifiers that each has, however it writes them."""
-    at = len(asked.names[:1]) + len(asked.entities)
+    at = len(asked.names[:1])
     total = np.zeros(len(found))
     for one in asked.identifiers:
         end = at + len(one.ways)

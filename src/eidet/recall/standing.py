@@ -1,7 +1,7 @@
 """Standing instructions and preferences that apply to a question: "always answer in metric" applies to all.
 
 An instruction that names an occasion ("when I ask about recipes …") applies to questions about it; so does
-a preference. What is alike is told by shared words or by the embedder.
+a preference. The embedder tells what is alike, and a request needs less likeness than another question.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates, Floats
 from ..models.embed import embed_checked
 from ..store import Head
-from ..text.analysis import has_any_term
 from ..text.facts.statement import Nature, Reference
 from ..text.worded_pattern import WordedPattern
 from ..trust.privacy.quarantine import is_untrusted
@@ -80,7 +79,7 @@ class StandingWish(NamedTuple):
 
 
 def list_standing(
-    recall: Recall, query: str, terms: frozenset[int], scope: Scope, seen: Where, *, at: float, now: float
+    recall: Recall, query: str, scope: Scope, seen: Where, *, at: float, now: float
 ) -> list[Record]:
     """The records that state what applies to a question, instructions first, each group the latest first."""
     if recall.graphs is None:
@@ -90,11 +89,8 @@ def list_standing(
     for one, record in _read_records(recall, _list_latest(recall.graphs, scope, moments)):
         if seen.matches(record) and _may_instruct(one, record):
             wishes.setdefault(record.id, (one, record))
-    unlike: list[Record] = []
-    for one, record in wishes.values():
-        if one.is_particular and not has_any_term(record.terms, terms):
-            unlike.append(record)
-    left_out = {record.id for record in unlike} - _list_alike(recall, query, unlike)
+    particular = [record for one, record in wishes.values() if one.is_particular]
+    left_out = {record.id for record in particular} - _list_alike(recall, query, particular)
     chosen = [pair for pair in wishes.values() if pair[1].id not in left_out]
     return [record for _, record in sorted(chosen, key=_order)[:MOST]]
 
@@ -154,7 +150,7 @@ def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[st
     vector: Floats = embed_checked(recall.embedder, [query])[0]
     rows = row_of(b"".join(record.vector or b"" for record in whole)).reshape(-1, len(vector))
     lengths = np.maximum(np.linalg.norm(rows, axis=1) * np.linalg.norm(vector), 1e-12)
-    near = rows @ vector / lengths >= ALIKE
+    near = rows @ vector / lengths >= (ALIKE if is_request(query) else MUCH_ALIKE)
     alike: set[str] = set()
     at = 0
     for record in whole:
@@ -175,7 +171,7 @@ def add_instructions(
 ) -> list[Hit]:
     """What the user wants whenever such a thing is asked, behind what was found."""
     graphs, path = recall.graphs, query.scope.path
-    if graphs is None or query.scope.below or graphs.ask(path, _states_nothing, head):
+    if graphs is None or not query.scope.is_one or graphs.ask(path, _states_nothing, head):
         return hits
     moments = Moments(view=View(now=query.now), at=query.asked)
     wishes = graphs.ask(path, partial(list_wishes, moments=moments, requested=is_request(query.words)), head)

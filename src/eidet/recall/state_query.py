@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from ..core.arguments import check_query
 from ..core.condition import is_number
-from ..core.describe import describe_data
-from ..core.validate import Json, clean_json
+from ..core.validate import Json, clean_json, describe_data
 from ..index.state_columns import DataPath
 
 FIELDS: Final = 100  # values of a query that are compared; the first ones

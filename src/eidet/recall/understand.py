@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from ..core.record import Kind, Place
@@ -19,10 +18,11 @@ from ..text.stopwords import STOP_WORDS
 from ..text.worded_pattern import WordedPattern
 from .asked_moment import asks_upcoming, looks_ahead, read_moment
 from .asked_session import MeantSession, MeantSessions, read_sessions
+from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
 
 SURE: Final = 0.3  # times less certain are left alone
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
-KEPT_NAMES: Final = 2_048  # participants whose names are taken apart once
+QUESTION, MESSAGE = 20, 40  # words up to which a query asks, and from which on it tells
 
 _WHEN: Final = WordedPattern(
     r"\b(?:when|how long|how recently|since when|until when|(?:what|which) (?:date|day|month|year|time|week"
@@ -41,14 +41,15 @@ _WHAT_NAMED: Final = WordedPattern(  # at the beginning
     r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b"
 )
 _WHO: Final = WordedPattern(r"\b(?:who|whom|whose)\b", "who whom whose")
-_REST: Final = r"(?:[^.!?;]|[.!?;](?=\S))*"  # of a sentence: "3.5" does not end it
-# one sentence that ends with a question mark, or begins as questions do
+# begins as questions do, ends with a question mark, or has the form of one inside: "On 3 May, what did …"
 _ASKS: Final = WordedPattern(
-    rf"{_REST}[?\uff1f\u061f\u037e]\W*\Z"
-    rf"|(?:how|what|when|where|who|whom|whose|which|why)\b{_REST}\Z"
-    rf"|(?:is|are|was|were|does|did|has) {_REST}\Z"
-    r"|(?:do|can|could|will|would|should|have|had|am) (?:i|you|we|they|he|she|it|there|my|our|your)\b"
-    rf"{_REST}\Z"
+    r"(?:how|what|when|where|who|whom|whose|which|why|is|are|was|were|does|did|has)\b"
+    r"|(?:do|can|could|will|would|should|have|had|am|may|must) "
+    r"(?:i|you|we|they|he|she|it|there|my|our|your)\b"
+    r"|.*[?\uff1f\u061f\u037e]\W*\Z"
+    r"|.*\b(?:how|what|when|where|who|which|why)(?: [\w'\u2019]+){0,3} "
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|will|would|should)\b"
+    r"|.*(?:什么|哪|谁|多少|几[个位天点次]|怎|为何|[吗呢]\W*\Z)"
 )
 # several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
 _SEVERAL: Final = WordedPattern(  # at the beginning
@@ -82,6 +83,7 @@ _KIND_WORDS: Final = {
     "summaries": Kind.SUMMARY,
     "states": Kind.STATE,
     "actions": Kind.ACTION,
+    "procedures": Kind.PROCEDURE,
 }
 _KINDS: Final = WordedPattern(  # at the beginning
     rf"(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b"
@@ -94,20 +96,15 @@ _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _PLACE: Final = WordedPattern(
     rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", "near at around by to of"
 )
-PEOPLE_ROLES: Final = frozenset({"user", "human"})
-AGENT_ROLES: Final = frozenset({"assistant", "ai", "agent", "bot", "model"})
-_ROLES: Final = PEOPLE_ROLES | AGENT_ROLES | {"system", "tool"}
-_COMMON: Final = STOP_WORDS["en"] | frozenset(
-    ["may", "mark", "grace", "art", "bill", "hope", "joy", "rose", "faith", "april"]
+# "may" and "march" are months after what stands before a time
+_MONTHS: Final = re.compile(
+    r"\b(?:january|february|april|june|july|august|september|october|november|december)\b"
+    r"|(?:(?<=\bin )|(?<=\bof )|(?<=\bon )|(?<=\bby )|(?<=\bfrom )|(?<=\bsince )|(?<=\bbefore )|(?<=\bafter )"
+    r"|(?<=\buntil )|(?<=\blast )|(?<=\d )|(?<=\d(?:st|nd|rd|th) ))(?:may|march)\b"
 )
-# first words that name nobody by themselves
-_NO_FIRST: Final = (
-    frozenset(["the", "a", "an", "my", "our", "your", "dr", "mr", "mrs", "ms", "mx", "prof", "sir", "st"])
-    | _ROLES
-)
-_CAPITAL = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f](?<=[^\W\d_][ \-].)[\w.&]*\w")
 _AROUND: Final = ".,;:!?\"'()[]\u2026\u201c\u201d\u2018\u2019\u3002\uff0c\uff1f\uff01"
-_SPACES = re.compile(r"\s+")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_FOREIGN: Final = re.compile(r"[^\W\d_\u0041-\u024f\u0370-\u03ff]")  # letters of no script of Europe
 _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
 CERTAIN: Final = 0.72
@@ -124,7 +121,6 @@ class Understood:
     text: str  # as it was asked
     dense: str  # without names of participants and signs around words, for the vector
     names: tuple[str, ...] = ()  # participants it names
-    entities: tuple[str, ...] = ()  # others it names, by the look of the words
     speaker: str | None = None  # whose turns are asked for, if that is clear
     dates: tuple[Dated, ...] = ()
     expects: int = 0  # what an answer has: a time, a number, a name (flags of the analysis)
@@ -137,6 +133,8 @@ class Understood:
     only_time: bool = False  # nothing is asked but what happened at a time
     upcoming: bool = False  # what is to come is asked for
     asks: bool = False  # it is a question and nothing else
+    message: float = 0.0  # 0 for a question, fading to 1 for a message that tells more than it asks
+    foreign: float = 0.0  # the share of its letters whose script no static vectors know
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
     def read_amounts(self) -> str:
@@ -158,7 +156,7 @@ class Understood:
 
     def notes(self) -> tuple[str, ...]:
         """In words, for the explanation."""
-        notes = [f"about {name}" for name in (*self.names, *self.entities)]
+        notes = [f"about {name}" for name in self.names]
         if self.speaker is not None and self.speaker not in self.names:
             notes.append(f"said by {self.speaker}")
         notes += [f"{one.text!r} is {_days(one)}" for one in self.dates]
@@ -184,12 +182,13 @@ def understand_query(
     """Reads a question asked at `now` in a scope where `voices` speak; `session` is what it says of those."""
     question = hide_session(text[:LONGEST], session)
     names = find_names(question, voices)
+    question = _raise_months(question)
     dates = _read_dates(question, now, language)
+    message = min(max(len(text.split()) - QUESTION, 0) / (MESSAGE - QUESTION), 1.0)
     return Understood(
         text=text,
         dense=_without_signs(_without_names(_without_dates(text, dates), names)),
         names=names,
-        entities=_entities(question, names, dates),
         speaker=_speaker(question, names, voices),
         dates=dates,
         expects=_expect_flags(question),
@@ -201,9 +200,16 @@ def understand_query(
         identifiers=_identifiers(question, dates, language),
         only_time=bool(dates) and not names and _asks_time_only(question, dates),
         upcoming=asks_upcoming(question, dates, now.toordinal()),
-        asks=_ASKS.match(question) is not None,
+        asks=message < 1 and _ASKS.match(question) is not None,
+        message=message,
+        foreign=_measure_foreignness(question),
         moment=read_moment(question, dates),
     )
+
+
+def _raise_months(text: str) -> str:
+    """The text with capitals for its months, however they were typed; all else stands where it stood."""
+    return _MONTHS.sub(lambda found: found[0].capitalize(), text)
 
 
 def hide_session(text: str, session: MeantSessions | None) -> str:
@@ -225,70 +231,6 @@ def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
         # "what is coming up?" means from today on
         return (Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span"),)
     return found + read_other_ways(found)
-
-
-def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
-    """The participants that a text names, by their whole name or its first word, in order.
-
-    Of two who share a first name, a whole name means only one.
-    """
-    low = text.casefold()
-    found: dict[str, tuple[int, int]] = {}
-    for voice in voices:
-        if _is_name(voice) and (at := _find_name(text, low, voice)):
-            found[voice] = at
-    order = sorted(found, key=lambda who: (found[who][0], -found[who][1], len(who)))
-    return tuple(who for who in order if not _is_part_of_another(found[who], found.values()))
-
-
-def _is_part_of_another(part: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    return any(_within(part, other) for other in others)
-
-
-def _within(part: tuple[int, int], whole: tuple[int, int]) -> bool:
-    return part != whole and whole[0] <= part[0] and part[1] <= whole[1]
-
-
-@lru_cache(maxsize=KEPT_NAMES)
-def _is_name(who: str) -> bool:
-    return bool(who.strip()) and who.casefold() not in _ROLES
-
-
-def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
-    """From where to where a text names somebody first."""
-    for part in _calls(who):
-        if part.casefold() in low and (found := _pattern(part).search(text)):
-            return found.span()
-    return None
-
-
-@lru_cache(maxsize=KEPT_NAMES)
-def _pattern(name: str) -> re.Pattern[str]:
-    """A name in any case; one that is a common word too (Will, May) with a capital, inside a sentence."""
-    end = r"(?:['\u2019]s)?(?!\w)"
-    if name.casefold() in _COMMON:
-        return re.compile(rf"(?<=\S\s){re.escape(name[:1].upper() + name[1:])}{end}")
-    return re.compile(rf"(?<!\w){re.escape(name)}{end}", re.IGNORECASE)
-
-
-@lru_cache(maxsize=KEPT_NAMES)
-def _calls(who: str) -> tuple[str, ...]:
-    """What somebody is called: the whole name, or its first word if that is one."""
-    first = who.split(maxsplit=1)[0]
-    short = len(first) < 2 or first.casefold().rstrip(".") in _NO_FIRST
-    if short:
-        return (who,)
-    return tuple(dict.fromkeys((who, first)))
-
-
-def without(text: str, names: Sequence[str]) -> str:
-    """The text without the names and their possessive endings."""
-    low = text.lower()
-    for who in names:
-        for part in (*_calls(who), *who.split()[1:]):
-            if part.lower() in low or not (part.isascii() and low.isascii()):
-                text = _pattern(part).sub(" ", text)
-    return _SPACES.sub(" ", text).strip()
 
 
 def _without_names(text: str, names: Sequence[str]) -> str:
@@ -331,15 +273,6 @@ def _is_certain(one: Dated) -> bool:
     return one.confidence >= CERTAIN or one.text[:1].isdecimal()
 
 
-def _entities(text: str, names: Sequence[str], dates: Sequence[Dated]) -> tuple[str, ...]:
-    """Words inside the question that are written as names and are none of the participants."""
-    taken: set[str] = set()
-    for known in (*names, *(one.text for one in dates)):
-        taken.update(part.casefold() for part in known.split())
-    found = (match[0] for match in _CAPITAL.finditer(text) if match.start())
-    return tuple(dict.fromkeys(word for word in found if word.casefold() not in taken))
-
-
 def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | None:
     """The participant a question names first; or who "I" or "you" is, where a user and an agent talk."""
     if names:
@@ -374,6 +307,13 @@ def _identifiers(text: str, dates: Sequence[Dated], language: str) -> tuple[Iden
     if session := read_sessions(text, language):
         taken.append((session.start, session.end))
     return identifiers_in(text, taken)
+
+
+def _measure_foreignness(text: str) -> float:
+    if text.isascii():
+        return 0.0
+    letters = len(_LETTER.findall(text))
+    return len(_FOREIGN.findall(text)) / letters if letters else 0.0
 
 
 def _kind(text: str) -> Kind | None:

@@ -22,7 +22,6 @@ _LACKS: Final = {
     "words": "it has fewer words of the question",
     "context": "less around it matches the question",
     "speaker": "it is not by the one who is asked about",
-    "entity": "it lacks names that the question has",
     "identifier": "it lacks the identifier that the question names",
     "date": "it is not of the time that is asked about",
     "form": "it lacks the form of an answer (a time, a number, a name)",

@@ -72,8 +72,9 @@ class Caller:
         return right in self.rights
 
     def reaches(self, scope: Scope) -> bool:
-        """Whether a scope, with all below it if that is meant, lies within those of the caller."""
-        return self.sees_all or any(Scope.under(prefix).holds(scope.path) for prefix in self.scopes)
+        """Whether all that a scope names, with all below it if that is meant, is open to the caller."""
+        own = [] if self.sees_all else [Scope.under(prefix) for prefix in self.scopes]
+        return self.sees_all or all(any(one in prefix for prefix in own) for one in scope.members)
 
     def choose_home(self, home: str = Scope().path) -> str:
         """The scope of a request that names none: the usual one, or the first of a caller not let into it."""
@@ -90,7 +91,7 @@ class Caller:
         )
 
     def act(self, source: str | None = None) -> AbstractContextManager[None]:
-        """All that is done inside is done by this caller, in history and audit, and signed by it."""
+        """Attributes everything done inside to this caller, in history, audit and signatures."""
         actor = replace(acts(), source=source or acts().source)
         if self.name is not None:
             bound = not self.may(Right.AGENTS)

@@ -29,7 +29,7 @@ ABOUT: Final = """A memory for AI agents. Every route works in one scope, `defau
 Errors have one shape: `type`, `message`, `hint` and `field`."""
 
 # FastAPI's own spans would tell paths and queries, which can name anybody. Older versions have none.
-NO_TELEMETRY: Final[Any] = {"tracing": False, "metrics": False, "logs": False}
+_NO_TELEMETRY: Final[Any] = {"tracing": False, "metrics": False, "logs": False}
 
 
 def create_app(
@@ -57,7 +57,7 @@ def create_app(
         description=ABOUT,
         lifespan=live,
         docs_url=None,
-        telemetry=NO_TELEMETRY,
+        telemetry=_NO_TELEMETRY,
         redoc_url=None,
     )
     app.state.serving = serving

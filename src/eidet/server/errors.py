@@ -27,7 +27,7 @@ from ..core.errors import (
 
 LOG: Final = logging.getLogger("eidet.server")
 JSON: Final = "application/json"
-_NO_OBJECT: Final = ("model_attributes_type", "dict_type")  # what pydantic says of bytes, text and lists
+_NO_OBJECT: Final = ("model_type", "model_attributes_type", "dict_type")  # says pydantic of bytes and lists
 MEM0: Final = "/mem0/"  # paths below it speak mem0's API
 
 
@@ -110,7 +110,7 @@ def make_internal() -> Problem:
 
 
 def make_not_found(what: str = "there is no such thing here") -> Problem:
-    """The same whether a scope does not exist or is not the caller's."""
+    """Makes a 404, the same whether a scope does not exist or is not the caller's."""
     return Problem(404, "not_found", what)
 
 
@@ -122,22 +122,22 @@ def _make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
         return _make_no_object(content_type)
     message, hint = str(first.get("msg", "the request is not valid")), None
     if first.get("type") == "extra_forbidden":
-        message, hint = f"there is no field {field}", FIELDS_AT
+        message, hint = f"there is no field {field}", _FIELDS_AT
         if field == "body.scope":
-            hint = SCOPE_AT
+            hint = _SCOPE_AT
     return Problem(422, "bad_input", message, hint=hint, field=field or None)
 
 
 def _make_no_object(content_type: str) -> Problem:
     """FastAPI reads a body as JSON only if its content type says so; curl says that it is a form."""
-    hint = FIELDS_AT
+    hint = _FIELDS_AT
     if content_type.partition(";")[0].strip().lower() != JSON:
         hint = "send the header Content-Type: application/json"
     return Problem(422, "bad_input", "the body must be a JSON object", hint=hint, field="body")
 
 
-SCOPE_AT: Final = "name the scope in the URL (?scope=acme/ann) or in the header Eidet-Scope"
-FIELDS_AT: Final = "/docs lists the fields of each route"
+_SCOPE_AT: Final = "name the scope in the URL (?scope=acme/ann) or in the header Eidet-Scope"
+_FIELDS_AT: Final = "/docs lists the fields of each route"
 _HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 

@@ -25,9 +25,9 @@ from .telemetry.log_lines import configure_lines
 from .telemetry.memory_metrics import share_metrics
 from .telemetry.memory_spans import export_spans
 
-BACKLOG: Final = 2048
-STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
-MOST_FILES: Final = 65_536
+_BACKLOG: Final = 2048
+_STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
+_MOST_FILES: Final = 65_536
 IDLE_SECONDS: Final = 30.0  # between two looks at a connection
 
 
@@ -126,8 +126,8 @@ def _configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
         forwarded_allow_ips=list(server.proxies) or "",
         timeout_graceful_shutdown=max(1, int(server.drain_seconds)),
         timeout_keep_alive=30,
-        timeout_worker_healthcheck=STARTING_SECONDS,
-        backlog=BACKLOG,
+        timeout_worker_healthcheck=_STARTING_SECONDS,
+        backlog=_BACKLOG,
         ssl_certfile=server.tls_cert,
         ssl_keyfile=server.tls_key,
     )
@@ -139,7 +139,7 @@ def listen(server: ServerSettings) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     try:
         listener = socket.create_server(
-            (server.host.strip("[]"), server.port), family=family, backlog=BACKLOG
+            (server.host.strip("[]"), server.port), family=family, backlog=_BACKLOG
         )
     except OSError as error:
         raise Unavailable(
@@ -163,9 +163,9 @@ def _raise_file_limit() -> None:
     except ImportError:  # not on Windows
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES
+    wanted = _MOST_FILES
     if hard != resource.RLIM_INFINITY:
-        wanted = min(MOST_FILES, hard)
+        wanted = min(_MOST_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

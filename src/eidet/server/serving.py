@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, Header, Query, Request, Security
+from fastapi import Depends, Request, Security
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
+from starlette.routing import BaseRoute
 
 from ..aio import AsyncMemory
 from ..core.errors import BadInput
@@ -22,19 +24,48 @@ from .server_settings import ServerSettings
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
 QUESTIONS: Final = 2  # about facts at once: each may keep a processor busy for seconds
 CALLER: Final = "eidet.caller"  # where `AccessMiddleware` leaves the caller in the scope of a request
-BEARER: Final = HTTPBearer(
+_BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
 )
 
-ScopeQuery = Annotated[
-    str | None,
-    Query(
-        alias="scope",
-        description="Whose memory, such as acme/ann; acme/** is acme and all below. "
-        "Default: default, or the first scope of a key that may not enter it.",
-    ),
+_SCOPE_ABOUT: Final = (
+    "Whose memory, such as acme/ann; acme/** is acme and all below. Verbs that read take several: "
+    "scope=a&scope=b. Default: default, or the first scope of a key that may not enter it."
+)
+_SCOPE_PARAMETERS: Final = [
+    {"name": name, "in": place, "schema": schema, "description": about}
+    for name, place, schema, about in (
+        ("scope", "query", {"type": "array", "items": {"type": "string"}}, _SCOPE_ABOUT),
+        ("Eidet-Scope", "header", {"type": "string"}, "The same as a header."),
+    )
 ]
-ScopeHeader = Annotated[str | None, Header(alias="Eidet-Scope", description="The same as a header.")]
+_in_scope: Final[set[Any]] = set()  # the dependencies that call `named_scope`
+
+
+def named_scopes(request: Request) -> str | list[str] | None:
+    """The scope or scopes that a request names, in its query or in a header.
+
+    Declared as parameters of a dependency, the two would cost every request a fifth of its time.
+    """
+    named = request.query_params.getlist("scope")
+    if not named:
+        return request.headers.get("eidet-scope")
+    return named[0] if len(named) == 1 else named
+
+
+def named_scope(request: Request) -> str | None:
+    """The same for what works in one scope."""
+    named = named_scopes(request)
+    if isinstance(named, list):
+        raise BadInput(f"this takes one scope, not a list of them: {', '.join(named)}")
+    return named
+
+
+def describe_scope(routes: Iterable[BaseRoute]) -> None:
+    """Tells the documentation which routes take a scope."""
+    for route in routes:
+        if isinstance(route, APIRoute) and _in_scope & {one.call for one in route.dependant.dependencies}:
+            route.openapi_extra = {**(route.openapi_extra or {}), "parameters": _SCOPE_PARAMETERS}
 
 
 def _waits(embedder: Embedder) -> bool:
@@ -80,7 +111,7 @@ class _Readiness:
 
 
 def _take_note(asked: asyncio.Task[int]) -> None:
-    """An error that comes after the probe was answered is nobody's: do not let asyncio complain of it."""
+    """Reads an error that comes after the probe was answered, so that asyncio does not warn of it."""
     if not asked.cancelled():
         asked.exception()
 
@@ -115,14 +146,14 @@ class _BareGrant:
 
 @dataclass(frozen=True, slots=True)
 class _WideGrant(_BareGrant):
-    """The same for routes that can mean every scope: `scope` is None then."""
+    """A grant for routes that can mean every scope: `scope` is None then."""
 
     scope: Scope | None
 
 
 @dataclass(frozen=True, slots=True)
 class Grant(_BareGrant):
-    """The same with the scope that is meant."""
+    """A grant in the scope that a request means."""
 
     scope: Scope
     named: bool = True  # whether the request names the scope; else it is the caller's home
@@ -135,7 +166,7 @@ class Grant(_BareGrant):
     @property
     def single(self) -> str:
         """The path of the scope where only one can be meant."""
-        if self.scope.below:
+        if not self.scope.is_one:
             raise BadInput(f"this needs one scope, not {self.scope}, which names several")
         return self.scope.path
 
@@ -176,48 +207,41 @@ def check_rights(caller: Caller, *rights: Right) -> None:
             )
 
 
-def _choose_scope(caller: Caller, query: str | None, header: str | None) -> str:
-    """The scope that a request names, or the caller's home. An empty name is one: no scope has it."""
-    named = header if query is None else query
-    return caller.choose_home() if named is None else named
-
-
 def check_reach(caller: Caller, scope: Scope) -> None:
-    """404 for a scope that is not the caller's, whether it exists or not."""
+    """404 if one of the scopes is not the caller's, whether it exists or not."""
     if not caller.reaches(scope):
         raise make_not_found()
 
 
-def needs(*rights: Right) -> Callable[..., Awaitable[Grant]]:
-    """A dependency: the caller has these rights in the scope that the request names."""
+def needs(*rights: Right, several: bool = False) -> Callable[..., Awaitable[Grant]]:
+    """A dependency: the caller has these rights in the scope, or `several`, that the request names."""
 
-    async def grant(request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None) -> Grant:
-        caller = caller_of(request)
+    async def grant(request: Request) -> Grant:
+        caller, named = caller_of(request), named_scopes(request)
         check_rights(caller, *rights)
-        chosen = Scope.of(_choose_scope(caller, scope, scope_header))
+        chosen = (Scope.among if several else Scope.of)(caller.choose_home() if named is None else named)
         check_reach(caller, chosen)
-        return Grant(caller, serving_of(request), chosen, (scope, scope_header) != (None, None))
+        return Grant(caller, serving_of(request), chosen, named is not None)
 
+    _in_scope.add(grant)
     return grant
 
 
 def _needs_widely(*rights: Right) -> Callable[..., Awaitable[_WideGrant]]:
     """Like `needs`, for routes where `**` means every scope, if the key reaches all."""
 
-    async def grant(
-        request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None
-    ) -> _WideGrant:
-        caller = caller_of(request)
+    async def grant(request: Request) -> _WideGrant:
+        caller, named = caller_of(request), named_scope(request)
         check_rights(caller, *rights)
-        wanted = _choose_scope(caller, scope, scope_header)
-        if wanted == ALL:
+        if named == ALL:
             if not caller.sees_all:
                 raise make_not_found()
             return _WideGrant(caller, serving_of(request), None)
-        named = Scope.of(wanted)
-        check_reach(caller, named)
-        return _WideGrant(caller, serving_of(request), named)
+        chosen = Scope.of(caller.choose_home() if named is None else named)
+        check_reach(caller, chosen)
+        return _WideGrant(caller, serving_of(request), chosen)
 
+    _in_scope.add(grant)
     return grant
 
 
@@ -232,15 +256,15 @@ def _needs_alone(*rights: Right) -> Callable[..., Awaitable[_BareGrant]]:
     return grant
 
 
-Secured = Security(BEARER)  # tells the documentation that routes take a key; `AccessMiddleware` checks it
+Secured = Security(_BEARER)  # tells the documentation that routes take a key; `AccessMiddleware` checks it
 Reads = Annotated[Grant, Depends(needs(Right.READ))]
+ReadsScopes = Annotated[Grant, Depends(needs(Right.READ, several=True))]
 Writes = Annotated[Grant, Depends(needs(Right.WRITE))]
 Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administers = Annotated[Grant, Depends(needs(Right.ADMIN))]
 ReadsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.READ))]
 AdministersWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN))]
 Decides = Annotated[Grant, Depends(needs(Right.WRITE, Right.READ))]  # the answers tell what others say
-Previews = Annotated[Grant, Depends(needs(Right.FORGET, Right.READ))]  # it shows what would go
 Exports = Annotated[Grant, Depends(needs(Right.ADMIN, Right.READ))]  # an export holds texts
 ExportsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN, Right.READ))]
 ReadsAnywhere = Annotated[_BareGrant, Depends(_needs_alone(Right.READ))]

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from ..core.event import Event
-from ..core.record import Record
+from ..core.record import Event, Record
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where

@@ -10,8 +10,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
 from ..core.condition import MISSING, Condition, document_of, resolve
-from ..core.event import Event
-from ..core.record import Record
+from ..core.record import Event, Record
 from ..core.scope import Scope
 from ..core.validate import Json, dump_json
 from .model import Derived, K, Use, V

@@ -23,7 +23,7 @@ from . import Store, verbs
 SETTING: Final = "secret:keys"  # sealed in a sealed store; the first one is the store's own
 MOST: Final = 32  # secrets that are kept: each costs a look-up
 SECRET_BYTES: Final = 32
-FRESH_SECONDS: Final = 2.0  # how long secrets are used before another process is asked for new ones
+_FRESH_SECONDS: Final = 2.0  # how long secrets are used before another process is asked for new ones
 
 
 class KeyIds:
@@ -102,7 +102,7 @@ class KeyIds:
     def secrets(self) -> tuple[bytes, ...]:
         """The store's own and those of other stores; none before the first record with a key."""
         with self._lock:
-            if time.monotonic() - self._read_at > FRESH_SECONDS:
+            if time.monotonic() - self._read_at > _FRESH_SECONDS:
                 self._known = self._load()
                 self._read_at = time.monotonic()
             return self._known

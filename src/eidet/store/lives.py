@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Protocol
 
-from ..core.event import Event
-from ..core.record import Record, kind_of, tier_of, trust_of
-from ..core.state import State
+from ..core.record import Event, Record
+from ..core.record_table import decode_values
 from ..core.validate import Json
 from . import Transaction
 from .rules import list_changes, make_next
@@ -20,17 +18,6 @@ class Carry(Protocol):
     """Writes lives into a store, in one of its transactions, as of a time."""
 
     def __call__(self, transaction: Transaction, lives: Sequence[Life], now: float) -> object: ...
-
-
-_MAKE: Final[dict[str, Any]] = {
-    "place": lambda value: None if value is None else tuple(value),
-    "derived_from": tuple,
-    "kind": kind_of,
-    "tier": tier_of,
-    "trust": trust_of,
-    "state": State.from_json,
-    "sealed": lambda value: None if value is None else b64decode(value),
-}
 
 
 def list_versions(lives: Sequence[Life]) -> list[Record]:
@@ -60,8 +47,9 @@ def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
 
 
 def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
-    values = {name: _MAKE[name](value) if name in _MAKE else value for name, value in before.items()}
-    return state.but(**values, original=None, vector=None, terms=b"", version=state.version - 1)
+    return state.but(
+        **decode_values(before), original=None, vector=None, terms=b"", version=state.version - 1
+    )
 
 
 def _unlike(earlier: Record, later: Record) -> Record:

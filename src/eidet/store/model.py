@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
-from ..core.event import Event
-from ..core.record import Record
+from ..core.record import Event, Record
 from ..core.scope import Scope
 from ..core.where import Where
 

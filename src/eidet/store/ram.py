@@ -12,8 +12,7 @@ from heapq import merge
 from itertools import islice, takewhile
 from typing import Any, Final
 
-from ..core.event import Event
-from ..core.record import EXACT_KEY_BYTES, Record
+from ..core.record import EXACT_KEY_BYTES, Event, Record
 from ..core.scope import Scope
 from ..core.state import NO_STATE
 from ..core.validate import Json

@@ -4,7 +4,8 @@
     details    12 bytes: in which scope, of whom, when, where and how it is said
 
 Records that differ in the smallest detail have different keys, so that a text which thousands share is
-looked up as fast as any other. A key stands in the record's own row, beside the text, and goes with it.
+looked up as fast as any other. A store writes a key only as `hide_key` makes it, in the record's own row:
+whoever sees it without the secret of the store cannot try whether a text is there.
 """
 
 from __future__ import annotations
@@ -33,6 +34,15 @@ def list_repeated(record: Record) -> list[bytes]:
     times = (None,) if record.occurred == record.created else (record.occurred, None)
     weights = dict.fromkeys((_weight_of(record), None))
     return [content + _hash_details((*details, time, weight)) for time in times for weight in weights]
+
+
+def hide_key(key: bytes, secret: bytes) -> bytes:
+    """An exact key, or its content part alone, as a store writes it: each part hashed with its secret."""
+    content, details = key[:MARK_BYTES], key[MARK_BYTES:]
+    hidden = blake2b(content, key=secret, digest_size=MARK_BYTES).digest()
+    if not details:
+        return hidden
+    return hidden + blake2b(details, key=secret, digest_size=_DETAIL_BYTES).digest()
 
 
 def _details_of(record: Record) -> tuple[Any, ...]:

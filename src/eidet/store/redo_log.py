@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Final
 
-from ..core.event import Event
-from ..core.record import Record
+from ..core.record import Event, Record
 from ..core.record_table import encode_fields
 from ..core.validate import Json
 from ..core.where import Where

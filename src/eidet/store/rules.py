@@ -16,7 +16,7 @@ from ..core.validate import Json
 from ..core.where import Condition, Where
 from .model import BELOW_MARK, ORDERS, SCOPE_MARK, Claims, TombstoneGuard
 
-UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
+UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT, Kind.PROCEDURE)
 HELD: Final = Where(conditions=(Condition("state.hold", "exists"),))
 
 # What the caller says of a record; the rest is kept by the store or derived.

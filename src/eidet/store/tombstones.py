@@ -13,18 +13,17 @@ from hashlib import sha256
 from typing import Final
 
 from ..core.errors import Corrupt
-from ..core.event import Event
-from ..core.record import MARK_BYTES, Kind, Record
+from ..core.record import MARK_BYTES, Event, Kind, Record
 from ..core.validate import Json, dump_json
 from . import Claims, Store, verbs
 
 SECRET_BYTES: Final = 32
 _BLOCK: Final = 64  # bytes that SHA-256 works on at once
-SHORT_WORDS: Final = 3  # a message of fewer words …
-SHORT_CHARS: Final = 12  # … or characters is said every day, and may be said again
+_SHORT_WORDS: Final = 3  # a message of fewer words …
+_SHORT_CHARS: Final = 12  # … or characters is said every day, and may be said again
 # what a message says of who speaks, and the place that a log gave it
 _SPEAKER: Final = frozenset(("role", "name", "tool_call_id", "eidet"))
-CHARS_A_WORD: Final = 4  # where words are not told apart by spaces
+_CHARS_A_WORD: Final = 4  # where words are not told apart by spaces
 
 
 def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
@@ -111,8 +110,8 @@ def is_everyday(record: Record) -> bool:
     if whole.kind is not Kind.MESSAGE or _data_said(whole) is not None:
         return False
     text = whole.text.strip()
-    count = len(text.split()) if text.isascii() else max(len(text.split()), len(text) // CHARS_A_WORD)
-    return len(text) < SHORT_CHARS or count < SHORT_WORDS
+    count = len(text.split()) if text.isascii() else max(len(text.split()), len(text) // _CHARS_A_WORD)
+    return len(text) < _SHORT_CHARS or count < _SHORT_WORDS
 
 
 def _data_said(record: Record) -> Json:

@@ -19,8 +19,8 @@ from ..core.validate import dump_json
 from ..quality import KEPT_DAYS, RESPONSIVE, Tally, day_of, score_name, time_name
 from . import Store, Uses, verbs
 
-FRESH: Final = 0.9  # of its time to live: a record with so much left is not refreshed
-URGENT: Final = 0.5  # with less than so much left it is refreshed at once
+_FRESH: Final = 0.9  # of its time to live: a record with so much left is not refreshed
+_URGENT: Final = 0.5  # with less than so much left it is refreshed at once
 
 
 class _UseBuffer:
@@ -68,10 +68,10 @@ class _Refreshes:
         for record in records:
             if record.expires is not None and (ttl := record.state.ttl) is not None:
                 left = (record.expires - now) / ttl
-                if left < FRESH:
+                if left < _FRESH:
                     with self._lock:
                         self._read.setdefault(record.scope, {})[record.id] = now
-                    urgent = urgent or left < URGENT
+                    urgent = urgent or left < _URGENT
         return urgent
 
     def take(self) -> dict[str, dict[str, float]]:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 
-from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
-from ..core.record import Record
+from ..core.record import Event, Record
 
 
 def strings(value: object) -> Iterator[str]:

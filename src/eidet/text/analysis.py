@@ -47,9 +47,9 @@ class Analysis(NamedTuple):
     @property
     def statements(self) -> tuple[Statement, ...]:
         """The facts that rules read in the text."""
-        from .facts.statement import read_statements
+        from .facts.statement import parse_statements
 
-        return read_statements(self.facts)
+        return parse_statements(self.facts)
 
 
 NOTHING: Final = Analysis()

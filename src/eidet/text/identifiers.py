@@ -15,7 +15,7 @@ Span = tuple[int, int]
 
 LONGEST: Final = 2_000  # characters of a query that are read
 MOST: Final = 8  # identifiers of a query that count
-PHONE_DIGITS: Final = 7  # groups of digits with fewer are an amount or a time
+_PHONE_DIGITS: Final = 7  # groups of digits with fewer are an amount or a time
 
 # a word and what signs tie to it: INV-2024-001, src/tax/rules.py, #4821
 _TIED = re.compile(r"(?<![\w/.@+-])(?<!\d,)(?:[#№]\s?)?\+?\w+(?:[-./_:@\\]+\w+)*(?![\w@]|,\d{3}(?!\d))")
@@ -85,7 +85,7 @@ def _find_spaced(text: str) -> Iterator[re.Match[str]]:
         groups = match[0].split()
         digits = sum(map(str.isdigit, match[0]))
         dated = len(groups) == 2 and _YEAR.fullmatch(groups[1])
-        if digits >= PHONE_DIGITS or (groups[0].isalpha() and digits > 2 and not dated):
+        if digits >= _PHONE_DIGITS or (groups[0].isalpha() and digits > 2 and not dated):
             yield match
 
 

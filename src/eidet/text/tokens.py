@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from ..core.errors import BadInput
-from ..core.plugins import translate_errors
+from ..core.errors import BadInput, translate_errors
 from ..core.validate import plain_value
 from .words import SPACELESS, Memo
 

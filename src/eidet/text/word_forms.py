@@ -8,7 +8,7 @@ from typing import Final
 
 from . import Analyzer, analyzer_of, term_id
 
-FORM: Final = 0.95  # how near another form of the same word is
+_FORM: Final = 0.95  # how near another form of the same word is
 
 Related = dict[int, float]  # ids of terms, and how near they are
 _NONE: Final[dict[int, Related]] = {}
@@ -33,7 +33,7 @@ def _relate_forms() -> dict[int, Related]:
     for forms in load_forms():
         ids = [term_id(term) for form in forms for term in analyzer.terms(form)]
         for one in ids:
-            others = {other: FORM for other in ids if other != one}
+            others = {other: _FORM for other in ids if other != one}
             if others:
                 found.setdefault(one, {}).update(others)
     return found

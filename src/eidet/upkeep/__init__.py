@@ -3,12 +3,12 @@
 Planners are pure: they take records, the moment and the settings, and say what should change and why.
 One place (`run`) makes the changes, a batch at a time, each only if its record is still as it was read.
 
-    tier_plan.py     expire, forget, promote, move              tier_form.py   what a tier shows and keeps
+    tier_plan.py     expire, forget, promote, move; what a tier shows and keeps
     retain.py        policies: keep, archive, delete after days
     consolidate.py   repetitions, episodes, facts               archive.py     where the forgotten are kept
-    model_facts.py   facts that a language model reads          fact_reading.py   how it is asked, and checked
+    model_facts.py   facts that a language model reads: how it is asked, and checked
     run.py           walks the store and makes the changes      worker.py      the same in the background
-    curve.py, importance.py, summary.py, echo.py …: what they judge by
+    curve.py, importance.py, summary.py: what they judge by
 """
 
 from __future__ import annotations

@@ -80,9 +80,7 @@ class S3Archive:
 
     def verify(self) -> list[str]:
         """What is wrong with the archive, in words: every object is fetched and compared."""
-        found = []
-        for name in self.names():
-            found.extend(self._faults(name))
+        found = [fault for name in self.names() for fault in self._faults(name)]
         return found + [f"{key} belongs to no piece: `sweep` removes it" for key in self._strays()]
 
     def sweep(self) -> int:

@@ -89,9 +89,9 @@ class BucketPlace:
         return cls(
             bucket=parts.netloc,
             prefix=f"{prefix}/" if prefix else "",
-            endpoint=_endpoint(options.read_text("endpoint", None)),
-            region=options.read_text("region", None) or None,
-            deadline_seconds=options.read_number("deadline", None, above=0),
+            endpoint=_endpoint(options.get_text("endpoint", None)),
+            region=options.get_text("region", None) or None,
+            deadline_seconds=options.parse_number("deadline", None, above=0),
         )
 
     def __str__(self) -> str:

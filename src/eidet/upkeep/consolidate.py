@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from math import isqrt
 from typing import Final
 
 import numpy as np
@@ -23,10 +22,10 @@ from ..core.state import MergedPart
 from ..models.embed import Vectors
 from ..models.embed.quantise import first_rows
 from ..text.sentences import sentences
+from ..write.echoes import same_words
 from . import Ask, Change, Write, is_protected
-from .informativeness import telling
+from .importance import measure_information
 
-_END_MARKS: Final = ".,;:!…。，、；：！"  # of words; a question mark is not among them
 _FEWEST: Final = 3  # messages of an episode
 _LINKED: Final = 2_000  # messages that an episode names; of a longer session, the last ones
 _SIMILAR: Final = 0.8  # cosine of sentences that say one thing
@@ -77,19 +76,11 @@ def _key_of(record: Record) -> bytes:
     return blake2b(repr((said, details)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def same_words(text: str) -> tuple[str, ...]:
-    """The words of a text as two facts must share them: only marks at the end of words may differ.
-
-    Spacing and the first letter's case count for nothing. Every other letter, sign and digit counts.
-    """
-    words = (word.rstrip(_END_MARKS) for word in f"{text[:1].lower()}{text[1:]}".split())
-    return tuple(filter(None, words)) or (text,)
-
-
 def _merge_group(group: Sequence[Record], width: int, alike: float) -> Iterator[Change]:
     """Each becomes part of the earliest; vectors that callers gave may tell equal words apart."""
-    by_id = {record.id: record for record in group}
-    rows = first_rows([record.vector for record in group], [record.level for record in group], width)
+    by_id = {record.id: record for record in group}  # one on its way between tiers is seen twice
+    once = by_id.values()
+    rows = first_rows([record.vector for record in once], [record.level for record in once], width)
     for first, *others in clusters(list(by_id), rows, alike):
         yield _absorbing(by_id[first], [by_id[id] for id in others])
 
@@ -123,7 +114,7 @@ def _part_of(new: Record) -> MergedPart:
 
 
 @dataclass(slots=True)
-class Talk:
+class _Talk:
     """A session so far: how many messages, and when the first and the last were said."""
 
     count: int = 0
@@ -135,11 +126,11 @@ class Talk:
         self.first, self.last = min(self.first, record.occurred), max(self.last, record.occurred)
 
 
-def talks_of(messages: Iterable[Record]) -> dict[str, Talk]:
-    found: dict[str, Talk] = {}
+def talks_of(messages: Iterable[Record]) -> dict[str, _Talk]:
+    found: dict[str, _Talk] = {}
     for message in messages:
         if message.session is not None:
-            found.setdefault(message.session, Talk()).add(message)
+            found.setdefault(message.session, _Talk()).add(message)
     return found
 
 
@@ -147,7 +138,7 @@ def episode_id(session: str) -> str:
     return key_id(f"episode\0{session}")
 
 
-def due_for_episode(talk: Talk, told: Record | None, now: float, settings: Upkeep) -> str | None:
+def due_for_episode(talk: _Talk, told: Record | None, now: float, settings: Upkeep) -> str | None:
     """Why a session should have an episode now; None if it should not."""
     fresh = talk.count - _messages_in(told)
     if talk.count < _FEWEST or fresh <= 0:
@@ -198,9 +189,7 @@ class _Said:
 def consolidate(episodes: Sequence[Record], settings: Upkeep, embed: _Embed, now: float) -> Iterator[Change]:
     """What several episodes say becomes a fact, in the words of the newest, with the episodes as sources."""
     newest = sorted(episodes, key=lambda record: record.occurred)[-_EPISODES:]
-    statements: list[_Said] = []
-    for newer in newest:
-        statements.extend(_Said(text, newer) for text in _statements(newer.whole.text))
+    statements = [_Said(text, newer) for newer in newest for text in _statements(newer.whole.text)]
     if not statements:
         return
     ids = [str(at) for at in range(len(statements))]
@@ -233,15 +222,14 @@ def _statements(text: str) -> Iterator[str]:
         found = _PREFIX.match(line)
         who = found[1] if found else None
         for sentence in sentences(line[found.end() :] if found else line):
-            if telling(sentence).value >= _TELLING and not sentence.endswith("?"):
+            if measure_information(sentence) >= _TELLING and not sentence.endswith("?"):
                 yield f"{who}: {sentence}" if who else sentence
 
 
 # Near-duplicates by their vectors.
 
 
-EXACT: Final = 8_192  # vectors that are compared with every leader; more are parted first
-STRIDE: Final = 512  # rows compared at once
+_STRIDE: Final = 512  # rows compared at once
 
 _Rows = NDArray[np.intp]
 
@@ -250,12 +238,8 @@ def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> li
     """Groups of two or more ids, each within `threshold` (cosine) of the first one in its group.
 
     The first is the earliest in the order given: no chain of small steps joins what is far apart, and
-    an id is in one group at most. Rows without length are alone.
-
-    n rows of width d with k groups and single rows cost n * k * d up to 8,192 rows. Beyond that a row
-    meets only the neighbours of its nearest two of sqrt(n) pivots: about n * sqrt(n) * d, never more
-    than n * 16,384 * d; that missed 3 % of the pairs among 50,000 random vectors. Memory: the
-    vectors once more, and `STRIDE` rows of cosines.
+    an id is in one group at most. Rows without length are alone. n rows of width d with k groups and
+    single rows cost n * k * d, and the vectors once more.
     """
     if len(ids) != len(vectors):
         raise BadInput(f"{len(ids):,} ids for {len(vectors):,} vectors: one each is needed")
@@ -263,51 +247,28 @@ def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> li
         raise BadInput(f"a similarity threshold must be above 0 and at most 1, not {threshold!r}")
     unit, rows = _unit(vectors)
     leader = np.arange(len(ids))
-    for part in _parts(unit, rows):
-        _lead(unit, part, threshold, leader)
+    leaders = rows[:0]
+    for start in range(0, len(rows), _STRIDE):
+        new = _new_leaders(unit, rows[start : start + _STRIDE], leaders, threshold, leader)
+        leaders = np.r_[leaders, new]
     return _groups(ids, leader)
 
 
-def _lead(unit: Vectors, part: _Rows, threshold: float, leader: _Rows) -> None:
-    """Gives each row that is alone so far the first leading row before it that is near enough."""
-    rows = part[leader[part] == part]
-    alone = ~np.isin(rows, leader[leader != np.arange(len(leader))])
-    leaders = rows[:0]
-    for start in range(0, len(rows), STRIDE):
-        block = slice(start, start + STRIDE)
-        new = _new_leaders(unit, rows[block], alone[block], leaders, threshold, leader)
-        leaders = np.r_[leaders, new][-EXACT:]
-
-
-def _new_leaders(
-    unit: Vectors, block: _Rows, alone: NDArray[np.bool_], leaders: _Rows, threshold: float, leader: _Rows
-) -> _Rows:
-    """The rows of the block that no leader before them is near to."""
+def _new_leaders(unit: Vectors, block: _Rows, leaders: _Rows, threshold: float, leader: _Rows) -> _Rows:
+    """The rows of the block that no leader before them is near to; the others get the first that is."""
     least = threshold - 1e-6  # equal vectors have a cosine a little off 1
     if len(leaders):
         near = unit[block] @ unit[leaders].T >= least
-        led = near.any(axis=1) & alone
+        led = near.any(axis=1)
         leader[block[led]] = leaders[near[led].argmax(axis=1)]
-        block, alone = block[~led], alone[~led]
+        block = block[~led]
     near = unit[block] @ unit[block].T >= least
     for at, row in enumerate(block):
         if leader[row] == row:
-            later, free = block[at + 1 :], alone[at + 1 :]
-            leader[later[near[at, at + 1 :] & free & (leader[later] == later)]] = row
+            later = block[at + 1 :]
+            leader[later[near[at, at + 1 :] & (leader[later] == later)]] = row
     own: _Rows = block[leader[block] == block]
     return own
-
-
-def _parts(unit: Vectors, rows: _Rows) -> list[_Rows]:
-    """All rows, or of many the neighbourhoods of sqrt(n) pivots; each row is in those of its nearest two."""
-    if len(rows) <= EXACT:
-        return [rows]
-    pivots = rows[np.linspace(0, len(rows) - 1, isqrt(len(rows))).astype(np.intp)]
-    nearest = np.empty((len(rows), 2), np.intp)
-    for start in range(0, len(rows), STRIDE):
-        cosines = unit[rows[start : start + STRIDE]] @ unit[pivots].T
-        nearest[start : start + STRIDE] = np.argpartition(-cosines, 1, axis=1)[:, :2]
-    return [rows[(nearest == pivot).any(axis=1)] for pivot in range(len(pivots))]
 
 
 def _groups(ids: Sequence[str], leader: _Rows) -> list[tuple[str, ...]]:

@@ -20,13 +20,12 @@ from ..core.scope import Scope
 from ..core.settings import Retention, Upkeep
 from ..store import Store, verbs
 from ..store.rules import Entombed, Held
-from ..write.reembed import batches
+from ..write.ingest import batches
 from . import Ask, Change, Drop, Maintained, Noted, Stay, Write
 from .archive import Archive
 from .candidates import bounds_of, candidates, read_pages
 from .curve import DAY
-from .tier_form import Forms
-from .tier_plan import PLANNERS, Bounds, plan
+from .tier_plan import PLANNERS, Bounds, Forms, plan
 
 _BY: Final = "upkeep"  # as history tells it
 _TRIM_BYTES: Final = 1 << 20

@@ -46,8 +46,7 @@ from .model_facts import FactReadings
 from .retain import Standing, is_kept, standings
 from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
-from .tier_form import Forms
-from .tier_plan import curve_of
+from .tier_plan import Forms, curve_of
 
 _CHARS_A_TOKEN: Final = 8
 _OWN: Final = (Trust.TRUSTED, Trust.USER)

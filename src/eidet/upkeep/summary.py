@@ -2,7 +2,7 @@
 
 A sentence is worth what it covers: how near it comes to everything said, over what the sentences
 chosen before it cover already. So the first one is central, the next ones open other topics, and a
-repetition gains nothing. Sentences that tell something (`telling`) count more than pleasantries.
+repetition gains nothing. Sentences that tell something (`measure_information`) count more than pleasantries.
 Chosen greedily by gain per token; told in the order they were said.
 
 Cost: embedding all sentences, about 0.1 ms a sentence to see what it tells, one product of at most
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..models.embed import Vectors
 from ..text.sentences import sentences
 from ..text.tokens import TokenCounter, counter_of, cut
-from .informativeness import telling
+from .importance import measure_information
 
 _Embed = Callable[[Sequence[str]], Vectors]
 
@@ -113,7 +113,7 @@ def _by_gain(
 ) -> list[int]:
     """The sentences that a greedy choice takes until the budget is used up, best first."""
     vectors = _unit(embed([sentence.text for sentence in said]))
-    worth = np.array([telling(sentence.text).value for sentence in said], np.float32)
+    worth = np.array([measure_information(sentence.text) for sentence in said], np.float32)
     candidates = _candidates(vectors, worth)
     targets = np.linspace(0, len(said) - 1, min(len(said), _TARGETS)).astype(np.intp)
     # squared: sentences of static vectors are all a little alike, which says nothing

@@ -11,8 +11,8 @@ from ..core.arguments import check_offset, narrow_filter, one
 from ..core.dict_filters import Filter
 from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
+from ..core.hit import RememberedList
 from ..core.record import Kind, Record
-from ..core.remembered import RememberedList
 from ..core.validate import Json, Moment, clean_text, dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory

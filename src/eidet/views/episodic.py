@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, Unpack
 
 from ..core.arguments import check_limit, narrow_filter, one
-from ..core.describe import describe_data
 from ..core.dict_filters import Filter
+from ..core.draft import Details
 from ..core.errors import BadInput, NotFound
 from ..core.hit import Hits
 from ..core.record import Kind, Record
-from ..core.validate import Json, Moment, clean_text
+from ..core.validate import Json, clean_text, describe_data
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..recall import AUTO
@@ -45,32 +45,15 @@ class Episodic:
         outcome: str | None = None,
         success: bool | None = None,
         lessons: Sequence[str] = (),
-        importance: float | None = None,
-        occurred: Moment | None = None,
-        session: str | None = None,
-        step: int | None = None,
-        source: str | None = None,
-        meta: Mapping[str, Json] | None = None,
-        key: str | None = None,
-        derived_from: Sequence[str] = (),
+        **details: Unpack[Details],
     ) -> Record:
-        """Keeps an experience; its parts are in the data of the record, all of it in the text."""
+        """Keeps an experience; its parts are in the data of the record, all of it in the text.
+
+        `details` are those of `Memory.remember`, without scope, kind, agent and data, which this view gives.
+        """
         data = _check_experience(situation, action, outcome, success, lessons)
-        return self._memory.remember(
-            _experience_as_text(data),
-            scope=self._scope,
-            kind=Kind.EPISODE,
-            agent=self._agent,
-            data=data,
-            importance=importance,
-            occurred=occurred,
-            session=session,
-            step=step,
-            source=source,
-            meta=meta,
-            key=key,
-            derived_from=derived_from,
-        )
+        own = {"scope": self._scope, "kind": Kind.EPISODE, "agent": self._agent, "data": data}
+        return self._memory.remember(_experience_as_text(data), **own, **details)
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)
@@ -109,15 +92,20 @@ class Episodic:
         """
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) < order_of(there)]
-        earlier = self._until(there, kinds, limit - len(now)) if limit > len(now) else []
-        return (earlier + now)[-limit:] if limit else []
+        if limit > len(now):
+            until = math.nextafter(there.occurred, -math.inf)
+            earlier = self._beside(there, kinds, until=until, order="-occurred", limit=limit - len(now))
+            now = earlier[::-1] + now
+        return now[-limit:] if limit else []
 
     def after(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
         """The first `count` things that happened after it, oldest first."""
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) > order_of(there)]
-        later = self._since(there, kinds, limit - len(now)) if limit > len(now) else []
-        return (now + later)[:limit]
+        if limit > len(now):
+            since = math.nextafter(there.occurred, math.inf)
+            now += self._beside(there, kinds, since=since, order="occurred", limit=limit - len(now))
+        return now[:limit]
 
     def around(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
         """Up to `count` before it, itself, and up to `count` after it."""
@@ -150,36 +138,12 @@ class Episodic:
 
     def _at(self, there: Record, kinds: str | Sequence[str]) -> list[Record]:
         """What happened at the same moment, in the order of adding."""
-        found = self._memory.find(
-            scope=self._scope,
-            kinds=kinds,
-            session=there.session,
-            since=there.occurred,
-            until=there.occurred,
-            limit=_MOST,
-        )
-        return sorted(found, key=order_of)
+        at = there.occurred
+        return sorted(self._beside(there, kinds, since=at, until=at, limit=_MOST), key=order_of)
 
-    def _until(self, there: Record, kinds: str | Sequence[str], limit: int) -> list[Record]:
-        found = self._memory.find(
-            scope=self._scope,
-            kinds=kinds,
-            session=there.session,
-            until=math.nextafter(there.occurred, -math.inf),
-            order="-occurred",
-            limit=limit,
-        )
-        return found[::-1]
-
-    def _since(self, there: Record, kinds: str | Sequence[str], limit: int) -> list[Record]:
-        return self._memory.find(
-            scope=self._scope,
-            kinds=kinds,
-            session=there.session,
-            since=math.nextafter(there.occurred, math.inf),
-            order="occurred",
-            limit=limit,
-        )
+    def _beside(self, there: Record, kinds: str | Sequence[str], **asked: Any) -> list[Record]:
+        """What passes a filter in the session of a record, or in the scope if it has none."""
+        return self._memory.find(scope=self._scope, kinds=kinds, session=there.session, **asked)
 
 
 def _check_experience(

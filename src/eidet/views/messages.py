@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
-from ..core.describe import describe_data
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Record, key_id, new_id
-from ..core.validate import Json, clean_text
+from ..core.validate import Json, clean_text, describe_data
 from ..core.where import Where
 from ..memory import Memory
 from ..write.shape import drafts_of

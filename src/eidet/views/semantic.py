@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from operator import mul
-from typing import Final
+from typing import Final, Unpack
 
 from ..core.arguments import check_limit, check_query, check_share, narrow_filter, one
 from ..core.dict_filters import Filter
+from ..core.draft import Details
 from ..core.errors import NotFound
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
-from ..core.validate import Json, Moment
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
@@ -43,40 +41,13 @@ class Semantic:
         """The scope that this view shows."""
         return self._scope
 
-    def add(
-        self,
-        text: str,
-        *,
-        importance: float | None = None,
-        source: str | None = None,
-        meta: Mapping[str, Json] | None = None,
-        key: str | None = None,
-        data: Json = None,
-        who: str | None = None,
-        session: str | None = None,
-        occurred: Moment | None = None,
-        expires: Moment | timedelta | None = None,
-        derived_from: Sequence[str] = (),
-        keep_duplicates: bool = False,
-    ) -> Record:
-        """Learns a fact. The same words again, or another fact under the same `key`, renew it."""
-        return self._memory.remember(
-            text,
-            scope=self._scope,
-            kind=Kind.FACT,
-            agent=self._agent,
-            importance=importance,
-            source=source,
-            meta=meta,
-            key=key,
-            data=data,
-            who=who,
-            session=session,
-            occurred=occurred,
-            expires=expires,
-            derived_from=derived_from,
-            keep_duplicates=keep_duplicates,
-        )
+    def add(self, text: str, **details: Unpack[Details]) -> Record:
+        """Learns a fact. The same words again, or another fact under the same `key`, renew it.
+
+        `details` are those of `Memory.remember`, without scope, kind and agent, which this view gives.
+        """
+        own = {"scope": self._scope, "kind": Kind.FACT, "agent": self._agent}
+        return self._memory.remember(text, **own, **details)
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)

@@ -2,9 +2,8 @@
 
 - write_path.py: all stages, in their order; the write itself, and the next version of a record
 - shape.py: drafts from whatever a caller gives
-- ingest.py: records from drafts, embedded and analysed
+- ingest.py: records from drafts, embedded and analysed; those of files checked, all vectors made anew
 - echoes.py: texts that only repeat what was just recalled
-- reembed.py: all vectors or terms made anew
 
 The guard itself is `eidet.trust.privacy`; `WritePath.remember` is the list of all stages.
 """

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import lru_cache, partial
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ..core.draft import Draft
-from ..core.errors import each_item
+from ..core.errors import BadInput, Conflict, Corrupt, each_item
+from ..core.lossless import read_original
 from ..core.record import Kind, Record
-from ..core.validate import local
+from ..core.validate import clean_json, clean_text, local
+from ..core.where import Where
 from ..models.embed import Embedder, embed_checked
-from ..models.embed.quantise import how_many, pack_rows, pack_vector, quantise
+from ..models.embed.quantise import are_finite, dequantise, how_many, pack_rows, pack_vector, quantise
 from ..parts import Parts
+from ..store import Derived, Store, verbs
 from ..text import Analyzer
-from ..text.analysis import pack_analysis
+from ..text.analysis import pack_analysis, read_analysis
 from ..text.chunks import units_of
 from ..text.facts import pack_statements, read_facts
 from ..text.flags import marks_of, times_of
@@ -52,17 +55,13 @@ class Ingest(NamedTuple):
     def derive(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:
         """The same records with what is computed from their text: vectors and analysis, unit by unit."""
         packed = self._pack_vectors(records, vectors or ())
-        ready: list[Record] = []
-        for record, vector, terms in zip(records, packed, self.analyse(records, packed), strict=True):
-            ready.append(record.but(vector=vector, terms=terms))
-        return ready
+        ready = zip(records, packed, self.analyse(records, packed), strict=True)
+        return [record.but(vector=vector, terms=terms) for record, vector, terms in ready]
 
     def _pack_vectors(self, records: Sequence[Record], given: Sequence[object]) -> list[bytes]:
         """The vectors that callers gave, and those of the other texts."""
-        own: dict[int, bytes] = {}
-        for at, vector in enumerate(given):
-            if vector is not None:
-                own[at] = pack_vector(vector, self.embedder.width)
+        width = self.embedder.width
+        own = {at: pack_vector(vector, width) for at, vector in enumerate(given) if vector is not None}
         if not own:
             return embed_units(self.embedder, [record.text for record in records])
         missing = [at for at in range(len(records)) if at not in own]
@@ -77,13 +76,10 @@ class Ingest(NamedTuple):
         """
         width, analyzer, language = self.embedder.width, self.analyzer, self.analyzer.language
         whole = [record.whole for record in records]
-        words: list[list[bytes]] = []
-        for record, vector in zip(whole, vectors, strict=True):
-            words.append(_pack_words(record, vector, width, analyzer))
-        analysed: list[bytes] = []
-        for record, units in zip(whole, words, strict=True):
-            analysed.append(_analyse_rest(record, units, language, self.facts))
-        return analysed
+        pairs = zip(whole, vectors, strict=True)
+        words = [_pack_words(record, vector, width, analyzer) for record, vector in pairs]
+        worded = zip(whole, words, strict=True)
+        return [_analyse_rest(record, units, language, self.facts) for record, units in worded]
 
     def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
         """Stored records of another analyzer (and embedder, if not `embedded`) made ours, at their level."""
@@ -129,10 +125,7 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
     units = units_of(record.text)
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
-    packed: list[bytes] = []
-    for unit in units:
-        packed.append(analyzer.pack_text(_add_speaker(record, unit)) if unit else b"")
-    return packed
+    return [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
 
 
 def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
@@ -168,3 +161,103 @@ def _add_speaker(record: Record, unit: str) -> str:
     if record.who:
         return f"{record.who}: {unit}"
     return unit
+
+
+# Records that arrive from a file: what must be right of them beside the types of their fields.
+
+
+def fits_embedder(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
+    """Whether an embedder of this name and width made the vectors of a file; older files tell no width."""
+    named = manifest.get("embedder") == embedder.name
+    return named and manifest.get("width") in (None, embedder.width)
+
+
+def check_arrival(record: Record, embedder: Embedder | None, *, analysed: bool) -> None:
+    """`Corrupt` or BadInput for a record that could not be read, restored or compared once it is stored.
+
+    With an `embedder`, the record's vectors are kept, and must be its; if it is `analysed`, so are its words.
+    """
+    if record.sealed is not None:
+        raise Corrupt("it is sealed, but the file does not say by which keys")
+    if record.original is not None:
+        kept = read_original(record.original)
+        if kept.text is not None:
+            clean_text(kept.text, "its original")
+        if kept.data is not None:
+            clean_json(kept.data[0], "its original")
+        if kept.vector is not None:
+            _check_numbers(kept.vector)
+    if embedder is not None and record.vector:
+        _check_vector(record.vector, record.level, embedder)
+    if analysed:
+        read_analysis(record.terms)
+
+
+def _check_vector(vector: bytes, level: int, embedder: Embedder) -> None:
+    rows = dequantise(vector, level, embedder.width)
+    if len(rows) % (4 * embedder.width):
+        raise BadInput(
+            f"its vector is not of {embedder.width} numbers, as the embedder {embedder.name!r} makes them: "
+            "the file was made by another embedder of that name. Open this memory with the one of the "
+            "file, or give yours a name of its own, and vectors are made anew"
+        )
+    _check_numbers(rows)
+
+
+def _check_numbers(rows: bytes) -> None:
+    if not are_finite(rows):
+        raise Corrupt("its vector holds something that is no finite number")
+
+
+# Making vectors or terms of stored records anew, in batches, with progress.
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]  # done, of how many
+
+
+def reanalyse(
+    store: Store, analyzer: Analyzer, width: int, progress: Progress | None, *, facts: bool = True
+) -> int:
+    """What search keeps of every record's text, by another analyzer."""
+    total, done = verbs.count(store, Where()), 0
+    for batch in batches(verbs.scan(store, Where()), 1000):
+        terms = (analyse_record(one, one.vector, width, analyzer, facts=facts) for one in batch)
+        pairs = zip(batch, terms, strict=True)
+        verbs.replace_derived(store, [Derived(one.seq, one.vector, made) for one, made in pairs])
+        done += len(batch)
+        if progress is not None:
+            progress(done, total)
+    return done
+
+
+def reembed(store: Store, embedder: Embedder, progress: Progress | None) -> int:
+    """Vectors of every record by another embedder, switched at once when all are there.
+
+    Writers may go on meanwhile: what they added is made up for before the switch.
+    """
+    total = verbs.count(store, Where())
+    for _ in range(100):
+        done = _stage(store, embedder, total, progress)
+        names = {"embedder": embedder.name, "width": str(embedder.width)}
+        if verbs.switch_vectors(store, embedder.name, names) == 0:
+            return done
+    raise Conflict("the store is written faster than it can be re-embedded; pause the writers")
+
+
+def _stage(store: Store, embedder: Embedder, total: int, progress: Progress | None) -> int:
+    since = verbs.read_staged(store, embedder.name)
+    done = sum(1 for seq in store.match(Where()) if seq <= since)
+    for batch in batches(verbs.scan(store, Where(), after=since), 256):
+        rows = embed_units(embedder, [record.whole.text for record in batch])
+        kept = [(r.seq, quantise(row, r.level, embedder.width)) for r, row in zip(batch, rows, strict=True)]
+        verbs.stage_vectors(store, embedder.name, kept, of=batch)
+        done += len(batch)
+        if progress is not None:
+            progress(done, max(total, done))
+    return done
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    walk = iter(items)
+    while batch := list(islice(walk, size)):
+        yield batch

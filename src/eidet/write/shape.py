@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from ..core.actor import acts
 from ..core.arguments import make_unknown
-from ..core.describe import describe_data
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput, each_item
 from ..core.limits import DERIVED_FROM, check_count
+from ..core.procedure import check_procedure, tell_data
 from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
 from ..core.state import NO_STATE, Protection, State
 from ..core.validate import Json, Moment, clean_json, clean_text, moment, plain_value
@@ -56,7 +56,7 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
     things = what if isinstance(what, list | tuple) else [what]
     drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
     texts = [
-        d.text if d.text is not None else describe_data(clean_json(d.data, "data"))
+        d.text if d.text is not None else tell_data(clean_json(d.data, "data"), d.kind)
         for d in drafts
         if d.vector is None
     ]
@@ -69,7 +69,7 @@ def text_said(details: Mapping[str, Any]) -> list[str]:
         return _units(details["text"])
     if details.get("data") is None:
         return []
-    return _units(describe_data(clean_json(details["data"], "data")))
+    return _units(tell_data(clean_json(details["data"], "data"), details.get("kind")))
 
 
 def _units(text: str) -> list[str]:
@@ -145,6 +145,9 @@ def _from_message(message: Message) -> Draft:
 def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
     """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
     data = None if draft.data is None else clean_json(draft.data, "data")
+    kind = Kind.FACT if draft.kind is None else kind_of(draft.kind)
+    if kind is Kind.PROCEDURE:
+        check_procedure(data)
     if draft.occurred is None:
         occurred = now
     else:
@@ -161,8 +164,8 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
         (  # in the order of the fields; `Record(…)` takes ten times as long
             _id(draft, now),
             scope,
-            _text(draft.text, data, text_chars),
-            Kind.FACT if draft.kind is None else kind_of(draft.kind),
+            _text(draft.text, data, kind, text_chars),
+            kind,
             Tier.SHORT if draft.tier is None else tier_of(draft.tier),
             data,
             None if draft.who is None else _label(draft.who, "who"),
@@ -202,9 +205,9 @@ def _check_id(id: str) -> str:
     return id
 
 
-def _text(text: str | None, data: Json, text_chars: int) -> str:
+def _text(text: str | None, data: Json, kind: Kind, text_chars: int) -> str:
     if text is None and data is not None:
-        text = describe_data(data)
+        text = tell_data(data, kind)
     if text is None or (not clean_text(text, "text").strip() and data is None):
         raise BadInput("there is nothing to remember: the text is empty, and there is no data")
     if len(text) > text_chars:

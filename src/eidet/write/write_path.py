@@ -13,18 +13,18 @@ from ..core.actor import acts
 from ..core.arguments import check_flag, check_texts, check_version, one
 from ..core.draft import Details, Draft
 from ..core.errors import BadInput, Refused
+from ..core.hit import Rejected, RememberedList
+from ..core.procedure import tell_data
 from ..core.record import Record
-from ..core.remembered import Rejected, RememberedList
+from ..core.where import Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
 from ..store import TombstoneGuard, verbs
 from ..store.rules import Entombed, Held, StaleEpoch
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
-from .arrivals import check_arrival, fits_embedder
 from .echoes import EchoGuard
-from .ingest import Ingest
-from .reembed import batches
+from .ingest import Ingest, batches, check_arrival, fits_embedder
 from .shape import Given, drafts_of, pin_state, shape_record
 
 if TYPE_CHECKING:
@@ -46,25 +46,24 @@ class WritePath:
 
         One thing that was forgotten for good is `Entombed`; a list is stored without such things.
         """
-        now = self._parts.clock()
+        now, settings = self._parts.clock(), self._parts.settings
         scope = one(details.pop("scope", "default"))
-        keep = check_flag(
-            details.pop("keep_duplicates", self._parts.settings.keep_duplicates), "keep_duplicates"
-        )
+        keep = check_flag(details.pop("keep_duplicates", settings.keep_duplicates), "keep_duplicates")
         again = check_flag(details.pop("again", False), "again")
         expect = check_version(details.pop("version", None))
-        given: dict[str, Any] = {}
-        for name, value in details.items():
-            if value is not None:
-                given[name] = value
+        reads_speakers = check_flag(details.pop("read_speakers", False), "read_speakers")
+        given: dict[str, Any] = {name: value for name, value in details.items() if value is not None}
         drafts, single = drafts_of(what, given)
+        if reads_speakers if settings.read_speakers is None else settings.read_speakers:
+            drafts = self._name_speakers(drafts, scope)
         drafts = _sign(drafts)
         drafts, values = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
         records = self._parts.key_ids.name_records(records)
-        if self._parts.settings.weigh:
+        if settings.weigh:
             records = _weigh_records(drafts, records)
-        records = self._echoes.mark(records, now)
+        if settings.echo_guard:
+            records = self._echoes.mark(records, now)
         there: Sequence[Record | None] = ()
         if chosen := _list_chosen_ids(drafts, records):
             there = self._life.check_not_held(scope, chosen)
@@ -74,14 +73,24 @@ class WritePath:
             watch = self._parts.tombstones.over_said(records, again=again)
             stored = put_records(self._parts, records, now=now, unique=not keep, expect=expect, watch=watch)
             self._put_news(records, stored, now=now, again=again)
-            self._life.count_insertions(1)
+            self._count_insertions(1)
             return stored[0]
         remembered = _put_said(self._parts, records, now=now, unique=not keep, again=again, expect=expect)
         left_out = {one.index for one in remembered.rejected}
         said_and_kept = [one for at, one in enumerate(records) if at not in left_out]
         self._put_news(said_and_kept, remembered, now=now, again=again)
-        self._life.count_insertions(len(remembered))
+        self._count_insertions(len(remembered))
         return remembered
+
+    def _name_speakers(self, drafts: list[Draft], scope: str) -> list[Draft]:
+        from ..text.speakers import name_speakers
+
+        count = partial(verbs.count, self._parts.store)
+        return name_speakers(drafts, lambda who: count(Where(scope=scope, who=who)) > 0)
+
+    def _count_insertions(self, count: int) -> None:
+        if self._parts.settings.upkeep.every_insertions is not None:
+            self._life.count_insertions(count)
 
     def _put_news(self, said: Sequence[Record], stored: list[Record], *, now: float, again: bool) -> None:
         """Stores what was taken for a repetition although what it repeats no longer held.
@@ -148,11 +157,8 @@ def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Recor
 
 def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
     """The ids that callers chose: such records may exist already."""
-    chosen: list[str] = []
-    for draft, record in zip(drafts, records, strict=True):
-        if draft.id is not None or draft.key is not None:
-            chosen.append(record.id)
-    return chosen
+    pairs = zip(drafts, records, strict=True)
+    return [record.id for draft, record in pairs if draft.id is not None or draft.key is not None]
 
 
 def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
@@ -227,9 +233,7 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
 
 
 def _was_told(record: Record) -> bool:
-    from ..core.describe import describe_data
-
-    return record.data is not None and record.text == describe_data(record.data)
+    return record.data is not None and record.text == tell_data(record.data, record.kind)
 
 
 log: logging.Logger = logging.getLogger("eidet")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli import COMPLETING, modules_for, read_words
+from eidet.cli import COMPLETING, modules_for, words_typed
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -32,7 +32,7 @@ def ask(shell: str, line: str) -> dict[str, str]:
     [
         ("eidet rem", "remember", "recall"),
         ("eidet recall --li", "--limit", "--explain"),
-        ("eidet keys ro", "rotate", "shred"),
+        ("eidet keys ma", "master", "api"),
     ],
 )
 def test_a_shell_is_told_what_fits(eidet: Shell, shell: str, line: str, there: str, absent: str) -> None:
@@ -49,13 +49,13 @@ def test_the_script_of_a_shell_can_be_shown(eidet: Shell, shell: str) -> None:
 
 def test_completing_an_option_loads_one_module() -> None:
     def words(line: str) -> list[str]:
-        return read_words([], {COMPLETING: "complete_zsh", "_TYPER_COMPLETE_ARGS": line})
+        return words_typed([], {COMPLETING: "complete_zsh", "_TYPER_COMPLETE_ARGS": line})
 
     assert modules_for(words("eidet recall --li")) == ("read_commands",)
     assert modules_for(words("eidet recall ")) == ("read_commands",)
     for line in ("eidet", "eidet ", "eidet forg", "eidet rec"):
         assert modules_for(words(line)) == modules_for([]), line
-    assert read_words(["recall", "x"], {}) == ["recall", "x"]
+    assert words_typed(["recall", "x"], {}) == ["recall", "x"]
 
 
 IN_BASH = """

@@ -89,7 +89,7 @@ def test_sealed_ends_need_their_keys(filled: Shell) -> None:
     one, two, plain = (str(filled.folder / name) for name in ("one.db", "two.db", "plain.db"))
     keys = [str(filled.folder / name) for name in ("first.key", "second.key")]
     for key in keys:
-        filled("keys", "new", key)
+        filled("keys", "master", key)
     assert filled("copy", str(filled.file), one, "--to-key", f"file:{keys[0]}").code == 0
     keyless = filled("copy", one, two)
     assert keyless.code == 7
@@ -106,7 +106,7 @@ def test_sealed_ends_need_their_keys(filled: Shell) -> None:
 
 def test_the_key_of_the_environment_counts_where_it_fits(filled: Shell) -> None:
     sealed = str(filled.folder / "sealed.db")
-    key = filled("keys", "new").out.strip()
+    key = filled("keys", "master").out.strip()
     assert filled("copy", str(filled.file), sealed, EIDET_KEY=key).code == 0
     assert filled("find", "--at", sealed).code == 7
     assert filled("find", "--at", sealed, "--json", EIDET_KEY=key).code == 0

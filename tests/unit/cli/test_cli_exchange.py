@@ -144,3 +144,38 @@ def test_the_default_export_is_the_lossless_one(foreign: Shell) -> None:
     assert said.code == 2
     assert "`eidet load` reads it" in said.err
     assert foreign("load", "out.jsonl", "--at", "other.db").code == 0
+
+
+@pytest.fixture
+def handbook(eidet: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A folder with two documents and a file that cannot be read."""
+    monkeypatch.chdir(eidet.folder)
+    Path("handbook").mkdir()
+    Path("handbook/leave.md").write_text("# Leave\n\nTwo weeks ahead.\n\n# Pay\n\nMonthly.\n")
+    Path("handbook/note.txt").write_text("Milk")
+    Path("handbook/bad.txt").write_bytes(b"\0")
+    return eidet
+
+
+def test_a_folder_is_synced_as_its_dry_run_says(handbook: Shell) -> None:
+    words = ("sync", "handbook", "--as", "kb", "--scope", "team")
+    told = handbook(*words, "--dry-run")
+    listed = ["kb/leave.md: 2 added", "kb/note.txt: 1 added"]
+    counts = "3 passages of 2 files: 3 added, 0 updated, 0 removed"
+    assert told.out.splitlines() == [*listed, f"would sync {counts}"]
+    assert not handbook.file.exists()
+    done = handbook(*words)
+    assert (done.code, done.out) == (0, f"synced {counts}\n")
+    assert "skipped kb/bad.txt: it is a binary file" in done.err
+    Path("handbook/note.txt").unlink()
+    again = handbook(*words, "--json").json
+    assert again["changes"] == [{"file": "kb/note.txt", "added": 0, "updated": 0, "removed": 1}]
+    assert "leave.md › Pay" in handbook("recall", "paid monthly", "--scope", "team").out
+
+
+@pytest.mark.parametrize(("path", "code"), [("nowhere", 3), ("handbook/bad.txt", 2)])
+def test_a_sync_of_what_cannot_be_read_is_refused(handbook: Shell, path: str, code: int) -> None:
+    said = handbook("sync", path)
+    assert said.code == code
+    assert said.err.startswith("error: ")
+    assert not handbook.file.exists() or Memory(handbook.file).count() == 0

@@ -97,7 +97,7 @@ def test_context_takes_neighbours_headings_and_a_counter(filled: Shell) -> None:
         at = f"2026-01-02T00:00:0{n}+00:00"
         filled("remember", text, "--kind", "message", "--session", "pond", "--occurred", at)
     asked = ("context", "heron", "--limit", "1")
-    assert filled(*asked).out == "# Memory\n2026-01-02\n[1] hello\n[2] I saw a heron\n[3] where was it\n"
+    assert filled(*asked).out == "Fri 2 Jan 2026\n[1] hello\n[2] I saw a heron\n[3] where was it\n"
     bare = filled(*asked, "--neighbours", "0", "--no-headings", "--counter", "words", "--now", "2026-02-01")
     assert bare.out == "[2026-01-02] I saw a heron\n"
     assert "7 of 1,000 tokens" in bare.err

@@ -16,13 +16,23 @@ from eidet.memory import Memory
 WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narrow them
     ("rebuild", "--reembed", "--embedder", "hashing:64"),
     ("serve",),
-    ("keys", "check"),
-    ("keys", "shred", "club", "--yes"),
+    ("forget", "--value", "x", "--yes"),
 )
 SCOPED = {
     *("remember", "recall", "context", "find", "show", "scopes", "stats", "facts", "mark", "review"),
-    *("forget", "verify-forgotten", "import", "export", "load", "rebuild", "doctor", "mcp", "maintain"),
-    *("keys rotate", "copy", "audit"),
+    *(
+        "forget",
+        "verify-forgotten",
+        "import",
+        "sync",
+        "export",
+        "load",
+        "rebuild",
+        "doctor",
+        "mcp",
+        "maintain",
+    ),
+    *("keys master", "mirror", "copy", "audit"),
 }
 
 

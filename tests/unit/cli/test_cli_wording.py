@@ -160,7 +160,7 @@ WRONG = [
     ("load", "/nowhere/out.jsonl"),
     ("load", "eidet.db"),
     ("show", "there", "--reveal"),
-    ("keys", "rotate"),
+    ("keys", "master", "--rotate"),
     ("find", "--at", "/nowhere/eidet.db"),
     ("find", "--config", "/nowhere/eidet.toml"),
     ("find", "--embedder", "soup"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eidet import Memory
-from eidet.cli.example_memory import build_example
+from eidet.cli.demo import build_example
 
 END = 1_794_873_600.0
 

@@ -10,7 +10,6 @@ from tests.unit.copy.given import KEY, all_of, by_id, ram
 
 from eidet import BadInput, Conflict, Memory, NotFound, Settings
 from eidet.compat.opening import next_number
-from eidet.copy import checkpoint as marking
 from eidet.copy import copy
 from eidet.store import verbs
 from eidet.store.tombstones import secret_of
@@ -91,7 +90,7 @@ def test_a_source_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 def test_only_one_copy_at_a_time_between_two_memories(
     source: Memory, target: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(marking, "HELD_SECONDS", 0.1)
+    monkeypatch.setattr("eidet.copy.HELD_SECONDS", 0.1)
     store, now = target.parts.store, target.parts.clock()
     name = f"copy:{source.parts.store.identity}"
     assert verbs.take_lease(store, name, "somebody", now=now, until=now + 1e6)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eidet import Memory, Misconfigured, Settings
-from eidet.core.environment import OTHERS, SECURITY, UnusedVariable, read_environment
+from eidet.core.settings import OTHERS, SECURITY, UnusedVariable, read_environment
 from eidet.trust.seal.service import new_key
 
 MAIL = "write to ann@example.com"
@@ -62,6 +62,7 @@ VALUES = {
     "reveal": "no",
     "poison": "all",
     "quarantine_above": "0.5",
+    "review": "all",
     "receipt_key": "key.pem",
     "key": new_key(),
     "audit": "audit.jsonl",

@@ -144,5 +144,7 @@ def test_hits_are_a_sequence_with_a_trace() -> None:
 
 def test_details_name_every_field_of_a_draft() -> None:
     drafted = {field.name for field in fields(Draft)}
-    assert set(Details.__annotations__) - drafted == {"scope", "version", "keep_duplicates", "again"}
+    assert set(Details.__annotations__) - drafted == {
+        *("scope", "version", "keep_duplicates", "read_speakers", "again")
+    }
     assert drafted - set(Details.__annotations__) == {"text"}

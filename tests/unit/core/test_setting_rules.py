@@ -10,56 +10,30 @@ from typing import Any, Final
 import pytest
 
 from eidet import Memory, Misconfigured, Settings
-from eidet.core.setting_rules import (
-    SETTING_RULES,
-    UPKEEP_RULES,
-    CheckedElsewhere,
-    Flag,
-    Number,
-    OneOf,
-    OrNone,
-    SettingRule,
-    Text,
-    Whole,
-)
+from eidet.core.setting_rules import SettingRule, rules_of
 from eidet.core.settings import Upkeep, read_settings
 
-CLASSES: Final[dict[type[Any], Any]] = {Settings: SETTING_RULES, Upkeep: UPKEEP_RULES}
+CLASSES: Final[dict[type[Any], Any]] = {kind: rules_of(kind) for kind in (Settings, Upkeep)}
 EVERY: Final = [(kind, name) for kind, rules in CLASSES.items() for name in rules]
 
 
 def bad_values(rule: SettingRule) -> list[Any]:
     """What no such field takes."""
-    match rule:
-        case OrNone():
-            return [value for value in bad_values(rule.rule) if value is not None]
-        case Whole():
-            return [rule.low - 1, rule.high + 1, "3", "a", 1.5, True, None, [], math.nan, math.inf]
-        case Number():
-            beyond = [] if rule.high == math.inf else [rule.high * 2, math.inf]
-            return [rule.low - 1, *beyond, math.nan, -math.inf, "0.5", "a", True, None, ()]
-        case Flag():
-            return [0, 1, "yes", "", None]
-        case OneOf():
-            return ["", "other", 1, None, True]
-        case Text():
-            return [1, 0.5, True, None, b"x"]
-    return []
+    beyond = [] if rule.high == math.inf else [rule.high * 2, math.inf]
+    bad: dict[tuple[type, ...], list[Any]] = {
+        (): [],
+        (bool,): [0, 1, "yes", ""],
+        (int,): [rule.low - 1, rule.high + 1, "3", "a", 1.5, True, [], math.nan, math.inf],
+        (int, float): [rule.low - 1, *beyond, math.nan, -math.inf, "0.5", "a", True, ()],
+        (str, Path): [1, 0.5, True, b"x", *(["", "other"] if rule.words else [])],
+    }
+    return [*bad[rule.types], *([] if rule.or_none or not rule.types else [None])]
 
 
 def good_values(rule: SettingRule) -> list[Any]:
-    match rule:
-        case OrNone():
-            return [None, *good_values(rule.rule)]
-        case Whole() | Number():
-            return [rule.low, rule.high]
-        case Flag():
-            return [True, False]
-        case OneOf():
-            return list(rule.words)
-        case Text():
-            return ["x"]
-    return []
+    known: dict[tuple[type, ...], list[Any]] = {(): [], (bool,): [True, False], (str, Path): ["x"]}
+    good = list(rule.words) or known.get(rule.types, [rule.low, rule.high])
+    return [None, *good] if rule.or_none else good
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -69,7 +43,7 @@ def test_every_field_has_a_rule_and_its_default_follows_it(kind: type[Any]) -> N
 
 
 def test_what_is_checked_elsewhere_is_no_number() -> None:
-    left = {name for kind, name in EVERY if isinstance(CLASSES[kind][name], CheckedElsewhere)}
+    left = {name for kind, name in EVERY if not CLASSES[kind][name].types}
     assert left == {"guard", "guard_key", "key", "retention", "upkeep"}
 
 
@@ -93,19 +67,18 @@ def said_in_toml(kind: type[Any], name: str, value: Any) -> str:
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_files_and_variables_are_checked_as_strictly(kind: type[Any], name: str, tmp_path: Path) -> None:
     rule = CLASSES[kind][name]
-    inner = rule.rule if isinstance(rule, OrNone) else rule
-    if not isinstance(inner, Whole | Number):
+    if int not in rule.types:
         return
     file, prefix = tmp_path / "eidet.toml", "EIDET_UPKEEP_" if kind is Upkeep else "EIDET_"
-    beyond = [] if inner.high == math.inf else ["inf", f"{inner.high * 2:.0f}"]
-    for value in ("nan", "-inf", "true", "'a'", str(inner.low - 1), *beyond, "[1]"):
+    beyond = [] if rule.high == math.inf else ["inf", f"{rule.high * 2:.0f}"]
+    for value in ("nan", "-inf", "true", "'a'", str(rule.low - 1), *beyond, "[1]"):
         file.write_text(said_in_toml(kind, name, value))
         with pytest.raises(Misconfigured, match=name):
             read_settings({}, file)
         with pytest.raises(Misconfigured, match=name):
             read_settings({prefix + name.upper(): value})
-    read = read_settings({prefix + name.upper(): str(inner.high)})
-    assert getattr(read.upkeep if kind is Upkeep else read, name) == inner.high
+    read = read_settings({prefix + name.upper(): str(rule.high)})
+    assert getattr(read.upkeep if kind is Upkeep else read, name) == rule.high
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_one_question_about_one_record_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     question = Question(id="q", text="kiln", gold=("a",))
     case = Case(scope="s", records=(Draft(id="a", text="kiln"),), questions=(question,))
-    report = evaluate([case], Variant(embedder="hashing"), depth=1, budget=0)
+    report = evaluate([case], Variant(embedder="hashing"), depth=1, budgets=())
     draw(report, tmp_path / "one.png")
     assert (tmp_path / "one.png").stat().st_size > 1000
     assert report.find_worst(3) == []
@@ -45,7 +45,7 @@ def test_the_worst_questions_come_in_turn_from_each_category() -> None:
     asked = [("1", "a", "x"), ("2", "b", "x"), ("3", "b", "x"), ("4", "b", "x"), ("5", "b", "y")]
     questions = tuple(Question(id=id, text="kiln", gold=(gold,), category=of) for id, gold, of in asked)
     case = Case(scope="s", records=records, questions=questions)
-    report = evaluate([case], Variant(embedder="hashing"), depth=1, budget=0)
+    report = evaluate([case], Variant(embedder="hashing"), depth=1, budgets=())
     assert [answer.question.id for answer in report.find_worst(3)] == ["2", "5", "3"]
     assert [answer.question.id for answer in report.find_worst(9)] == ["2", "5", "3", "4"], (
         "1 is answered well"

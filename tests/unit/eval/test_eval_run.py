@@ -61,11 +61,16 @@ def test_facts_that_say_the_same_stay_apart() -> None:
 
 
 def test_contexts_are_measured_unless_left_out(own: list[Case]) -> None:
-    run = evaluate(own, HASHING, budget=200).base
-    assert run.tokens is not None
-    assert 0 < run.tokens <= 200
-    assert run.context_gold == 1
-    assert evaluate(own, HASHING, budget=0).base.tokens is None
+    figures = evaluate(own, HASHING, budgets=[200]).base.overall
+    for way in ("context", "listed", "plain"):
+        assert figures[f"{way}@200"].value == figures[f"{way}-all@200"].value == 1
+    assert 0 < figures["context-gold@200"].value <= 1
+    assert "context@200" not in evaluate(own, HASHING, budgets=[]).base.overall
+
+
+def test_a_block_without_room_holds_nothing(own: list[Case]) -> None:
+    figures = evaluate(own, HASHING, budgets=[1]).base.overall
+    assert figures["context@1"].value == figures["listed@1"].value == figures["plain-all@1"].value == 0
 
 
 def test_the_time_a_question_is_asked_reaches_the_memory() -> None:
@@ -108,7 +113,9 @@ def test_the_same_variant_twice_is_refused(own: list[Case]) -> None:
         evaluate(own, HASHING, against=[Variant(embedder="hashing")])
 
 
-@pytest.mark.parametrize("given", [{"depth": 0}, {"depth": 2000}, {"budget": -1}, {"ks": (30,)}, {"ks": ()}])
+@pytest.mark.parametrize(
+    "given", [{"depth": 0}, {"depth": 2000}, {"budgets": [0]}, {"ks": (30,)}, {"ks": ()}]
+)
 def test_what_cannot_be_measured_is_refused(own: list[Case], given: dict[str, int]) -> None:
     with pytest.raises(BadInput):
         evaluate(own, HASHING, **given)  # type: ignore[arg-type]
@@ -183,7 +190,7 @@ def _answers(*found: tuple[RankedHit, ...]) -> RunAnswers:
     answers = tuple(
         QuestionAnswer(question=question, scope="s", found=one, sessions=(), millis=1.0) for one in found
     )
-    return RunAnswers(answers=answers, packed=(), records=1, load_seconds=0.1)
+    return RunAnswers(answers=answers, contexts={}, records=1, load_seconds=0.1)
 
 
 def test_leaks_and_empty_answers_are_counted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from tests.unit.exchange.sources import list_records, open_memory
 from eidet import BadInput, Memory, MissingExtra, Refused, Unavailable
 from eidet.exchange import WRITERS, export_memories, import_memories
 
-FORMATS = ["jsonl", "pam", "mcp"]
+FORMATS = ["jsonl", "pam", "mcp", "markdown", "okf"]
+ONE_SCOPE = ("mcp", "markdown")
 
 
 @pytest.fixture
@@ -26,6 +28,14 @@ def memory() -> Any:
 
 def read(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def read_plain(path: Path) -> str:
+    """The text of a file, or of all files in a zip."""
+    if not zipfile.is_zipfile(path):
+        return path.read_text(encoding="utf-8")
+    with zipfile.ZipFile(path) as archive:
+        return "".join(archive.read(name).decode() for name in archive.namelist())
 
 
 def test_a_json_line_says_what_a_caller_could(memory: Memory, tmp_path: Path) -> None:
@@ -44,19 +54,19 @@ def test_one_scope_or_several_leave(memory: Memory, tmp_path: Path) -> None:
         assert export_memories(memory, "jsonl", tmp_path / "out", scope=scope).count == count
 
 
-@pytest.mark.parametrize("format", ["jsonl", "pam"])
+@pytest.mark.parametrize("format", ["jsonl", "pam", "markdown", "okf"])
 def test_what_is_in_quarantine_stays(memory: Memory, tmp_path: Path, format: str) -> None:
     memory.trust.quarantine("a")
-    done = export_memories(memory, format, tmp_path / "out")
-    assert (done.count, done.left_out) == (1, {"in quarantine": 1})
+    done = export_memories(memory, format, tmp_path / "out", scope="default")
+    assert (done.count, done.left_out) == (0, {"in quarantine": 1})
 
 
-@pytest.mark.parametrize("format", ["jsonl", "pam"])
+@pytest.mark.parametrize("format", ["jsonl", "pam", "markdown", "okf"])
 def test_a_lowered_record_leaves_whole(memory: Memory, tmp_path: Path, format: str) -> None:
-    text = "Ann lives in Lisbon. " * 200
+    text = ("Ann lives in Lisbon. " * 200).strip()
     memory.remember(text, id="long", tier="long")
     memory.upkeep.maintain()
-    export_memories(memory, format, tmp_path / "out")
+    export_memories(memory, format, tmp_path / "out", scope="default")
     with open_memory() as other:
         import_memories(other, format, tmp_path / "out")
         assert ("default", text) in list_records(other)
@@ -71,14 +81,14 @@ def test_a_sealed_memory_leaves_only_plainly_asked_for(format: str, tmp_path: Pa
             export_memories(sealed, format, tmp_path / "out")
         assert not (tmp_path / "out").exists()
         export_memories(sealed, format, tmp_path / "out", plain=True)
-        assert "Lisbon" in (tmp_path / "out").read_text()
+        assert "Lisbon" in read_plain(tmp_path / "out")
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_file_is_for_its_owner_only_and_whole_or_not_there(
     memory: Memory, format: str, tmp_path: Path
 ) -> None:
-    scope = "default" if format == "mcp" else None
+    scope = "default" if format in ONE_SCOPE else None
     export_memories(memory, format, tmp_path / "out", scope=scope)
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600
     with pytest.raises(Unavailable, match="could not be written"):
@@ -136,9 +146,9 @@ def test_a_pam_document_says_in_its_own_fields_what_it_can(memory: Memory, tmp_p
 def test_a_format_must_be_known_and_its_extra_installed(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(BadInput, match="memories are exported as jsonl, parquet, pam, mcp"):
+    with pytest.raises(BadInput, match="exported as jsonl, parquet, pam, mcp, skill, markdown, okf"):
         export_memories(memory, "telepathy", tmp_path / "out")
-    assert set(WRITERS) == {*FORMATS, "parquet"}
+    assert set(WRITERS) == {*FORMATS, "parquet", "skill"}
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"pip install 'eidet\[parquet\]'"):
         export_memories(memory, "parquet", tmp_path / "out")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -299,15 +298,3 @@ def test_trust_is_said_of_what_does_not_say_it(tmp_path: Path) -> None:
     with open_memory() as memory:
         import_memories(memory, "jsonl", source, trust="web")
         assert {str(one.trust) for one in memory.find()} == {"web", "tool"}
-
-
-GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "importing.md"
-
-
-@pytest.mark.parametrize(("number", "format"), [(0, "mem0"), (1, "chatgpt")])
-def test_the_files_that_the_guide_shows_can_be_imported(number: int, format: str, tmp_path: Path) -> None:
-    shown = re.findall(r"^```json\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)[number]
-    source = tmp_path / "export.json"
-    source.write_text(shown)
-    with open_memory() as memory:
-        assert import_memories(memory, format, source).created == 2

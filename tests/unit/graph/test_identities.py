@@ -9,6 +9,7 @@ import pytest
 from tests.saying import HE, IT, SHE, I, entry, graph_of, person, place, say, values_at
 
 from eidet import Memory
+from eidet.graph.assertion import Stated
 from eidet.graph.scope_graph import ScopeGraph
 from eidet.text.facts.statement import Mention, Statement
 
@@ -18,7 +19,7 @@ LATE = 1e9
 def session(*said: Statement, **more: Any) -> ScopeGraph:
     graph = ScopeGraph("s")
     for number, statement in enumerate(said, 1):
-        graph.add(entry(number, float(number), session="a", **more), [statement])
+        graph.add([Stated(entry(number, float(number), session="a", **more), [statement])])
     return graph
 
 
@@ -34,8 +35,8 @@ def test_case_articles_and_possessives_do_not_make_another_entity() -> None:
 
 def test_i_is_whoever_speaks() -> None:
     graph = ScopeGraph("s")
-    graph.add(entry(1, 1.0), [say(I, "lives_in", "Porto")])
-    graph.add(entry(2, 2.0, who="Bob"), [say(I, "lives_in", "Rome")])
+    graph.add([Stated(entry(1, 1.0), [say(I, "lives_in", "Porto")])])
+    graph.add([Stated(entry(2, 2.0, who="Bob"), [say(I, "lives_in", "Rome")])])
     assert values_at(graph, "I", "lives_in", LATE) == ["Porto"]
     assert values_at(graph, "Bob", "lives_in", LATE) == ["Rome"]
 
@@ -77,10 +78,10 @@ def test_a_role_tells_he_from_she() -> None:
 
 def test_a_statement_that_comes_late_changes_whom_a_pronoun_means() -> None:
     graph = ScopeGraph("s")
-    graph.add(entry(1, 1.0, session="a"), [say("Ann", "lives_in", "Porto")])
-    graph.add(entry(2, 3.0, session="a"), [say(SHE, "likes", "tea")])
+    graph.add([Stated(entry(1, 1.0, session="a"), [say("Ann", "lives_in", "Porto")])])
+    graph.add([Stated(entry(2, 3.0, session="a"), [say(SHE, "likes", "tea")])])
     assert values_at(graph, "Ann", "likes", LATE) == ["tea"]
-    graph.add(entry(3, 2.0, session="a"), [say("Eve", "lives_in", "Rome")])
+    graph.add([Stated(entry(3, 2.0, session="a"), [say("Eve", "lives_in", "Rome")])])
     assert values_at(graph, "Eve", "likes", LATE) == ["tea"]
     graph.remove(3)
     assert values_at(graph, "Ann", "likes", LATE) == ["tea"]
@@ -88,8 +89,8 @@ def test_a_statement_that_comes_late_changes_whom_a_pronoun_means() -> None:
 
 def test_pronouns_do_not_reach_into_other_sessions() -> None:
     graph = ScopeGraph("s")
-    graph.add(entry(1, 1.0, session="a"), [say("Ann", "lives_in", "Porto")])
-    graph.add(entry(2, 2.0, session="b"), [say(SHE, "likes", "tea")])
+    graph.add([Stated(entry(1, 1.0, session="a"), [say("Ann", "lives_in", "Porto")])])
+    graph.add([Stated(entry(2, 2.0, session="b"), [say(SHE, "likes", "tea")])])
     assert values_at(graph, "Ann", "likes", LATE) == []
 
 
@@ -108,10 +109,10 @@ def test_two_of_one_name_stay_two_where_roles_tell_them_apart(order: tuple[State
 
 def test_surnames_tell_namesakes_apart_and_a_bare_name_means_the_last_one() -> None:
     graph = ScopeGraph("s")
-    graph.add(entry(1, 1.0, session="a"), [say("Alex Miller", "lives_in", "Rome")])
-    graph.add(entry(2, 2.0, session="a"), [say("Alex", "likes", "tea")])
-    graph.add(entry(3, 3.0, session="b"), [say("Alex Smith", "lives_in", "Oslo")])
-    graph.add(entry(4, 4.0, session="b"), [say("Alex", "likes", "jazz")])
+    graph.add([Stated(entry(1, 1.0, session="a"), [say("Alex Miller", "lives_in", "Rome")])])
+    graph.add([Stated(entry(2, 2.0, session="a"), [say("Alex", "likes", "tea")])])
+    graph.add([Stated(entry(3, 3.0, session="b"), [say("Alex Smith", "lives_in", "Oslo")])])
+    graph.add([Stated(entry(4, 4.0, session="b"), [say("Alex", "likes", "jazz")])])
     assert values_at(graph, "Alex Miller", "likes", LATE) == ["tea"]
     assert values_at(graph, "Alex Smith", "likes", LATE) == ["jazz"]
 

@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 from tests.saying import VIEW, day, entry, graph_of, say, spans, values_at
 
+from eidet.graph.assertion import Stated
 from eidet.graph.scope_graph import ScopeGraph, View
 from eidet.store.model import Entry
 from eidet.text.facts.statement import Statement
@@ -31,7 +32,7 @@ def test_what_was_closed_opens_again_when_what_closed_it_goes() -> None:
     graph = graph_of(LISBON, PORTO)
     graph.remove(2)
     assert spans(graph, "Ann", "lives_in") == [("Lisbon", JANUARY, None)]
-    graph.add(PORTO[0], [PORTO[1]])
+    graph.add([Stated(PORTO[0], [PORTO[1]])])
     assert spans(graph, "Ann", "lives_in") == [("Lisbon", JANUARY, JUNE), ("Porto", JUNE, None)]
 
 
@@ -107,7 +108,9 @@ def test_whoever_says_it_again_later_decides_a_contradiction() -> None:
 
 def test_of_one_text_the_later_sentence_counts() -> None:
     graph = ScopeGraph("s")
-    graph.add(entry(1, JANUARY), [say("Ann", "lives_in", "Lisbon"), say("Ann", "lives_in", "Porto")])
+    graph.add(
+        [Stated(entry(1, JANUARY), [say("Ann", "lives_in", "Lisbon"), say("Ann", "lives_in", "Porto")])]
+    )
     assert values_at(graph, "Ann", "lives_in", JUNE) == ["Porto"]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from eidet import Memory
-from eidet.hooks.keep import quiet
+from eidet.hooks.keep import failures
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def memory() -> Memory:
 
 
 @pytest.fixture(autouse=True)
-def _every_warning_is_told() -> Iterator[None]:
-    quiet._told.clear()
+def _every_warning_is_logged() -> Iterator[None]:
+    failures._logged.clear()
     yield
-    quiet._told.clear()
+    failures._logged.clear()

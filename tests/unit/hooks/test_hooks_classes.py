@@ -13,7 +13,7 @@ from tests.unit.hooks.agents import Agent, kept
 
 from eidet import Memory
 from eidet.hooks import install_hooks, with_hooks
-from eidet.hooks.keep import Agents, agents
+from eidet.hooks.keep import AgentRegistry, agents
 
 
 def test_a_decorated_class_captures_for_each_of_its_agents(memory: Memory) -> None:
@@ -220,7 +220,7 @@ def test_agents_that_cannot_be_referred_to_weakly_are_kept_but_not_all() -> None
     class Slotted:
         __slots__ = ()
 
-    table, many = Agents(), [Slotted() for _ in range(1_100)]
+    table, many = AgentRegistry(), [Slotted() for _ in range(1_100)]
     for agent in many:
         table.of(agent).calls = 5
     assert table.find(many[0]) is None

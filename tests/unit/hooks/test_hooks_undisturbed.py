@@ -13,7 +13,7 @@ from tests.unit.hooks.agents import Agent, kept
 
 from eidet import Memory
 from eidet.hooks import Captured, install_hooks, with_hooks
-from eidet.hooks.keep import Quiet
+from eidet.hooks.keep import ThrottledLog
 
 
 def test_the_agents_own_exception_passes_untouched_and_is_a_failed_action(memory: Memory) -> None:
@@ -124,11 +124,11 @@ def test_an_agent_that_raises_when_looked_at_still_acts(
 
 def test_trouble_is_told_once_a_minute_for_each_place(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
-    told = Quiet(clock=lambda: now[0])
+    told = ThrottledLog(clock=lambda: now[0])
     for at in (0.0, 1.0, 59.9, 60.0, 61.0):
         now[0] = at
-        told.tell("here", ValueError(f"at {at}"))
-        told.tell("there", ValueError(f"at {at}"))
+        told.warn("here", ValueError(f"at {at}"))
+        told.warn("there", ValueError(f"at {at}"))
     assert [record.getMessage() for record in caplog.records if "here:" in record.getMessage()] == [
         f"hooks: {place}: ValueError: at {at}" for at in (0.0, 60.0) for place in ("here", "there")
     ]

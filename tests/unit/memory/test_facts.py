@@ -23,6 +23,13 @@ def memory() -> Iterator[Memory]:
         yield opened
 
 
+@pytest.mark.parametrize("id", ["~x", "~", "~a~b", "~person:ann~child", "nothing#0", "#"])
+def test_an_id_that_no_fact_has_is_not_found(memory: Memory, id: str) -> None:
+    memory.remember("Ann lives in Lisbon.")
+    with pytest.raises(NotFound):
+        memory.facts.why(id)
+
+
 def test_a_fact_knows_its_times_its_sources_and_what_took_its_place(memory: Memory) -> None:
     first = memory.remember("Ann lives in Lisbon.", occurred="2024-01-10")
     second = memory.remember("Ann moved to Porto.", occurred="2024-06-03")

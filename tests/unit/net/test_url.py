@@ -13,8 +13,8 @@ from eidet.net.url import Options, read_secret, split_url
 def test_an_address_is_split_into_its_parts() -> None:
     url = split_url("redis://ann:p%40ss@one:7001,[::1]/3?wait=1&prefix=a%20b")
     assert (url.scheme, url.path, url.query) == ("redis", "3", "wait=1&prefix=a%20b")
-    assert url.read_hosts(6379) == (("one", 7001), ("::1", 6379))
-    assert url.read_login() == ("ann", "p@ss")
+    assert url.parse_hosts(6379) == (("one", 7001), ("::1", 6379))
+    assert url.parse_login() == ("ann", "p@ss")
     assert Options.parse(url.query).values == {"wait": "1", "prefix": "a b"}
 
 
@@ -42,35 +42,35 @@ def test_an_unknown_option_is_named_with_those_that_exist() -> None:
 
 def test_numbers_are_within_their_range() -> None:
     options = Options({"a": "7", "b": "2.5", "none": "0"})
-    assert (options.read_whole("a", 1), options.read_whole("c", 1)) == (7, 1)
-    assert (options.read_number("b", 1.0), options.read_number("c", None)) == (2.5, None)
-    assert options.read_whole("none", 5, least=2, or_zero=True) == 0
+    assert (options.parse_whole("a", 1), options.parse_whole("c", 1)) == (7, 1)
+    assert (options.parse_number("b", 1.0), options.parse_number("c", None)) == (2.5, None)
+    assert options.parse_whole("none", 5, least=2, or_zero=True) == 0
     with pytest.raises(Misconfigured, match="a must be a whole number from 8 to 9, not '7'"):
-        options.read_whole("a", 8, least=8, most=9)
+        options.parse_whole("a", 8, least=8, most=9)
     with pytest.raises(Misconfigured, match="none must be a whole number from 2 up, not '0'"):
-        options.read_whole("none", 5, least=2)
+        options.parse_whole("none", 5, least=2)
     with pytest.raises(Misconfigured, match="none must be a number above 0, not '0'"):
-        options.read_number("none", 1.0, above=0)
+        options.parse_number("none", 1.0, above=0)
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "nan", "inf", "", "1e12"])
 def test_what_is_no_number_is_told(text: str) -> None:
     with pytest.raises(Misconfigured, match="n must be a number from 0 up"):
-        Options({"n": text}).read_number("n", 1.0)
+        Options({"n": text}).parse_number("n", 1.0)
     with pytest.raises(Misconfigured, match="n must be a whole number from 0 up"):
-        Options({"n": text}).read_whole("n", 1)
+        Options({"n": text}).parse_whole("n", 1)
 
 
 def test_choices_flags_and_lists() -> None:
     options = Options({"prepare": "off", "tls": "Yes", "plain": "0"})
-    assert options.read_choice("prepare", {"on": True, "off": False}, True) is False
-    assert (options.read_flag("tls"), options.read_flag("plain"), options.read_flag("x")) == (
+    assert options.parse_choice("prepare", {"on": True, "off": False}, True) is False
+    assert (options.parse_flag("tls"), options.parse_flag("plain"), options.parse_flag("x")) == (
         True,
         False,
         False,
     )
     with pytest.raises(Misconfigured, match="prepare is one of on, auto, not 'off'"):
-        options.read_choice("prepare", {"on": 1, "auto": 2}, 1)
+        options.parse_choice("prepare", {"on": 1, "auto": 2}, 1)
 
 
 def test_a_secret_is_in_a_variable_a_file_or_the_text_itself(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_secret_is_in_a_variable_a_file_or_the_text_itself(tmp_path: Path) -> 
     assert read_secret(f"file:{tmp_path / 'key'}", {}, "the index") == "from a file"
     assert read_secret("plain:text", {}, "the index") == "plain:text"
     assert Options({}).read_secret("key", {}, "the index") is None
-    with pytest.raises(Misconfigured, match="variable KEY, which is not set"):
+    with pytest.raises(Misconfigured, match="the variable KEY is not set"):
         read_secret("env:KEY", {"KEY": " "}, "the index")
     with pytest.raises(Misconfigured, match="the key of the index cannot be read"):
         read_secret("file:/no/such/file", {}, "the index")

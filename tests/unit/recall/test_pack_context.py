@@ -49,9 +49,9 @@ def test_a_context_has_working_state_facts_and_turns(memory: Memory) -> None:
     memory.remember("answering about boats", kind="working", occurred="2023-11-14T12:00:00")
     context = memory.context("kayak", limit=2)
     assert str(context) == (
-        "# Working state\n2023-11-14\n[1] answering about boats\n\n"
-        "# Memory\n2023-01-05\n[2] Ann owns a kayak shop\n"
-        "2023-11-13\n[3] Bob: the weather is fine\n[4] Ann: I bought a kayak\n[5] Bob: which colour"
+        "# Working state\nTue 14 Nov 2023\n[1] answering about boats\n\n"
+        "# Memory\nThu 5 Jan 2023\n[2] Ann owns a kayak shop\n"
+        "Mon 13 Nov 2023\n[3] Bob: the weather is fine\n[4] Ann: I bought a kayak\n[5] Bob: which colour"
     )
     assert (len(context.hits), context.left_out, context.budget, context.scope) == (2, (), 1000, "default")
 
@@ -158,7 +158,7 @@ def test_a_context_keeps_to_its_budget(memory: Memory) -> None:
 
 def test_a_counter_may_be_named(memory: Memory) -> None:
     memory.remember("Ann likes tea")
-    assert memory.context("tea", counter="words").tokens == 10, "seven words by 1.3"
+    assert memory.context("tea", counter="words").tokens == 11, "eight words by 1.3"
     assert memory.context("tea", counter="llama").tokens > 8
     with pytest.raises(Misconfigured, match="there is no token counter named 'elephants'"):
         memory.context("tea", counter="elephants")
@@ -183,7 +183,8 @@ def test_of_a_long_document_the_part_is_told_that_was_asked_for(memory: Memory) 
 
 def test_headings_can_be_left_out(memory: Memory) -> None:
     talk(memory, "sea", *SEA)
-    assert "#" in str(memory.context("kayak"))
+    memory.remember("answering about boats", kind="working")
+    assert "# Working state" in str(memory.context("kayak"))
     assert "#" not in str(memory.context("kayak", headings=False))
 
 
@@ -216,3 +217,35 @@ def test_the_arguments_reach_the_memory_from_a_loop_too(tmp_path: Path) -> None:
     context = asyncio.run(asked())
     assert said(context) == list(SEA[:5])
     assert (context.text.count("#"), context.tokens, context.budget) == (0, 26, 90)
+
+
+def test_what_the_reader_was_shown_is_left_out(memory: Memory) -> None:
+    talk(memory, "sea", *SEA)
+    memory.remember("answering about kayaks", kind="working")
+    first = memory.context("kayak", budget=40)
+    second = memory.context("kayak", seen=first.sources)
+    assert first.records
+    assert second.records
+    assert not {record.id for record in first.records} & {record.id for record in second.records}
+    assert not memory.context("kayak", seen=[record.id for record in memory.find(limit=None)]).records
+
+
+def test_a_line_is_cited_by_its_number(memory: Memory) -> None:
+    talk(memory, "sea", *SEA)
+    context = memory.context("kayak")
+    for number, id in enumerate(context.sources, 1):
+        record = memory.get(id)
+        assert record is not None
+        assert f"[{number}] {record.who}: {record.text}" in context.text
+
+
+def test_low_scores_fill_a_context_only_beside_a_hit_that_is_shown(memory: Memory) -> None:
+    talk(memory, "sea", *SEA)
+    assert not memory.context("xylophone zzz", neighbours=0).hits
+    assert memory.context("kayak", least=0.9).hits == tuple(memory.recall("kayak", least=0.9, limit=50))
+
+
+@pytest.mark.parametrize("seen", ["abc", [3], [None]])
+def test_seen_takes_ids(memory: Memory, seen: object) -> None:
+    with pytest.raises(BadInput, match="seen"):
+        memory.context("kayak", seen=seen)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from eidet.recall.signals import (
     NEXT_DAY,
     NUMBER_SHARE,
     OTHER_YEAR,
+    POOR,
     SPOKEN,
     Signals,
     scale_to_span,
@@ -109,9 +110,7 @@ def beside(one: Turn, other: Turn) -> bool:
 
 def own(turns: list[Turn]) -> list[float]:
     """How well each matches by itself."""
-    low, high = min(0.0, *(one.dense for one in turns)), max(one.dense for one in turns)
-    if high <= low:
-        return [0.0] * len(turns)
+    low, high = min(0.0, *(one.dense for one in turns)), max(POOR, *(one.dense for one in turns))
     return [(one.dense - low) / (high - low) for one in turns]
 
 
@@ -148,7 +147,7 @@ def test_dense_is_smoothed_with_the_turns_right_before_and_after(turns: list[Tur
         total = base[at] + sum(weight * value for weight, value in near)
         smooth.append(total / (1 + sum(weight for weight, _ in near)))
     high = max(smooth)
-    wanted = [one / high for one in smooth] if high > 0 else smooth
+    wanted = [one / high * max(base) for one in smooth] if high > 0 else smooth
     assert np.allclose(signals(found_of(turns), context=1.0).shares["dense"], wanted, atol=1e-5)
 
 
@@ -205,13 +204,6 @@ def test_the_speaker_is_who_is_asked_about_and_a_fact_that_nobody_said_counts_if
     assert share(found, "speaker", asked(speaker="bob")) == [1.0, 0.0, 1.0, 1.0]  # "I": a fact is theirs, too
     for nobody in (asked(), asked(speaker="zoe", names=("zoe",))):
         assert "speaker" not in signals(found, nobody, speaker=1.0).shares
-
-
-def test_entities_are_the_share_of_the_other_names_that_a_record_has() -> None:
-    masks = tuple(np.array(mask) for mask in ([True, True, True], [True, False, False], [True, True, False]))
-    found = found_of([Turn()] * 3, mentions=masks)
-    assert share(found, "entity", asked(names=("bob",), entities=("Lisbon", "Carla"))) == [1.0, 0.5, 0.0]
-    assert "entity" not in signals(found, asked(names=("bob",)), entity=1.0).shares
 
 
 def test_the_form_is_what_the_question_expects() -> None:
@@ -353,7 +345,6 @@ def test_no_candidates_have_no_signals_to_speak_of() -> None:
     what = asked(
         speaker="bob",
         names=("bob",),
-        entities=("X",),
         expects=TIMED,
         kind=Kind.FACT,
         dates=time_of((2023, 5, 5)).dates,

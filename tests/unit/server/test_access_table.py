@@ -55,6 +55,7 @@ each_tool = pytest.mark.parametrize("row", TOOLS, ids=lambda row: row.tool)
 
 def fill(memory: Memory) -> None:
     """The same records in every scope, those of others with other words; as if nothing had happened."""
+    memory.forget(everything=True, scope="acme/team", for_good=False)
     for scope in STORED:
         canary = OWN if scope.startswith("acme") else OTHER
         for id in (ID, MEM0_ID, FOREIGN):
@@ -94,7 +95,12 @@ class Keyed(NamedTuple):
         return self.memory.parts.store.head()
 
     def ask(
-        self, row: Row, key: str | None, scope: str | None = SCOPE, id: str | None = None, **headers: str
+        self,
+        row: Row,
+        key: str | None,
+        scope: str | list[str] | None = SCOPE,
+        id: str | None = None,
+        **headers: str,
     ) -> httpx.Response:
         id = id or (MEM0_ID if row.path.startswith("/mem0") else ID)
         body = row.body if row.body is None or isinstance(row.body, bytes) else name_id(row.body, id)
@@ -183,6 +189,11 @@ def test_a_scope_of_others_is_as_one_that_is_not_there(keyed: Keyed, row: Row) -
         answer = keyed.ask(row, keyed.keys[FULL], scope)
         assert OTHER not in answer.text
         if not scope.endswith("**") or answer.status_code != 422:  # where only one scope can be meant
+            assert (answer.status_code, answer.json()) == (404, absent.json())
+    for scopes in ([SCOPE, "other"], ["other", SCOPE], [SCOPE, "nowhere"], ["acme/**", "other/**"]):
+        answer = keyed.ask(row, keyed.keys[FULL], scopes)
+        assert OTHER not in answer.text
+        if answer.status_code != 422:  # where a list can be meant
             assert (answer.status_code, answer.json()) == (404, absent.json())
     assert keyed.head() == before
 

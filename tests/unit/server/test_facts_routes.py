@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from tests.servers.served import Running, serve_in_thread
 
+from eidet import AsyncMemory
+from eidet.server.app import create_app
+
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
@@ -45,3 +48,15 @@ def test_recall_as_of_and_known_at(running: Running) -> None:
         assert {hit["record"]["id"]: hit["superseded_by"] for hit in now}["home"] == "move"
         past = http.post("/v1/find", json={"known_at": "2020-01-01"}).json()
         assert past["memories"] == []
+
+
+def test_the_schema_names_the_scope_and_the_body_of_a_route() -> None:
+    routes = create_app(AsyncMemory("ram://")).openapi()["paths"]
+
+    def names(path: str, method: str) -> set[str]:
+        return {one["name"] for one in routes[path][method]["parameters"]}
+
+    for path, method in (("/v1/recall", "post"), ("/v1/memories/{id}", "get"), ("/v1/load", "post")):
+        assert {"scope", "Eidet-Scope"} <= names(path, method)
+    assert "scope" not in names("/v1/scopes", "get")
+    assert routes["/v1/load"]["post"]["requestBody"]["required"]

@@ -19,8 +19,7 @@ from tests.servers.valkey import Valkey, slot_of
 
 from eidet import Memory
 from eidet.core.errors import Corrupt, Misconfigured, MissingExtra, Unavailable
-from eidet.core.event import Event
-from eidet.core.record import Kind, Record
+from eidet.core.record import Event, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
@@ -353,25 +352,6 @@ def test_all_keys_of_a_scope_lie_in_one_slot() -> None:
     for scope in ("a", "a{b}c", "é/ü", "}{", "x" * 200):
         base = keys.base(scope)
         assert len({slot_of(base + key) for key in ("m", "r:1", "w:{x}", "e")}) == 1
-
-
-def test_only_what_the_ranges_let_through_is_read(store: RedisStore, valkey: Valkey) -> None:
-    verbs.put(
-        store, [record(f"{n}", occurred=NOW + n, step=n, kind=Kind.MESSAGE) for n in range(500)], now=NOW
-    )
-    reads = _calls(store, "get")
-    assert verbs.count(store, Where(since=NOW + 100, until=NOW + 199)) == 100
-    assert len(store.match(Where(step_from=10, step_to=19))) == 10
-    assert _calls(store, "get") == reads, "counting in ranges reads no record"
-    assert verbs.count(store, Where(since=NOW + 490, kinds=(Kind.MESSAGE,))) == 10
-    assert _calls(store, "get") == reads + 10
-    found = store.find(Where(importance_min=0.5), order="-occurred", limit=2)
-    assert [r.id for r in found] == ["499", "498"]
-    assert _calls(store, "get") == reads + 10
-
-
-def _calls(store: RedisStore, command: str) -> int:
-    return int(store.client.info("commandstats")[0].get(f"cmdstat_{command}", {"calls": 0})["calls"])
 
 
 # The page about it.

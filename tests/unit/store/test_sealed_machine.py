@@ -6,14 +6,12 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import initialize
 from tests.making import examples
 from tests.property import test_store_machine as machine
 
 from eidet.store.ram import RamStore
-from eidet.store.sql import reader
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
@@ -26,8 +24,6 @@ class SealedTwins(machine.Twins):
         path = Path(self.folder.name) / "memory.db"
         shutil.copy(machine.empty_file(), path)
         self.stores = (RamStore(), SealedStore(SqliteStore(path), LocalKeys(bytes(32))))
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(reader, "SHORT_SPAN", 3)
 
 
 TestSealedBehavesLikeRam = SealedTwins.TestCase

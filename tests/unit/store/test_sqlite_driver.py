@@ -199,11 +199,12 @@ def test_a_forked_child_reads_and_writes(tmp_path: Path) -> None:
         def work() -> None:
             assert memory.recall("parent")[0].text == "from the parent"
             memory.remember("from the child")
-            assert len(memory.recall("from the child")) == 2
+            assert memory.recall("from the child")[0].text == "from the child"
+            assert memory.count() == 2
             memory.close()
 
         in_child(work)
-        assert {hit.text for hit in memory.recall("from the child")} == {"from the parent", "from the child"}
+        assert {record.text for record in memory.find()} == {"from the parent", "from the child"}
         memory.remember("after the child")
         assert memory.count() == 3
         assert memory.admin.check() == []

@@ -12,8 +12,7 @@ import pytest
 
 from eidet import Audit, acting
 from eidet.core.errors import BadInput
-from eidet.core.event import Event
-from eidet.core.record import Record
+from eidet.core.record import Event, Record
 from eidet.quality import health_of
 from eidet.store import (
     SETTINGS,

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from tests.unit.testing.altered import Altered
 
 from eidet import EidetError, Hits, Memory, Record, Scope, Where
-from eidet.core.event import Event
+from eidet.core.record import Event
 from eidet.memory.admin import AdminNamespace
 from eidet.store import TALLIES, Derived, Transaction, Use, verbs
 from eidet.store.ram import RamStore
@@ -225,7 +225,7 @@ class Speaking(Memory):
 
     @property
     def admin(self) -> AdminNamespace:
-        return SpeakingAdmin(self._parts, self._namespaces.reads, self._life)
+        return SpeakingAdmin(self._parts, self._namespaces.reads, self._life, self._auditing)
 
 
 LEAKY_MEMORIES = (Caching, Telling, Logging, Careless, Speaking)

@@ -23,8 +23,8 @@ from eidet.text.facts import (
     Reference,
     Statement,
     pack_statements,
+    parse_statements,
     read_facts,
-    read_statements,
     relation_of,
 )
 from eidet.text.facts.sentence_words import LONGEST
@@ -174,6 +174,9 @@ def test_a_standing_instruction_is_kept_as_it_was_said(text: str) -> None:
         "As a rule, reply in English.",
         "As a rule of thumb, keep summaries under 100 words.",
         "Don't call me before nine unless it's urgent.",
+        "Every time I ask for the weather, use Celsius.",
+        "If I mention a date, add it to the calendar.",
+        "I'd prefer that you keep it short.",
     ],
 )
 def test_instructions_in_other_words_are_read(text: str) -> None:
@@ -184,6 +187,8 @@ def test_instructions_in_other_words_are_read(text: str) -> None:
     "text",
     [
         "Whenever I visit Porto, I call my sister.",
+        "Whenever I present findings, maps are a hit.",
+        "From now on I will run every day.",
         "I always answer emails at night.",
         "Stop by on Friday.",
         "As a rule, Ann works at home.",
@@ -202,10 +207,17 @@ def test_what_is_no_order_is_no_instruction(text: str) -> None:
         "'I work at Acme', he told me.",
         "> I live in Madrid\nWhat do you make of that?",
         '"My phone number is 555 123 4567," she wrote.',
+        "Ben said: I live in Madrid.",
+        "My sister told me: my phone number is 555 123 4567.",
     ],
 )
 def test_who_says_i_in_quoted_speech_is_not_the_speaker(text: str) -> None:
     assert [fact for fact in read(text) if fact[0] == "me"] == []
+
+
+@pytest.mark.parametrize("text", ["I told Ben: I live in Madrid.", "FYI: I live in Madrid."])
+def test_a_colon_alone_does_not_make_somebody_else_speak(text: str) -> None:
+    assert read(text) == [("me", "lives_in", "Madrid")]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +305,7 @@ statements = st.builds(
 @often
 @given(st.lists(statements, max_size=5))
 def test_what_was_packed_is_read_back(facts: list[Statement]) -> None:
-    assert read_statements(pack_statements(facts)) == tuple(facts)
+    assert parse_statements(pack_statements(facts)) == tuple(facts)
     blob = pack_analysis([pack(["cat"])], 3, [(7, 8)], pack_statements(facts))
     kept = read_analysis(blob)
     assert kept.statements == tuple(facts)
@@ -309,7 +321,7 @@ def test_damaged_facts_are_corrupt(facts: list[Statement], data: st.DataObject) 
         with pytest.raises(Corrupt):
             read_analysis(damaged)
     with pytest.raises(Corrupt):
-        read_statements(b"[{}]")
+        parse_statements(b"[{}]")
 
 
 VOCABULARY = sorted(

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.test_facts_on_stores import STORES, make_store
+from tests.contract.test_facts_on_stores import STORES
 from tests.fact_verbs import FACT_VERBS, FIRM, OTHER, PERSON, READING, TOWN, WRITING, FactCase
-from tests.making import Clock
+from tests.making import Clock, make_store
 
 import eidet
 from eidet import Audit, Memory

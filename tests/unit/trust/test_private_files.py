@@ -125,7 +125,7 @@ def write_outbox(folder: Path) -> None:
 
 
 def write_key(folder: Path) -> None:
-    assert Shell(folder)("keys", "new", str(folder / "master.key")).code == 0
+    assert Shell(folder)("keys", "master", str(folder / "master.key")).code == 0
 
 
 WRITERS: list[Callable[[Path], None]] = [

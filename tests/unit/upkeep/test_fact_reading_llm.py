@@ -11,7 +11,7 @@ import pytest
 from eidet.core.errors import Unavailable
 from eidet.models.llm import Answer, Request
 from eidet.text.facts import Nature, Reference, read_facts
-from eidet.upkeep.fact_reading import PURPOSE, read_facts_with
+from eidet.upkeep.model_facts import PURPOSE, read_facts_with
 
 SAID = datetime(2024, 6, 15, 12, tzinfo=UTC)
 TEXT = "Ann packed up and has called Porto home since May. My PIN is 4711."

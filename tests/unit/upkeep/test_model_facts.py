@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.contract.test_facts_on_stores import STORES, make_store
-from tests.making import Clock
+from tests.contract.test_facts_on_stores import STORES
+from tests.making import Clock, make_store
 
 from eidet import Memory, Settings, Upkeep
 from eidet.core.errors import Unavailable
 from eidet.models.llm import Answer, Request
-from eidet.upkeep.fact_reading import PURPOSE
+from eidet.upkeep.model_facts import PURPOSE
 
 TEXT = "Ann packed up and has called Porto home since May."
 READING = Settings(upkeep=Upkeep(fact_texts=2))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eidet.core.errors import BadInput
-from eidet.upkeep.echo import Echoes, EchoLimits
+from eidet.write.echoes import Echoes
 
 ANN = "Ann lives in Lisbon with two cats."
 BOB = "Bob works at Acme since 2019."
@@ -73,7 +72,7 @@ def test_a_short_text_echoes_only_the_very_same() -> None:
 
 
 def test_after_a_while_it_is_no_echo_any_more() -> None:
-    heard = Echoes(EchoLimits(seconds=60))
+    heard = Echoes(seconds=60)
     heard.note("ann", ANN, 0.0)
     assert heard.is_echo(ANN, 60.0) == "ann"
     assert heard.is_echo(ANN, 60.1) is None
@@ -92,10 +91,3 @@ def test_a_sign_can_be_what_is_new() -> None:
     heard.note("cold", "It is -5 degrees in Oslo today", 0.0)
     assert heard.is_echo("It is 5 degrees in Oslo today", 1.0) is None
     assert heard.is_echo("It is -5 degrees in Oslo today!", 1.0) == "cold"
-
-
-def test_limits_that_keep_nothing_are_refused() -> None:
-    with pytest.raises(BadInput, match="above 0"):
-        EchoLimits(seconds=0)
-    with pytest.raises(BadInput, match="above 0"):
-        EchoLimits(texts=0)

@@ -10,7 +10,7 @@ import pytest
 from eidet.core.errors import Corrupt
 from eidet.core.lossless import read_original
 from eidet.core.record import Record
-from eidet.upkeep.tier_form import Forms
+from eidet.upkeep.tier_plan import Forms
 
 WIDTH = 8
 

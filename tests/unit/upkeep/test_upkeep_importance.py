@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
-from eidet.core.errors import BadInput
-from eidet.upkeep.importance import (
-    Weights,
-    importance,
-)
-from eidet.upkeep.informativeness import telling
-
-NAN = math.nan
-
+from eidet.upkeep.importance import importance, measure_information
 
 RISING = [
     ["hi", "I like tea", "I decided to move to Lisbon on 8 May."],
@@ -36,31 +26,23 @@ RISING = [
 
 @pytest.mark.parametrize("texts", RISING)
 def test_the_more_a_text_tells_the_more_it_matters(texts: list[str]) -> None:
-    values = [telling(text).value for text in texts]
+    values = [measure_information(text) for text in texts]
     assert values == sorted(values)
     assert len(set(values)) == len(values)
 
 
 def test_what_is_pinned_matters_fully() -> None:
-    assert importance("hi", pinned=True, stated=0.1).value == 1.0
+    assert importance("hi", pinned=True, stated=0.1) == 1.0
 
 
 @pytest.mark.parametrize(("stated", "value"), [(0.3, 0.3), (-5, 0.0), (7, 1.0)])
 def test_what_is_stated_is_taken_at_its_word(stated: float, value: float) -> None:
-    assert importance("hi", stated=stated).value == value
+    assert importance("hi", stated=stated) == value
 
 
 def test_each_part_raises_what_matters() -> None:
     low = importance("tea", reward=0, surprise=0, uses=0, age_days=900)
-    assert importance("tea", reward=-5, surprise=0, uses=0, age_days=900).value > low.value
-    assert importance("tea", reward=0, surprise=1, uses=0, age_days=900).value > low.value
-    assert importance("tea", reward=0, surprise=0, uses=9, age_days=900).value > low.value
-    assert importance("tea", reward=0, surprise=0, uses=0, age_days=0).value > low.value
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"content": -1.0}, {"uses": NAN}, {"reward_scale": 0.0}, {"uses_scale": NAN}]
-)
-def test_weights_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(BadInput, match=next(iter(wrong))):
-        Weights(**wrong)  # type: ignore[arg-type]
+    assert importance("tea", reward=-5, surprise=0, uses=0, age_days=900) > low
+    assert importance("tea", reward=0, surprise=1, uses=0, age_days=900) > low
+    assert importance("tea", reward=0, surprise=0, uses=9, age_days=900) > low
+    assert importance("tea", reward=0, surprise=0, uses=0, age_days=0) > low

@@ -19,8 +19,7 @@ from itertools import chain
 from pathlib import Path
 
 from eidet.core.errors import Corrupt, Misconfigured, Unavailable
-from eidet.core.event import Event
-from eidet.core.record import Record
+from eidet.core.record import Event, Record
 from eidet.core.scope import Scope
 from eidet.core.settings import Settings
 from eidet.core.where import Where

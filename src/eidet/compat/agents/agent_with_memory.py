@@ -16,7 +16,7 @@ from ..opening import Place, check_whole
 from .conversation_memory import MODEL
 from .system import AgentMemorySystem
 
-ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
+_ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Tool:
     name: str
     description: str
     function: Callable[..., Any]
-    input_schema: Mapping[str, Any] = field(default_factory=lambda: dict(ANY_OBJECT))
+    input_schema: Mapping[str, Any] = field(default_factory=lambda: dict(_ANY_OBJECT))
 
     def to_api_schema(self) -> dict[str, Any]:
         return {
@@ -102,8 +102,8 @@ SYSTEM: Final = """You are a helpful assistant with access to memory.
 
 Use the information above to help with the current task.
 """
-CONTINUE: Final = "Please continue exactly where you stopped."
-FAILURES: Final = 2  # experiences of failure that are told with a task
+_CONTINUE: Final = "Please continue exactly where you stopped."
+_FAILURES: Final = 2  # experiences of failure that are told with a task
 
 
 class OutOfTurns(EidetError):
@@ -179,7 +179,7 @@ class AgentWithMemory:
             self.memory.conversation.add_message("assistant", answer)
 
     async def _work_on(self, task: str) -> str:
-        context = await self.memory.get_relevant_context(task, max_episodes=FAILURES)
+        context = await self.memory.get_relevant_context(task, max_episodes=_FAILURES)
         system, messages = _prompt(context, await asyncio.to_thread(self._history))
         reply, tools = "", _tools_by_name(self.tools)
         for _ in range(self.max_turns):
@@ -191,7 +191,7 @@ class AgentWithMemory:
                     messages += [_answer_as_message(response), await self._tools_used(tools, response, text)]
                 case "max_tokens":
                     reply += text
-                    messages += [_answer_as_message(response), {"role": "user", "content": CONTINUE}]
+                    messages += [_answer_as_message(response), {"role": "user", "content": _CONTINUE}]
                 case "pause_turn":
                     messages.append(_answer_as_message(response))
                 case _:

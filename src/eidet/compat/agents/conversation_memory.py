@@ -17,9 +17,9 @@ from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
 
 MODEL: Final = "claude-sonnet-4-20250514"
 KEPT: Final = 10
-HEADING: Final = "Previous conversation summary:"
-EARLIER: Final = "[Context from earlier conversation]"
-UNDERSTOOD: Final = "I understand the context. Please continue."
+_HEADING: Final = "Previous conversation summary:"
+_EARLIER: Final = "[Context from earlier conversation]"
+_UNDERSTOOD: Final = "I understand the context. Please continue."
 LONGEST: Final = 1_000_000
 _log = logging.getLogger(__name__)
 
@@ -127,7 +127,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         if keep < len(messages):
             left = self.max_tokens - self._cost(" ", messages[-keep:])
             text = self._summarise(messages[: len(messages) - keep])
-            self.conversation.summarise(keep=keep, text=cut(text, left, self._counter) or HEADING)
+            self.conversation.summarise(keep=keep, text=cut(text, left, self._counter) or _HEADING)
 
     def _keep(self, messages: Sequence[Message]) -> int:
         """The number of messages that stay within all limits, counting the summary that would be made."""
@@ -151,7 +151,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         """The summary of messages that leave; together with the one before, if a client words it."""
         if self.client is not None:
             try:
-                return f"{HEADING}\n{_ask_for_summary(self.client, messages, self.summary)}"
+                return f"{_HEADING}\n{_ask_for_summary(self.client, messages, self.summary)}"
             except EidetError as error:
                 _log.warning(
                     "the client could not summarise (%s); using the beginnings of the messages", error
@@ -161,7 +161,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
 
 def _beginnings(messages: Sequence[Message]) -> str:
     lines = "\n".join(f"{message.role}: {(message.content or '')[:100]}" for message in messages)
-    return f"{HEADING}\n{lines[:1000]}"
+    return f"{_HEADING}\n{lines[:1000]}"
 
 
 def _message_from_core(given: Any) -> Message:
@@ -177,8 +177,8 @@ def _message_from_core(given: Any) -> Message:
 
 def _pair(summary: str) -> list[dict[str, Any]]:
     return [
-        {"role": "user", "content": f"{EARLIER}\n{summary}"},
-        {"role": "assistant", "content": UNDERSTOOD},
+        {"role": "user", "content": f"{_EARLIER}\n{summary}"},
+        {"role": "assistant", "content": _UNDERSTOOD},
     ]
 
 

@@ -194,7 +194,7 @@ class EmbeddingService:
         return embedder_of(embedder)
 
 
-Embed = Callable[[str], Any]
+_Embed = Callable[[str], Any]
 MOST = 1_000_000
 
 
@@ -209,7 +209,7 @@ class SemanticMemory:
 
     def __init__(
         self,
-        embedding_fn: Embed | object | None = None,
+        embedding_fn: _Embed | object | None = None,
         similarity_threshold: float = 0.7,
         *,
         fallback: bool = False,

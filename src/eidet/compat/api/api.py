@@ -28,7 +28,7 @@ from .retrieval import Tiers, Types
 from .space import MemorySpace
 
 
-class AgentCalls:
+class _AgentCalls:
     """Stores, questions and upkeep for one agent by its id."""
 
     def get_memory_space(self, agent_id: str) -> MemorySpace:
@@ -141,7 +141,7 @@ class AgentCalls:
         return self.get_memory_space(agent_id).trigger_event(event, data)
 
 
-class AgentMemoryAPI(OwnsMemory, AgentCalls):
+class AgentMemoryAPI(OwnsMemory, _AgentCalls):
     """Stores and finds what agents were, did and said. Safe from many threads.
 
     Each agent has a scope of its own: its id, below the base `scope` if one is given. `memory` is a

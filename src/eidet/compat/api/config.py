@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from ...core.environment import settings_of
 from ...core.errors import Misconfigured
-from ...core.settings import Upkeep
+from ...core.settings import Upkeep, settings_of
 from ...memory import Memory
 from ...open import open_store
 from ...store.redis.address import address_of
 from ..opening import check_limit, check_number, check_positive, check_whole, open_memory
 from .errors import MemoryConfigException, log
 
-SECONDS_A_DAY: Final = 86_400.0
+_SECONDS_A_DAY: Final = 86_400.0
 MOVES: Final = ("expire", "promote", "move")
 NAMESPACE: Final = "agent_memory"  # means the keys that every memory on the server shares
 _HERE: Final = (None, "localhost", "127.0.0.1", "::1")
@@ -81,7 +80,7 @@ class RedisSTMConfig(_Redis):
     """Short-term memory: recent, in full detail."""
 
     memory_limit: int | None = 10_000
-    ttl: float | None = SECONDS_A_DAY
+    ttl: float | None = _SECONDS_A_DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +88,7 @@ class RedisIMConfig(_Redis):
     """Intermediate memory: vectors in 8 bits."""
 
     memory_limit: int | None = 100_000
-    ttl: float | None = 7 * SECONDS_A_DAY
+    ttl: float | None = 7 * _SECONDS_A_DAY
     compression_level: int = 1
 
 
@@ -196,7 +195,7 @@ class MemoryConfig:
 
     def priority_after(self, age: float) -> float:
         """The share of its priority that a memory of an age in seconds still has."""
-        return float(self.memory_priority_decay ** max(0, int(age // (self.stm.ttl or SECONDS_A_DAY))))
+        return float(self.memory_priority_decay ** max(0, int(age // (self.stm.ttl or _SECONDS_A_DAY))))
 
     def but(self, changes: Mapping[str, Any]) -> MemoryConfig:
         """Some settings changed, by names such as `cleanup_interval` or `stm_config.ttl`; all or none."""
@@ -265,4 +264,4 @@ def _change_fields(base: T, changes: Mapping[str, Any], name: str) -> T:
 
 
 def _days(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds / SECONDS_A_DAY
+    return None if seconds is None else seconds / _SECONDS_A_DAY

@@ -128,7 +128,7 @@ def _check(memory: object) -> None:
 
 
 def _bind_new(cls: Any, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> None:
-    """Each new agent of the class is remembered where it belongs."""
+    """Makes each new agent of the class write to the memory it belongs to."""
     begin = cls.__init__
 
     @wraps(begin)

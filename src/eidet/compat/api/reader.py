@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ...core.describe import describe_data
 from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.hit import Hit
 from ...core.record import Record, Tier
-from ...core.validate import Json, clean_json
+from ...core.validate import Json, clean_json, describe_data
 from ...core.where import Where
 from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
@@ -28,8 +27,8 @@ from .result_cache import ResultCache
 
 ALL: Final = 1_000_000  # what one call answers at most
 EVERYTHING: Final = Where()
-NEAREST: Final = Recipe(name="nearest", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
-RESEMBLING: Final = Recipe(name="resembling", importance=0.0, nothing=0.0)
+_NEAREST: Final = Recipe(name="nearest", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
+_RESEMBLING: Final = Recipe(name="resembling", importance=0.0, nothing=0.0)
 WORDS: Final = Recipe(name="content", dense=0.4, words=0.6, importance=0.0)
 
 
@@ -75,7 +74,7 @@ class Look:
             vector=vector,
             where=_drop_empty(where),
             limit=limit or ALL,
-            recipe=NEAREST,
+            recipe=_NEAREST,
             understand=False,
         )
         return [
@@ -91,7 +90,7 @@ class Look:
             where=_drop_empty(where),
             kinds=None,
             limit=limit or ALL,
-            recipe=RESEMBLING,
+            recipe=_RESEMBLING,
             least=0.0,
         )
         return [Scored(hit.record, hit.score) for hit in hits]
@@ -124,7 +123,7 @@ def both(where: Where, own: Where) -> Where:
 
 
 def everything(memory: Memory, where: Where | None, scope: str, order: str) -> list[Record]:
-    """All that match, however many."""
+    """Finds all records that match, however many."""
     found = memory.find(where, scope=scope, order=order, limit=ALL)
     while (
         found

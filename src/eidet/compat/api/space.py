@@ -28,7 +28,7 @@ from .models import contents_of
 from .reader import everything
 from .retrieval import Retrieval, Tiers
 
-UNLIMITED = Upkeep(
+_UNLIMITED = Upkeep(
     short_entries=None, short_age_days=None, middle_entries=None, middle_age_days=None, promote_uses=None
 )
 
@@ -60,8 +60,8 @@ class _AgentTiers:
     def move_to_long(self, *, short: bool) -> dict[str, int]:
         """Moves all of the middle tier, and of the short one if asked, to the long one; how many of each."""
         self.memory.admin.flush()
-        to_middle = self._move(replace(UNLIMITED, short_entries=0)) if short else 0
-        all_of_it = self._move(replace(UNLIMITED, middle_entries=0))
+        to_middle = self._move(replace(_UNLIMITED, short_entries=0)) if short else 0
+        all_of_it = self._move(replace(_UNLIMITED, middle_entries=0))
         return {"stm": to_middle, "im": all_of_it - to_middle}
 
     def _move(self, settings: Upkeep) -> int:
@@ -92,7 +92,7 @@ class _AgentTiers:
         return steps is not None and self._count_steps_behind(tier) > steps
 
     def _is_any_old(self, tier: Tier, ttl: float, *, early: bool = False) -> bool:
-        """Nothing rests longer than since it was made: while the oldest is young, uses do not matter."""
+        """Whether a record was unused for `ttl`. While all are younger, uses need not be read."""
         here = _all_of(tier)
         oldest = self.memory.find(here, scope=self.scope, order="created", limit=1)
         if not oldest or self.now - oldest[0].created < (ttl / 2 if early else ttl):

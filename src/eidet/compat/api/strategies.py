@@ -37,7 +37,7 @@ NOTHING: Final = Where(ids=())
 class Strategy(Protocol):
     @property
     def graded(self) -> bool:
-        """Whether what passes its filter may score differently."""
+        """Whether memories that pass its filter may have different scores."""
 
     def where(self, look: Look) -> Where | None:
         """The strategy as a filter; None if it does more than filter."""

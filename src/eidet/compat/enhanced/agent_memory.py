@@ -20,10 +20,10 @@ from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, 
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
 from .working_store import OldCalls, WorkingStore
 
-PLUGINS: Final = "eidet.memory_stores"
+_PLUGINS: Final = "eidet.memory_stores"
 
-EXPERIENCES: Final = "experiences"
-SUMMARY_TOKENS: Final = 200
+_EXPERIENCES: Final = "experiences"
+_SUMMARY_TOKENS: Final = 200
 
 
 class EnhancedAgentMemory(OwnsMemory, OldCalls):
@@ -95,7 +95,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def _open_experiences(self, place: Place) -> MemoryStore[str]:
         kind = _class_for(place)
         return kind(
-            memory=self.memory, scope=self.scope, name=EXPERIENCES, kind="episode", agent=self._agent,
+            memory=self.memory, scope=self.scope, name=_EXPERIENCES, kind="episode", agent=self._agent,
             importance_scale=self._scale,
         )  # fmt: skip
 
@@ -133,7 +133,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
 
     def _new_key(self) -> str:
         while True:
-            key = f"exp_{next_number(self.memory, f'{EXPERIENCES} in {self.scope}')}"
+            key = f"exp_{next_number(self.memory, f'{_EXPERIENCES} in {self.scope}')}"
             if not self._has(key):
                 return key
 
@@ -222,7 +222,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         self._said[: len(older)] = [older[0]]
         return text
 
-    def summary(self, tokens: int = SUMMARY_TOKENS) -> str:
+    def summary(self, tokens: int = _SUMMARY_TOKENS) -> str:
         """The working memory in a few sentences; changes nothing."""
         before = self._earlier_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
@@ -233,7 +233,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def _earlier_summary(self) -> str:
         return self.working.log.summary or "" if isinstance(self.working, WorkingStore) else ""
 
-    def _short(self, lines: list[str], tokens: int = SUMMARY_TOKENS) -> str:
+    def _short(self, lines: list[str], tokens: int = _SUMMARY_TOKENS) -> str:
         return summarise(
             [Passage(text=line) for line in lines], self.memory.parts.embedder.embed, tokens
         ).text
@@ -308,13 +308,13 @@ def _store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
     """A store, or the one that an installed package offers under a name (group eidet.memory_stores)."""
     if isinstance(store, MemoryStore):
         return store
-    make = load_plugin(PLUGINS, store) if isinstance(store, str) else None
+    make = load_plugin(_PLUGINS, store) if isinstance(store, str) else None
     if make is None:
         raise Misconfigured(
             f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
-            f"{', '.join(list_plugins(PLUGINS)) or 'none'} (entry points of {PLUGINS})"
+            f"{', '.join(list_plugins(_PLUGINS)) or 'none'} (entry points of {_PLUGINS})"
         )
-    made = call_plugin(PLUGINS, store, make)
+    made = call_plugin(_PLUGINS, store, make)
     if not isinstance(made, MemoryStore):
-        raise Misconfigured(f"the entry point {store!r} of {PLUGINS} does not return a MemoryStore")
+        raise Misconfigured(f"the entry point {store!r} of {_PLUGINS} does not return a MemoryStore")
     return made

@@ -93,9 +93,9 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         return Texts(self)
 
     @property
-    def meta(self) -> Metas:
+    def meta(self) -> _Metas:
         """Metadata by key; a key without any has an empty one."""
-        return Metas(self)
+        return _Metas(self)
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
@@ -215,7 +215,7 @@ class Texts(MutableMapping[str, str]):
         return repr(self._read())
 
 
-class Metas(MutableMapping[str, Mapping[str, Any]]):
+class _Metas(MutableMapping[str, Mapping[str, Any]]):
     """Metadata by key. Each is read-only: assign a new one to change it."""
 
     def __init__(self, shelf: InMemoryStore) -> None:

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.environment import settings_of
 from ...core.errors import Misconfigured, MissingExtra
 from ...core.hit import Hit, Hits
 from ...core.plugins import list_plugins
-from ...core.settings import Settings
+from ...core.settings import Settings, settings_of
 from ...memory import Memory
 from ...models.embed import BUILT_IN, Embedder, Vectors, embedder_of
 from ...models.embed.quantise import first_rows
@@ -23,7 +22,7 @@ from ..opening import Place, check_embedder, embed_query, is_shared, open_memory
 from .stores import InMemoryStore, check_count
 
 MODEL: Final = "all-MiniLM-L6-v2"
-RANKINGS: Final = ("cosine", "hybrid")
+_RANKINGS: Final = ("cosine", "hybrid")
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 log: logging.Logger = logging.getLogger("eidet")
 
@@ -69,8 +68,8 @@ class VectorMemoryStore(InMemoryStore):
         return self
 
     def _rank(self, ranking: str) -> None:
-        if ranking not in RANKINGS:
-            raise Misconfigured(f"a ranking must be one of {', '.join(RANKINGS)}, not {ranking!r}")
+        if ranking not in _RANKINGS:
+            raise Misconfigured(f"a ranking must be one of {', '.join(_RANKINGS)}, not {ranking!r}")
         self._ranking = ranking
         self.last: Hits | None = None  # what the last search found, for `feedback`
 

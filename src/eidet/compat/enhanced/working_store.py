@@ -93,8 +93,8 @@ def _message_in(line: str) -> Message:
 
 
 TOOLS: Final = "tool_calls"
-TASK: Final = "task "  # begins the names under which tasks are kept beside the rest of the state
-FINAL: Final = "final_answer"
+_TASK: Final = "task "  # begins the names under which tasks are kept beside the rest of the state
+_FINAL: Final = "final_answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class Task:
         if success:
             self.status = "completed"
         if self._state is not None:
-            self._state.set(TASK + self.task_id, {"description": self.description, "status": self.status})
+            self._state.set(_TASK + self.task_id, {"description": self.description, "status": self.status})
 
 
 class OldCalls:
@@ -186,16 +186,16 @@ class OldCalls:
         return Where(kinds=(Kind.ACTION,), source=TOOLS, session=self.session_id)
 
     def create_task(self, task_id: str, description: str) -> Task:
-        self._state.set(TASK + task_id, {"description": description, "status": "in_progress"})
+        self._state.set(_TASK + task_id, {"description": description, "status": "in_progress"})
         return Task(task_id, description, "in_progress", self._state)
 
     @property
     def tasks(self) -> dict[str, Task]:
         """Tasks by id, as they are now."""
         return {
-            name.removeprefix(TASK): Task(name.removeprefix(TASK), **fields, _state=self._state)
+            name.removeprefix(_TASK): Task(name.removeprefix(_TASK), **fields, _state=self._state)
             for name, fields in self._state.variables.items()
-            if name.startswith(TASK)
+            if name.startswith(_TASK)
         }
 
     def update_state(self, key: str, value: Any) -> None:
@@ -206,7 +206,7 @@ class OldCalls:
 
     def get_final_answer(self) -> Any:
         """The value of `final_answer` in the state."""
-        return self.get_state(FINAL)
+        return self.get_state(_FINAL)
 
     def clear(self) -> None:
         """Empties the session: messages, tool calls and state. Experiences stay."""

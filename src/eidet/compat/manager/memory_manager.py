@@ -30,8 +30,8 @@ from .memory_entry import TYPES, UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes
 _MESSAGE: Final = tuple(part.name for part in fields(CoreMessage))
 
 T = TypeVar("T")
-KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
-EPISODES: Final = (Kind.EPISODE, Kind.SUMMARY)
+_KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
+_EPISODES: Final = (Kind.EPISODE, Kind.SUMMARY)
 
 
 class MemoryManager:
@@ -96,7 +96,7 @@ class MemoryManager:
         min_importance: float = 0.0,
         where: Where | None = None,
     ) -> list[MemoryEntry]:
-        """What matters for a query, best first; only what has this `metadata`, where it is given.
+        """Searches one type of memory, best first; with `metadata`, only entries that have it.
 
         Long-term memory is what was learned, and what was said with importance in any conversation
         of the scope and is not near in this one.
@@ -136,9 +136,9 @@ class MemoryManager:
             case MemoryTypes.WORKING:
                 return Where(ids=tuple(record.id for record in self.working_memory.records()))
             case MemoryTypes.EPISODIC:
-                return Where(kinds=EPISODES)
+                return Where(kinds=_EPISODES)
         important = Where(kinds=(Kind.MESSAGE,), importance_min=self.config.importance_threshold)
-        return Where(kinds=KNOWLEDGE) | (important & ~near)
+        return Where(kinds=_KNOWLEDGE) | (important & ~near)
 
     # Adding.
 
@@ -193,7 +193,7 @@ class MemoryManager:
             stated=None if stated is None else check_importance(stated),
             pinned=bool(meta.get("pinned")),
             tags=[tag for tag in known if isinstance(tag, str)],
-        ).value
+        )
 
     async def _get_embedding(self, content: str) -> list[float]:
         rows = await self._run(embed_checked, self.memory.parts.embedder, [content])

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ...core.draft import Message as CoreMessage
-from ...core.errors import BadInput
-from ...core.plugins import translate_errors
+from ...core.errors import BadInput, translate_errors
 from ...models.adapt import find_qualified_name, guess_argument, make_argument
 from ...models.llm import Request, Turn, llm_of
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text

@@ -11,7 +11,7 @@ from ..opening import check_limit
 from .base import BaseMemoryStore, FairLock, Kept, await_if_needed
 from .message import Message
 
-STRATEGIES = ("fifo",)
+_STRATEGIES = ("fifo",)
 _log = logging.getLogger(__name__)
 
 
@@ -23,9 +23,7 @@ class InMemoryMemoryStore(BaseMemoryStore):
     """
 
     max_messages: int | None = None
-    _token_limit: int | None = (
-        None  # apart, as subclasses have a `max_tokens` of their own and count otherwise
-    )
+    _token_limit: int | None = None  # subclasses have a `max_tokens` of their own and count otherwise
 
     def __init__(
         self,
@@ -35,9 +33,9 @@ class InMemoryMemoryStore(BaseMemoryStore):
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
-        if eviction_strategy not in STRATEGIES:
+        if eviction_strategy not in _STRATEGIES:
             raise BadInput(
-                f"unknown eviction strategy {eviction_strategy!r}; there is {', '.join(STRATEGIES)}"
+                f"unknown eviction strategy {eviction_strategy!r}; there is {', '.join(_STRATEGIES)}"
             )
         self.max_messages = check_limit(max_messages, "max_messages")
         self._token_limit = check_limit(max_tokens, "max_tokens")
@@ -84,7 +82,7 @@ class SlidingWindowMemory(InMemoryMemoryStore):
         self.max_messages = check_limit(size, "window_size")
 
 
-Overflow = Callable[[list[Message]], Awaitable[Any] | Any]
+_Overflow = Callable[[list[Message]], Awaitable[Any] | Any]
 
 
 class SafeMemoryStore(BaseMemoryStore):
@@ -94,7 +92,7 @@ class SafeMemoryStore(BaseMemoryStore):
     after it returned, the newest 80 % are kept. Where it fails, nothing is dropped or added.
     """
 
-    def __init__(self, max_size: int, overflow_handler: Overflow, **where: Unpack[Kept]) -> None:
+    def __init__(self, max_size: int, overflow_handler: _Overflow, **where: Unpack[Kept]) -> None:
         super().__init__(**where)
         if not callable(overflow_handler):
             raise BadInput(

@@ -13,7 +13,7 @@ from ...core.validate import Json, Moment, clean_json, clean_text, dump_json, mo
 from ...text.tokens import TokenCounter
 from ...views import message_of
 
-ZONE = "utc_offset"  # in the data of a record whose message had a time zone; others come back in local time
+_ZONE = "utc_offset"  # in the data of a record whose message had a time zone; others come back in local time
 
 
 @dataclass
@@ -76,13 +76,13 @@ def message_as_json(message: Message) -> dict[str, Json]:
     fields = {name: getattr(message, name) for name in _FIELDS}
     fields |= {name: clean_json(fields[name], name) for name in ("metadata", "tool_calls")}
     offset = message.timestamp.utcoffset()
-    return fields if offset is None else fields | {ZONE: offset.total_seconds()}
+    return fields if offset is None else fields | {_ZONE: offset.total_seconds()}
 
 
 def message_of_record(record: Record) -> Message:
     """The message that a record was made of."""
     plain, data = message_of(record), record.whole.data
-    offset = data.get(ZONE) if isinstance(data, Mapping) else None
+    offset = data.get(_ZONE) if isinstance(data, Mapping) else None
     message = Message(
         role=plain.role,
         content=plain.content,

@@ -22,7 +22,9 @@ from .base import BaseMemoryStore, Kept
 from .message import Message, message_of_record
 
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0, depth=1000)
-CANDIDATES: Final = 100  # the index smooths over neighbouring turns; the best of so many are compared exactly
+_CANDIDATES: Final = (
+    100  # the index smooths over neighbouring turns; the best of so many are compared exactly
+)
 
 
 class SemanticMemoryStore(BaseMemoryStore):
@@ -63,7 +65,7 @@ class SemanticMemoryStore(BaseMemoryStore):
             vector=asked,
             recipe=COSINE,
             understand=False,
-            limit=top_k + CANDIDATES,
+            limit=top_k + _CANDIDATES,
         )
         records = [hit.record for hit in hits]
         nearness = [_cosine(asked, rows) for rows in vectors_of(records, len(asked))]

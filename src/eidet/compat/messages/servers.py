@@ -20,7 +20,7 @@ from .base import BaseMemoryStore, Beside, FairLock, Kept
 from .limits import InMemoryMemoryStore
 from .message import Message, message_as_json, message_of_record
 
-SPARE: Final = 0.1  # of its time to live, by which the end of a message is put off in advance
+_SPARE: Final = 0.1  # of its time to live, by which the end of a message is put off in advance
 PAGE: Final = 64
 
 
@@ -101,10 +101,10 @@ class RedisMemoryStore(_OnServer):
         super()._after()
         memory, seconds = self.memory, self.ttl.total_seconds()
         now, page = memory.parts.clock(), self.conversation.records(limit=PAGE)
-        if now >= self._put_off + SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
+        if now >= self._put_off + _SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
             page, self._put_off = self.conversation.records(), now
         due = [r for r in page if (r.expires or 0.0) < now + seconds and not is_protected(r)]
-        end = now + (1 + SPARE) * seconds
+        end = now + (1 + _SPARE) * seconds
         store = memory.parts.store  # a verb would make it a new version of what was said
         verbs.rewrite_form(store, [(record, record.but(expires=end)) for record in due], now=now)
 

@@ -25,7 +25,7 @@ BEGINNING = "Previous conversation summary: "
 _log = logging.getLogger(__name__)
 
 
-class AgentCaller(Protocol):
+class _AgentCaller(Protocol):
     """Calls agents by name, as `App.run_context()` does."""
 
     async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
@@ -35,7 +35,7 @@ class AgentCaller(Protocol):
 class _NeedsContext(Protocol):
     """A store that calls agents by name. `App.run_context()` tells it where."""
 
-    context: AgentCaller | None
+    context: _AgentCaller | None
 
 
 class SummaryMemory(BaseMemoryStore):
@@ -47,14 +47,14 @@ class SummaryMemory(BaseMemoryStore):
     leaves the history, not the memory.
     """
 
-    context: AgentCaller | None = None
+    context: _AgentCaller | None = None
 
     def __init__(
         self,
         summarizer_agent: str | LLM | Callable[[str], Any] | None = None,
         threshold: int = 50,
         *,
-        context: AgentCaller | None = None,
+        context: _AgentCaller | None = None,
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)

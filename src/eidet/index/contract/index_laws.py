@@ -18,6 +18,7 @@ from ...store.ram import RamStore
 from ...text import pack, term_id
 from ...text.analysis import pack_analysis
 from .. import Candidates, Floats, Hints, Index, Probe
+from ..embedded.postings import PRIOR
 
 NOW: Final = 1_700_000_000.0
 WIDTH: Final = 16
@@ -59,7 +60,7 @@ def long(
 
 def bm25(tf: float, length: float, mean: float, holding: int, of: int) -> float:
     """The score of one term by the book, with k1 = 1.2 and b = 0.4."""
-    rarity = np.log1p((of - holding + 0.5) / (holding + 0.5))
+    rarity = np.log1p((PRIOR + of - holding + 0.5) / (holding + 0.5))
     return float(rarity * tf * 2.2 / (tf + 1.2 * (0.6 + 0.4 * length / mean)))
 
 

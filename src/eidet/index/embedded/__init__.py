@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,7 @@ from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe
 from .cache import BATCH, ScopeCache
 from .lexicon import Lexicon
-from .merge import merge_candidates
-from .queries import ShardQueries, merge_voices
+from .queries import ShardQueries, merge_candidates, merge_statistics, merge_voices
 from .shard import Shard
 from .sidecar import Sidecars
 from .vectors import VectorPlanes
@@ -83,6 +82,11 @@ class EmbeddedIndex:
         self.queries: ShardQueries[VectorPlanes] = ShardQueries(store, self.cache, lexicon, analyzer)
 
     def search(self, probe: Probe) -> Candidates:
+        if not probe.scope.is_one and probe.terms:
+            parts = self.cache.ask_each(
+                probe.scope, probe.head, partial(self.queries.count_terms, terms=probe.terms)
+            )
+            probe = replace(probe, statistics=merge_statistics(parts))
         search = partial(self.queries.search, probe=probe)
         return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 

@@ -12,9 +12,9 @@ from .. import Floats, Rows
 
 A = TypeVar("A", bound=np.generic)
 MANY: Final = 4_096  # scores of which a sample is worth its cost
-SAMPLED: Final = 16  # one score of so many is in the sample
+_SAMPLED: Final = 16  # one score of so many is in the sample
 MARKED: Final = 50_000  # rows up to which marking some of them is quicker than sorting these
-SURPLUS: Final = 8  # places in the sample beyond what the depth asks for
+_SURPLUS: Final = 8  # places in the sample beyond what the depth asks for
 
 
 def grow_capacity(capacity: int, needed: int) -> int:
@@ -79,9 +79,9 @@ def _find_high(scores: Floats, depth: int) -> Rows:
 
     A sample tells from which score on. Where most are the same, which a sort is slow with, it is those above.
     """
-    low, rank = np.minimum.reduce(scores), (3 * depth) // (2 * SAMPLED) + SURPLUS
-    if len(scores) > MANY and rank * SAMPLED < len(scores):
-        low = max(low, np.partition(scores[::SAMPLED], -rank)[-rank])
+    low, rank = np.minimum.reduce(scores), (3 * depth) // (2 * _SAMPLED) + _SURPLUS
+    if len(scores) > MANY and rank * _SAMPLED < len(scores):
+        low = max(low, np.partition(scores[::_SAMPLED], -rank)[-rank])
     high: Rows = (scores > low).nonzero()[0]
     return high
 

@@ -24,8 +24,8 @@ Read = Callable[[list[int]], Iterable[Record | None]]  # seqs -> records
 
 ASKED: Final = 2  # a path that is asked for so often gets a column; until then the store answers
 PATHS: Final = 32  # columns of a scope; those asked for longest ago go
-CHARS: Final = 1 << 24  # of the different texts of a path; with more, the store answers
-FOLLOWED: Final = 256  # paths whose asking is counted
+_CHARS: Final = 1 << 24  # of the different texts of a path; with more, the store answers
+_FOLLOWED: Final = 256  # paths whose asking is counted
 _VALUE_BYTES: Final = 150  # that a value takes beside its characters
 _ORDERED: Final = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
@@ -70,7 +70,7 @@ class Attributes:
             self._columns.move_to_end(path)
             return True
         self._asked[path] = self._asked.pop(path, 0) + 1
-        if len(self._asked) > FOLLOWED:
+        if len(self._asked) > _FOLLOWED:
             self._asked.popitem(last=False)
         return self._asked[path] >= ASKED
 
@@ -87,7 +87,7 @@ class Attributes:
         for path, column in behind.items():
             rows = np.repeat(np.array(codes[path], np.int32), sizes)
             column.append(rows[column.count - start :])
-            if column.chars > CHARS:
+            if column.chars > _CHARS:
                 self._refused.add(path)
                 del self._columns[path]
         self._make_room(len(set(wanted)))
@@ -95,7 +95,7 @@ class Attributes:
     def _make_room(self, needed: int) -> None:
         while len(self._columns) > max(PATHS, needed):
             self._columns.popitem(last=False)
-        if len(self._refused) > FOLLOWED:
+        if len(self._refused) > _FOLLOWED:
             self._refused.clear()
         self.nbytes = sum(column.nbytes for column in self._columns.values())
 

@@ -87,14 +87,10 @@ class ScopeCache(Generic[V]):
             self._epoch = head.epoch
         return head
 
-    def list_paths(self, scope: Scope) -> list[str]:
-        """The scopes that a question is about."""
-        return list(verbs.count_scopes(self._store, scope)) if scope.below else [scope.path]
-
     def ask_each(self, scope: Scope, known: Head | None, ask: Callable[[str, Head], T]) -> list[T]:
         """The answers of all scopes that a question is about, as of one head."""
         head = self.read_head(known)
-        return [ask(path, head) for path in self.list_paths(scope)]
+        return [ask(path, head) for path in verbs.list_paths(self._store, scope)]
 
     def ask(self, scope: str, head: Head, question: Callable[[Shard[V]], T]) -> T:
         """Answers from a shard that has seen everything up to `head`."""

@@ -25,7 +25,7 @@ from .vectors import VectorPlanes
 
 MOST: Final = 100_000  # words kept, for all scopes together: some 50 MB
 
-Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> the terms, as far as they are found
+_Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> the terms, as far as they are found
 
 
 class WordReader(NamedTuple):
@@ -53,7 +53,7 @@ class Lexicon:
                 words.setdefault(id, np.asarray(vector, "<f4").tobytes())
         return words
 
-    def rows(self, ids: Terms, spell: Spell) -> tuple[NDArray[np.int8], Floats]:
+    def rows(self, ids: Terms, spell: _Spell) -> tuple[NDArray[np.int8], Floats]:
         """Bytes and scales, one row per term; zeros for a term that nobody can spell."""
         with self._lock:
             if len(self._places) > MOST:
@@ -66,7 +66,7 @@ class Lexicon:
                 rows[at] = self._find_places(unknown)
             return self._vectors.high.take(rows, axis=0), self._vectors.scale.take(rows)
 
-    def reader(self, spell: Spell) -> WordReader:
+    def reader(self, spell: _Spell) -> WordReader:
         return WordReader(partial(self.rows, spell=spell), self.vectors, list_related(self._analyzer))
 
     def vectors(self, terms: Sequence[str]) -> Floats:
@@ -84,7 +84,7 @@ class Lexicon:
         self._vectors = VectorPlanes(self._embedder.width)
         self._vectors.append([None])
 
-    def _learn(self, ids: Sequence[int], spell: Spell) -> None:
+    def _learn(self, ids: Sequence[int], spell: _Spell) -> None:
         """A word that the embedder knows whole has its vector; others are embedded as they are spelt."""
         own = {id: self._own[id] for id in ids if id in self._own}
         self._add(list(own), list(own.values()))

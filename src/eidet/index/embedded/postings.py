@@ -17,8 +17,9 @@ from .arrays import extend_array, grow_capacity
 
 TAIL_ROWS: Final = 8192
 PATIENCE: Final = 64  # comparisons with the tail for each term there is: more have cost as much as a merge
-K1: Final = 1.2
+_K1: Final = 1.2
 B: Final = 0.4
+PRIOR: Final = 100  # rows of other things that a scope is taken to have, so that some more change little
 
 Terms = NDArray[np.uint32]
 Docs = NDArray[np.int32]
@@ -34,16 +35,16 @@ class Bm25(NamedTuple):
     @classmethod
     def of_terms(cls, held: NDArray[np.intp], live: int, total: float) -> Bm25:
         """`held` says how many living rows hold each term; `total` is the number of terms in all of them."""
-        rarity = np.log1p((live - held + 0.5) / (held + 0.5))
+        rarity = np.log1p((PRIOR + live - held + 0.5) / (held + 0.5))
         return cls(rarity, total / live if live and total else 1.0)
 
     def score(self, which: NDArray[np.intp], lengths: Floats, counts: NDArray[Any]) -> Floats:
         """What each occurrence of a term adds to its row. Changes `lengths`."""
         norm = lengths
-        norm *= K1 * B / self.mean
-        norm += K1 * (1 - B)
+        norm *= _K1 * B / self.mean
+        norm += _K1 * (1 - B)
         norm += counts
-        weight: Floats = (self.rarity * (K1 + 1)).astype(np.float32).take(which)
+        weight: Floats = (self.rarity * (_K1 + 1)).astype(np.float32).take(which)
         weight *= counts
         weight /= norm
         return weight
@@ -177,20 +178,27 @@ class Postings:
         live: int,
         total: float,
         only: NDArray[np.bool_] | None = None,
+        scale: Bm25 | None = None,
     ) -> tuple[Floats, Floats]:
         """A score for every row, 0 without any of the terms and if not in `only`; and each term's rarity.
 
         `alive` marks the rows that count for the statistics, `live` how many there are and `total`
         how many terms they have together: exact per scope, so that a rebuilt index scores the same.
+        A `scale` of several scopes takes their place.
         """
         which, docs, counts = self.lookup(terms)
         if alive is not None:
             which, docs, counts = _among(alive, which, docs, counts)
-        scale = Bm25.of_terms(np.bincount(which, minlength=len(terms)), live, total)
+        scale = scale or Bm25.of_terms(np.bincount(which, minlength=len(terms)), live, total)
         if only is not None:
             which, docs, counts = _among(only, which, docs, counts)
         weight = scale.score(which, self.lengths.take(docs), counts)
         return np.bincount(docs, weight, self.count).astype(np.float32), scale.rarity.astype(np.float32)
+
+    def count_rows(self, terms: Sequence[int], alive: NDArray[np.bool_] | None) -> NDArray[np.intp]:
+        """How many rows hold each term; of those that are `alive`, if not all are."""
+        which, docs, _ = self.lookup(terms)
+        return np.bincount(which if alive is None else which[alive[docs]], minlength=len(terms))
 
     def score(self, terms: Sequence[int], scale: Bm25) -> Floats:
         """BM25 of every row, by the statistics of a larger scope that the rows are from."""

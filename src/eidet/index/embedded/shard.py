@@ -16,13 +16,13 @@ from ...core.where import Where
 from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Head
 from ...text.analysis import Analysis, read_analysis
-from .. import Candidates, Floats, Neighbours, Probe, Rows, Span
+from .. import Candidates, Floats, Neighbours, Probe, Rows, Span, WordStatistics
 from .arrays import top, unite
 from .attributes import Attributes
 from .columns import FEW, ColumnTable
 from .filters import Resolve
 from .lexicon import WordReader
-from .postings import Postings
+from .postings import Bm25, Postings
 from .row_traits import LastPassing, Passing, Portrait, describe_rows, portray
 from .vectors import Scorer, VectorArm, unit
 from .vocabulary import Vocabulary
@@ -33,7 +33,7 @@ V_co = TypeVar("V_co", bound=VectorArm, covariant=True)
 
 EXACT: Final = 8  # of the depth, this part is scored exactly
 WHOLE: Final = 4096  # so many rows are all candidates
-ALIGNED: Final = 20_000  # in larger scopes words are not aligned, only counted
+_ALIGNED: Final = 20_000  # in larger scopes words are not aligned, only counted
 DEAD_ROWS: Final = 1000  # so many may be marked before they are dropped; in large scopes, a quarter
 
 
@@ -155,7 +155,7 @@ class Shard(Generic[V_co]):
         passing = self._passing.read(self.columns, probe.where, probe.now, resolve)
         query = None if probe.vector is None or not self.count else unit(probe.vector)
         coarse = None if query is None else arm.scan(query, passing.rows)
-        words, rarity = self._count_words(probe.terms, passing)
+        words, rarity = self._count_words(probe, passing)
         spans = {"dense": _span_of(coarse), "words": _span_of(words)}
         best = _choose_candidates(coarse, words, passing.count, probe.depth)
         if best is not None:
@@ -256,20 +256,33 @@ class Shard(Generic[V_co]):
     ) -> Floats | None:
         """The share of the question's words that each row covers, similar ones included; None if unknown."""
         spelt = probe.hints.spelt
-        if lexicon is None or not spelt or self.live > ALIGNED:
+        if lexicon is None or not spelt or self.live > _ALIGNED:
             return None
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.postings, lexicon.learn)
         return self._vocabulary.align(probe.terms, spelt, lexicon, rarity, rows)
 
-    def _count_words(self, terms: Sequence[int], passing: Passing) -> tuple[Floats | None, Floats]:
-        """A score for each row that passed, and how rare each term is in the scope."""
+    def _count_words(self, probe: Probe, passing: Passing) -> tuple[Floats | None, Floats]:
+        """A score for each row that passed, and how rare each term is in what was asked."""
+        terms, known = probe.terms, probe.statistics
         if not terms or not self.count:
             return None, np.zeros(len(terms), np.float32)
-        alive = self.columns.alive if self.live < self.count else None
         only = None if passing.all_living else passing.keep
-        scores, rarity = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=only)
+        scale = None if known is None else Bm25.of_terms(np.array(known.holding), known.units, known.terms)
+        scores, rarity = self.postings.bm25(
+            terms, alive=self._alive, live=self.live, total=self.total, only=only, scale=scale
+        )
         return scores if passing.rows is None else scores.take(passing.rows), rarity
+
+    def count_terms(self, terms: Sequence[int]) -> WordStatistics:
+        """What BM25 goes by in this scope."""
+        held = self.postings.count_rows(terms, self._alive) if self.count else np.zeros(len(terms), np.intp)
+        return WordStatistics(tuple(held.tolist()), self.live, self.total)
+
+    @property
+    def _alive(self) -> NDArray[np.bool_] | None:
+        """Which rows are alive; None where all are."""
+        return self.columns.alive if self.live < self.count else None
 
     def shed_words(self) -> None:
         """Lets go what aligning words has learnt; it is learnt again when a question needs it."""

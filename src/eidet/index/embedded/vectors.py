@@ -20,13 +20,13 @@ from ...models.embed.quantise import first_rows
 from .. import Floats, Rows
 from .arrays import extend_array, grow_capacity, top
 
-FINE: Final = 254.0
-THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
+_FINE: Final = 254.0
+_THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
 THREADS: Final = min(2, os.cpu_count() or 1)
 AT_ONCE: Final = 128  # vectors that are split into planes: what that takes stays in the cache of a core
-RETRY: Final = 16  # scans after which the other number of threads is tried again
-NOISE: Final = 1e-6  # differences below this come from rounding
-EDGE: Final = 99.0  # percent of the points fill the plane; the others are drawn in from outside
+_RETRY: Final = 16  # scans after which the other number of threads is tried again
+_NOISE: Final = 1e-6  # differences below this come from rounding
+_EDGE: Final = 99.0  # percent of the points fill the plane; the others are drawn in from outside
 
 
 class Scorer(Protocol):
@@ -72,19 +72,19 @@ class _ThreadChoice:
         self._scans = 0
 
     def threads(self, rows: int) -> int:
-        if rows < THREADED_FROM:
+        if rows < _THREADED_FROM:
             return 1
         self._scans += 1
         best = min(self._cost, key=lambda count: self._cost[count])
-        return 1 + THREADS - best if self._scans % RETRY == 0 else best
+        return 1 + THREADS - best if self._scans % _RETRY == 0 else best
 
     def note(self, threads: int, rows: int, seconds: float) -> None:
-        if rows >= THREADED_FROM:
+        if rows >= _THREADED_FROM:
             known, cost = self._cost[threads], seconds / rows
             self._cost[threads] = cost if not known else 0.5 * known + 0.5 * cost
 
 
-PACE: Final = _ThreadChoice()
+_PACE: Final = _ThreadChoice()
 
 
 class VectorPlanes:
@@ -111,7 +111,7 @@ class VectorPlanes:
         steps /= np.where(scale > 0, scale, 1)[:, None]
         high = np.rint(steps)
         steps -= high
-        steps *= FINE
+        steps *= _FINE
         rows = slice(self.count, self.count + len(blobs))
         self.high[rows] = high
         self.low[rows] = np.rint(steps, out=steps)
@@ -128,9 +128,9 @@ class VectorPlanes:
         coarse = np.rint(query * (127 / top)).astype(np.int8)[None]
         matrix = self.high[: self.count] if rows is None else self.high[rows]
         scale = self.scale[: self.count] if rows is None else self.scale[rows]
-        threads, start = PACE.threads(len(matrix)), time.perf_counter()
+        threads, start = _PACE.threads(len(matrix)), time.perf_counter()
         dots = simsimd.cdist(coarse, matrix, metric="dot", out_dtype="float32", threads=threads)
-        PACE.note(threads, len(matrix), time.perf_counter() - start)
+        _PACE.note(threads, len(matrix), time.perf_counter() - start)
         scores: Floats = np.asarray(dots, np.float32).reshape(-1)
         scores *= scale
         scores *= top / 127
@@ -138,7 +138,7 @@ class VectorPlanes:
 
     def exact(self, query: Floats, rows: Rows) -> Floats:
         """Cosine with the rows given, to about 0.00001."""
-        matrix: Floats = self.low.take(rows, axis=0) * np.float32(1 / FINE)
+        matrix: Floats = self.low.take(rows, axis=0) * np.float32(1 / _FINE)
         matrix += self.high.take(rows, axis=0)
         scores: Floats = matrix @ query
         scores *= self.scale.take(rows)
@@ -146,7 +146,7 @@ class VectorPlanes:
 
     def read(self, rows: slice) -> Floats:
         """The unit vectors of some rows."""
-        matrix: Floats = self.low[rows] * np.float32(1 / FINE)
+        matrix: Floats = self.low[rows] * np.float32(1 / _FINE)
         matrix += self.high[rows]
         matrix *= self.scale[rows, None]
         return matrix
@@ -218,8 +218,8 @@ def _main_components(rows: NDArray[Any]) -> NDArray[Any]:
 
 def _fit_square(plane: NDArray[Any]) -> NDArray[Any]:
     """Most points within -0.9 to 0.9; what lies further out comes close to the edge."""
-    reach = np.percentile(np.abs(plane), EDGE, axis=0)
-    scaled = plane / np.where(reach > NOISE, reach, np.inf) * 0.9
+    reach = np.percentile(np.abs(plane), _EDGE, axis=0)
+    scaled = plane / np.where(reach > _NOISE, reach, np.inf) * 0.9
     beyond = np.abs(scaled) > 0.9
     far = np.sign(scaled) * (0.9 + 0.1 * np.tanh((np.abs(scaled) - 0.9) * 2))
     fitted: NDArray[Any] = np.where(beyond, far, scaled)

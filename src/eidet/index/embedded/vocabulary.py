@@ -17,22 +17,104 @@ from numpy.typing import NDArray
 
 from ...text.word_forms import Related
 from .. import Floats, Rows
-from .arrays import distinct
+from .arrays import distinct, expand_runs, extend_array, grow_capacity
 from .filters import Mask
-from .postings import Postings, Terms
-from .row_words import Numbers, RowWords
+from .postings import Docs, Postings, Terms
+
+NOBODY: Final = 0  # the number of no word: it fills up the last block of a row
+BLOCK: Final = 16  # words; some rows are read by their blocks, which is quicker than word by word
+
+Numbers = NDArray[np.intp]  # to be looked up by: narrower ones are widened each time, at twice the cost
+
+
+class RowWords:
+    """Numbers of words in blocks, row after row; each row has one block at least. Rows are only added."""
+
+    def __init__(self, numbers: Numbers, docs: Docs, count: int) -> None:
+        """From pairs of a word's number and the row that has it, for `count` rows."""
+        sizes = np.bincount(docs, minlength=count)
+        taken = np.maximum(1, -(-sizes // BLOCK))
+        self._count = count
+        self._owners: Rows | None = None
+        self._ends: Rows = np.cumsum(taken)
+        self._blocks: Numbers = np.full((self._size, BLOCK), NOBODY, np.intp)
+        if (docs[1:] < docs[:-1]).any():
+            numbers = numbers[np.argsort(docs)]
+        shift = (self._ends - taken) * BLOCK - (np.cumsum(sizes) - sizes)
+        self._blocks.reshape(-1)[np.arange(len(docs)) + np.repeat(shift, sizes)] = numbers
+
+    @property
+    def _size(self) -> int:
+        """In blocks."""
+        return int(self._ends[self._count - 1]) if self._count else 0
+
+    def append(self, numbers: Sequence[int] | Numbers) -> None:
+        """Adds a row, given by the numbers of its words."""
+        at, size = self._size, len(numbers)
+        end = at + max(1, -(-size // BLOCK))
+        self._reserve(end, self._count + 1)
+        row = self._blocks[at:end].reshape(-1)
+        row[:size] = numbers
+        row[size:] = NOBODY
+        self._ends[self._count] = end
+        self._count += 1
+        self._owners = None
+
+    def _reserve(self, size: int, count: int) -> None:
+        if size > len(self._blocks):
+            self._blocks = extend_array(self._blocks, self._size, grow_capacity(len(self._blocks), size))
+        if count > len(self._ends):
+            self._ends = extend_array(self._ends, self._count, grow_capacity(len(self._ends), count))
+
+    def find_best(self, values: Floats, worth: Mask, rows: Rows) -> Floats:
+        """The highest value that any word of each row has; `values` has a row per term, a column per number.
+
+        No value is below 0. Of numbers that are not `worth` anything, as `NOBODY`, all are 0. Rows rise.
+        """
+        blocks, owners = self._read(rows)
+        numbers = blocks.reshape(-1)
+        at: Rows = worth.take(numbers).nonzero()[0]
+        best = np.zeros((len(values), len(rows)), np.float32)
+        places = owners.take(at // BLOCK) + len(rows) * np.arange(len(values))[:, None]
+        np.maximum.at(  # a reduction run by run takes three times as long, as most rows have one word
+            best.reshape(-1), places.reshape(-1), values.take(numbers.take(at), axis=1).reshape(-1)
+        )
+        return best
+
+    def _read(self, rows: Rows) -> tuple[Numbers, Rows]:
+        """The blocks of some rows, and the place of its row among them for each block."""
+        if len(rows) == self._count:
+            return self._blocks[: self._size], self._list_owners()
+        first = self._ends.take(rows - 1)
+        first[rows == 0] = 0
+        sizes, at = expand_runs(first, self._ends.take(rows))
+        return self._blocks.take(at, axis=0), np.arange(len(rows)).repeat(sizes)
+
+    def _list_owners(self) -> Rows:
+        """The row of each block; kept until rows are added."""
+        if self._owners is None:
+            ends = self._ends[: self._count]
+            sizes = ends.copy()
+            sizes[1:] -= ends[:-1]
+            self._owners = np.arange(self._count).repeat(sizes)
+        return self._owners
+
+    @property
+    def nbytes(self) -> int:
+        return self._blocks.nbytes + self._ends.nbytes + 8 * self._size
+
 
 FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
 MOST_TERMS: Final = 2_000  # of questions, for which similar words are kept
 KEPT_BYTES: Final = 1_500  # about, for each of them
 
-NO_WORDS: Final[Related] = {}
+_NO_WORDS: Final[Related] = {}
 
 Bytes = NDArray[np.int8]
 Learn = Callable[[Terms], tuple[Bytes, Floats]]  # term ids -> their vectors and scales
 
 
-class WordKnowledge(Protocol):
+class _WordKnowledge(Protocol):
     """What is known of terms: their unit vectors, and the other forms of each."""
 
     @property
@@ -42,22 +124,22 @@ class WordKnowledge(Protocol):
     def related(self) -> Mapping[int, Related]: ...
 
 
-class Similar(NamedTuple):
+class _Similar(NamedTuple):
     """Numbers of words that are similar to a term, and how similar; `known` words were compared."""
 
     numbers: Numbers
     nearness: Floats
     known: int
 
-    def merge(self, other: Similar) -> Similar:
+    def merge(self, other: _Similar) -> _Similar:
         """Both, with the later one's `known`."""
         if not self.known:
             return other
         numbers = np.concatenate((self.numbers, other.numbers))
-        return Similar(numbers, np.concatenate((self.nearness, other.nearness)), other.known)
+        return _Similar(numbers, np.concatenate((self.nearness, other.nearness)), other.known)
 
 
-NO_SIMILAR: Final = Similar(np.empty(0, np.intp), np.empty(0, np.float32), 0)
+_NO_SIMILAR: Final = _Similar(np.empty(0, np.intp), np.empty(0, np.float32), 0)
 
 
 class Vocabulary:
@@ -73,7 +155,7 @@ class Vocabulary:
         self._later: dict[int, int] = {}  # numbers of words that came after those
         self._rows = RowWords(self._words.searchsorted(terms) + 1, docs, postings.count)
         self._vectors, self._scale = learn(self._words)
-        self._similar: dict[str, Similar] = {}
+        self._similar: dict[str, _Similar] = {}
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
         """Learns the words of new rows, given by their ids."""
@@ -106,7 +188,7 @@ class Vocabulary:
         return numbers
 
     def align(
-        self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge, weights: Floats, rows: Rows
+        self, terms: Sequence[int], spelt: Sequence[str], known: _WordKnowledge, weights: Floats, rows: Rows
     ) -> Floats:
         """For each row 0 to 1: the share of the terms' weight that its words cover. The rows rise."""
         total = weights.sum()
@@ -116,7 +198,7 @@ class Vocabulary:
         shares: Floats = (weights / total) @ self._rows.find_best(nearness, is_near, rows)
         return shares
 
-    def _spread(self, terms: Sequence[int], similar: list[Similar]) -> tuple[Floats, Mask]:
+    def _spread(self, terms: Sequence[int], similar: list[_Similar]) -> tuple[Floats, Mask]:
         """How near each word is to each term, a row per term, a column per number; which are near to any."""
         nearness = np.zeros((len(terms), self._count + 1), np.float32)
         is_near = np.zeros(self._count + 1, np.bool_)
@@ -130,27 +212,27 @@ class Vocabulary:
         return nearness, is_near
 
     def _list_similar(
-        self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge
-    ) -> list[Similar]:
+        self, terms: Sequence[int], spelt: Sequence[str], known: _WordKnowledge
+    ) -> list[_Similar]:
         there = self._count
         if len(self._similar) > MOST_TERMS:
             self._similar = {}
-        lacking = [term for term in spelt if self._similar.get(term, NO_SIMILAR).known < there]
+        lacking = [term for term in spelt if self._similar.get(term, _NO_SIMILAR).known < there]
         if lacking:
             self._compare(lacking, dict(zip(spelt, terms, strict=True)), known)
         return [self._similar[term] for term in spelt]
 
-    def _compare(self, lacking: list[str], spelt: Mapping[str, int], known: WordKnowledge) -> None:
+    def _compare(self, lacking: list[str], spelt: Mapping[str, int], known: _WordKnowledge) -> None:
         """Compares terms with the words that were not there when they were last asked for."""
-        met = [self._similar.get(term, NO_SIMILAR) for term in lacking]
+        met = [self._similar.get(term, _NO_SIMILAR) for term in lacking]
         start = min(one.known for one in met)
         near = self._measure_nearness(known.vectors(lacking), start)
         for term, one, values in zip(lacking, met, near, strict=True):
-            self._raise_related(values, known.related.get(spelt[term], NO_WORDS), start)
+            self._raise_related(values, known.related.get(spelt[term], _NO_WORDS), start)
             fresh = values[one.known - start :]
             at = (fresh > 0).nonzero()[0]  # of floats it would be slow
             numbers = at + (one.known + 1)
-            found = Similar(numbers, fresh.take(at), self._count)
+            found = _Similar(numbers, fresh.take(at), self._count)
             self._similar[term] = one.merge(found)
 
     def _raise_related(self, values: Floats, related: Related, start: int) -> None:

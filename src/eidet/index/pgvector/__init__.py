@@ -28,9 +28,8 @@ from .. import Candidates, Neighbours, Probe, Scores, WordStatistics
 from ..embedded import EmbeddedIndex, EmbeddedSettings
 from ..embedded.arrays import judge_lowest
 from ..embedded.lexicon import make_lexicon
-from ..embedded.merge import merge_candidates
 from ..embedded.postings import Bm25
-from ..embedded.queries import merge_voices, report_faults
+from ..embedded.queries import merge_candidates, merge_voices, report_faults
 from ..embedded.vectors import unit
 from ..outside import OutsideIndex
 from ..scope_worker import ScopeWorker
@@ -44,13 +43,13 @@ __all__ = ["PgvectorIndex", "PgvectorSettings"]
 log: logging.Logger = logging.getLogger("eidet.index")
 
 MATCHING: Final = 5_000  # units that are looked at for their words: those with rare words
-SHORTLIST: Final = 200  # candidates at least, the best of both arms together
-LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
+_SHORTLIST: Final = 200  # candidates at least, the best of both arms together
+_LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
 SAMPLE: Final = 256  # vectors by which the lowest cosine is judged
 DEEPEST: Final = 1_000  # that the graph is searched at once
-RANK: Final = 60  # of reciprocal ranks
+_RANK: Final = 60  # of reciprocal ranks
 REST_SECONDS: Final = 1.0  # between two copies of a scope: another process may be at it, or the disk full
-JOIN_SECONDS: Final = 5.0
+_JOIN_SECONDS: Final = 5.0
 
 _NEAREST: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq WHERE {test}
     AND u.embedding IS NOT NULL ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
@@ -77,8 +76,8 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
     options = Options.parse(settings.index.partition("?")[2], hint="see docs/operate/pgvector.md")
     numbers = ("from_records", "tail", "few", "ef_search", "m", "ef_construction")
     options.check_known((*numbers, "background"))
-    given: dict[str, Any] = {name: options.read_whole(name, 0) for name in numbers if name in options.values}
-    given["background"] = options.read_flag("background", True)
+    given: dict[str, Any] = {name: options.parse_whole(name, 0) for name in numbers if name in options.values}
+    given["background"] = options.parse_flag("background", True)
     usual = PgvectorSettings(from_records=settings.sidecar_from, memory_mb=settings.index_memory_mb)
     return replace(usual, **given)
 
@@ -105,20 +104,19 @@ class _PgvectorFinder:
     ) -> Scores:
         test = self._state_condition(scope, probe)
         statistics = _count_words(connection, probe, copy)
-        passing = _count_passing(connection, test, max(self._how.few, probe.depth) + 1)
-        searched = copy.records + len(late)
+        searched, enough = copy.records + len(late), max(self._how.few, probe.depth)
+        passing = _estimate_passing(connection, test, searched)
+        if passing <= enough:  # else it would take long to count them
+            passing = _count_passing(connection, test, enough + 1)
         if passing <= probe.depth:
             rows = connection.execute(f"SELECT seq FROM records WHERE {test.sql}", test.values)
             return _answer((seq for (seq,) in rows), statistics, searched, passing)
-        few = passing <= self._how.few
-        if not few:
-            passing = _estimate_passing(connection, test, searched)
         looked_at = 2 * probe.depth * searched // max(passing, 1)
         matching = _find_matching(connection, probe, copy, test, statistics, looked_at)
-        near, lowest = self._find_near(connection, probe, copy, test, few=few)
+        near, lowest = self._find_near(connection, probe, copy, test, few=passing <= self._how.few)
         ranked = _fuse(near, matching)
-        found = _answer([*ranked[: max(SHORTLIST, probe.depth // 2)], *late], statistics, searched, passing)
-        return replace(found, leading=ranked[:LEADING], lowest=lowest)
+        found = _answer([*ranked[: max(_SHORTLIST, probe.depth // 2)], *late], statistics, searched, passing)
+        return replace(found, leading=ranked[:_LEADING], lowest=lowest)
 
     def _state_condition(self, scope: str, probe: Probe) -> SqlCondition:
         living = Where(
@@ -149,6 +147,8 @@ class _PgvectorFinder:
         )
         sql = (_NEAREST_OF if few else _NEAREST).format(units=copy.units_table, test=test.sql)
         near = connection.execute(sql, [*test.values, query, probe.depth]).fetchall()
+        if len(near) < probe.depth and not few:  # fewer pass than the planner believed
+            return self._find_near(connection, probe, copy, test, few=True)
         sample = connection.execute(
             f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
             f"WHERE embedding IS NOT NULL LIMIT {SAMPLE}",
@@ -226,7 +226,7 @@ def _fuse(*arms: Iterable[int]) -> list[int]:
     scores: dict[int, float] = {}
     for arm in arms:
         for rank, seq in enumerate(dict.fromkeys(arm)):
-            scores[seq] = scores.get(seq, 0.0) + 1 / (RANK + rank)
+            scores[seq] = scores.get(seq, 0.0) + 1 / (_RANK + rank)
     return sorted(scores, key=lambda seq: -scores[seq])
 
 
@@ -306,7 +306,7 @@ class PgvectorIndex:
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        in_ram = all(map(self._is_in_ram, self._ram.cache.list_paths(scope)))
+        in_ram = all(map(self._is_in_ram, verbs.list_paths(self._store, scope)))
         return (self._ram if in_ram else self._served).select(scope, where, now=now, order=order, limit=limit)
 
     def around(
@@ -318,7 +318,9 @@ class PgvectorIndex:
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         def hear(path: str, head: Head) -> tuple[str, ...]:
             in_ram = self._is_in_ram(path)
-            return self._ram.queries.list_voices(path, head) if in_ram else self._served.list_voices(path)
+            if in_ram:
+                return self._ram.queries.list_voices(path, head)
+            return self._served.list_voices(path, head)
 
         return merge_voices(self._ram.cache.ask_each(scope, head, hear))
 
@@ -378,7 +380,7 @@ class PgvectorIndex:
         return {**self._ram.stats(), **served}
 
     def close(self) -> None:
-        self._worker.close(JOIN_SECONDS)
+        self._worker.close(_JOIN_SECONDS)
         self._ram.close()
 
 

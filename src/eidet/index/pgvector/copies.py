@@ -30,11 +30,11 @@ T = TypeVar("T")
 LOCK: Final = 0x70677665
 PAGE: Final = 5_000  # entries copied at once
 WAIT_SECONDS: Final = 10.0  # for another process that copies the same scope
-COPY_SECONDS: Final = 300.0  # that a page may take to copy …
-EACH_SECONDS: Final = 0.01  # … and each record of the scope beyond that, when its graph is made
+_COPY_SECONDS: Final = 300.0  # that a page may take to copy …
+_EACH_SECONDS: Final = 0.01  # … and each record of the scope beyond that, when its graph is made
 WIDEST: Final = 4_000  # dimensions that an HNSW index of halfvec takes
 PLAIN: Final = 3_900  # up to here a vector fits into its row
-PREPARE_SECONDS: Final = 3_600.0  # that indexes on the records of a store may take to make
+_PREPARE_SECONDS: Final = 3_600.0  # that indexes on the records of a store may take to make
 
 _SCOPES: Final = """CREATE TABLE IF NOT EXISTS pgvector_scopes (
     scope text PRIMARY KEY, code integer GENERATED ALWAYS AS IDENTITY, width integer NOT NULL,
@@ -170,7 +170,7 @@ class Copies:
     def prepare(self) -> None:
         """Makes the extension, the list of copies and the indexes on `records`, where they are missing."""
         if not self._store.ask(_is_ready):
-            self._store.ask(_prepare, deadline_seconds=PREPARE_SECONDS)
+            self._store.ask(_prepare, deadline_seconds=_PREPARE_SECONDS)
 
     def ask(self, job: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
         """Runs a job on a connection; `DamagedCopy` where the tables it needs are gone or damaged."""
@@ -234,7 +234,7 @@ class Copies:
 
     def vacuum(self, copy: Copy) -> None:
         sql = f"VACUUM {copy.units_table}, {copy.words_table}"
-        self.ask(lambda connection: connection.execute(sql), COPY_SECONDS)
+        self.ask(lambda connection: connection.execute(sql), _COPY_SECONDS)
 
     def _do_alone(self, scope: str, job: Callable[[Connection[Any], str], T], records: int = 0) -> T:
         """Does a job in a transaction while nobody else copies the scope."""
@@ -253,7 +253,7 @@ class Copies:
                     raise BeingCopied(f"scope {scope} is being copied by another process") from None
                 return job(connection, scope)
 
-        return self.ask(run, COPY_SECONDS + EACH_SECONDS * records)
+        return self.ask(run, _COPY_SECONDS + _EACH_SECONDS * records)
 
     def _drop(self, connection: Connection[Any], scope: str) -> None:
         """Inside of DO, because the driver forgets all prepared statements when it sees a DROP."""

@@ -46,14 +46,14 @@ class DatabaseAddress:
         return f"{self.name} at {self.target}"
 
     def number(self, option: str, usual: float) -> float:
-        return Options(self.options).read_number(option, usual)
+        return Options(self.options).parse_number(option, usual)
 
 
 def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> DatabaseAddress:
     """`own` are the options that this database has beside those that all have."""
     name, target, options = _split(url)
     settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
-    deadline = Options(options).read_number("deadline", RETRY_POLICY.deadline_seconds)
+    deadline = Options(options).parse_number("deadline", RETRY_POLICY.deadline_seconds)
     return DatabaseAddress(
         name=name,
         target=target,
@@ -86,7 +86,7 @@ def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] =
     usual = VectorSettings()
     given: dict[str, Any] = {}
     for number in _NUMBERS & options.keys():
-        given[number] = type(getattr(usual, number))(read.read_number(number, 0.0))
+        given[number] = type(getattr(usual, number))(read.parse_number(number, 0.0))
     if "prefix" in options:
         if not (
             options["prefix"].isalnum() and options["prefix"][:1].isupper() and options["prefix"].isascii()

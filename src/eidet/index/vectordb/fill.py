@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class _Placement:
     """Where a scope is in a database, and up to which seq. Kept in the settings of the store.
 
     `settled` is what was sent so long ago before `sent_at` that it is found for sure.
@@ -50,7 +50,7 @@ class Placement:
         """The seq up to which the database finds everything."""
         return self.seq if now - self.sent_at >= settle_seconds else self.settled
 
-    def advance(self, seq: int, now: float, settle_seconds: float) -> Placement:
+    def advance(self, seq: int, now: float, settle_seconds: float) -> _Placement:
         return replace(self, seq=seq, settled=self.usable(now, settle_seconds), sent_at=now)
 
 
@@ -69,20 +69,20 @@ class Shipper:
         self._clock = clock
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
-        self._placements: dict[str, Placement | None] = {}
+        self._placements: dict[str, _Placement | None] = {}
         self._secret: bytes | None = None
         self._where = _short(f"{settings.prefix} {database.retrier.name} {UNIT_BITS}")
 
-    def placement(self, scope: str, epoch: int) -> Placement | None:
+    def placement(self, scope: str, epoch: int) -> _Placement | None:
         """The one that is known; read anew where it is of another epoch."""
         if scope not in self._placements:
             return self.refresh(scope)
         known = self._placements[scope]
         return known if known is None or known.epoch == epoch else self.refresh(scope)
 
-    def refresh(self, scope: str) -> Placement | None:
+    def refresh(self, scope: str) -> _Placement | None:
         text = verbs.get_setting(self._store, self._name(scope))
-        found = Placement(**json.loads(text), scope=scope) if text else None
+        found = _Placement(**json.loads(text), scope=scope) if text else None
         self._placements[scope] = found
         return found
 
@@ -150,11 +150,11 @@ class Shipper:
             self._database.prepare(known.at)
         self._fill(scope, known, keep=True)
 
-    def _fresh(self, scope: str) -> Placement:
+    def _fresh(self, scope: str) -> _Placement:
         """An empty shelf under a name that is not in use; what an earlier attempt left there is gone."""
         known = self._placements.get(scope)
         generation = 1 if known is None else known.generation + 1
-        found = Placement(
+        found = _Placement(
             collection=f"{self._settings.prefix}_{_short(self._store.identity)}_{self._width}",
             shelf=f"{_short(f'{self._store.identity}/{scope}')}-{generation}",
             width=self._width,
@@ -166,7 +166,7 @@ class Shipper:
         self._database.prepare(found.at)
         return found
 
-    def _fill(self, scope: str, known: Placement, *, keep: bool) -> Placement:
+    def _fill(self, scope: str, known: _Placement, *, keep: bool) -> _Placement:
         """Sends pages until the store's head is reached; with `keep`, each is remembered."""
         head, away = self._store.head(), known.seq
         while known.seq < head.seq:
@@ -181,7 +181,7 @@ class Shipper:
                 raise Unavailable(f"another process fills {self._database.retrier.name}", retry_after=1.0)
         return known
 
-    def _anew(self, scope: str, known: Placement) -> Placement:
+    def _anew(self, scope: str, known: _Placement) -> _Placement:
         """The store does not tell any more what went away meanwhile, or vectors were rewritten."""
         self._placements[scope] = known
         fresh = self._fill(scope, self._fresh(scope), keep=False)
@@ -189,7 +189,7 @@ class Shipper:
         self._database.discard(known.at)
         return fresh
 
-    def _send_page(self, known: Placement, changes: Changes) -> Placement:
+    def _send_page(self, known: _Placement, changes: Changes) -> _Placement:
         if changes.gone:
             for seqs in _pages(list(changes.gone), self._database.batch):
                 self._database.remove(known.at, seqs)
@@ -198,7 +198,7 @@ class Shipper:
             self._database.put(known.at, page)
         return known.advance(changes.head.seq, self._clock(), self._database.settle_seconds)
 
-    def _keep(self, scope: str, placement: Placement) -> None:
+    def _keep(self, scope: str, placement: _Placement) -> None:
         fields = {name: value for name, value in asdict(placement).items() if name != "scope"}
         verbs.set_settings(self._store, {self._name(scope): json.dumps(fields)})
         self._placements[scope] = placement

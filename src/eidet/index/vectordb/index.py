@@ -20,8 +20,7 @@ from ...text import Analyzer
 from .. import Candidates, Floats, Neighbours, Probe, Seqs
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
-from ..embedded.merge import merge_candidates
-from ..embedded.queries import ShardQueries, merge_voices
+from ..embedded.queries import ShardQueries, merge_candidates, merge_voices
 from ..embedded.vectors import unit
 from ..scope_worker import ScopeWorker
 from . import UNIT_BITS, Database, VectorLost, VectorSettings, VectorShelf
@@ -32,7 +31,7 @@ from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors
 log: logging.Logger = logging.getLogger("eidet.index")
 
 PAUSE_SECONDS: Final = 0.05
-STOP_SECONDS: Final = 30.0  # that a scope may take to be sent when the index is closed
+_STOP_SECONDS: Final = 30.0  # that a scope may take to be sent when the index is closed
 TRIES: Final = 3  # of one search while others send
 SLACK: Final = 16  # matches beyond those wanted: some may be gone since
 READ: Final = 400  # candidates whose vectors are read from the store, because only words or turns made them
@@ -319,7 +318,7 @@ class VectorIndex:
 
     def close(self) -> None:
         """What waits is sent if the database is up: the next process then has less to do."""
-        self._worker.close(STOP_SECONDS)
+        self._worker.close(_STOP_SECONDS)
         if self._database.retrier.health().state == "up":
             for scope in self.cache.scopes:
                 if self._ships.refresh(scope) is not None:

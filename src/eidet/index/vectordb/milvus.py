@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NO_COLLECTION: Final = 100  # a code of Milvus' errors
-WRONG_REQUEST: Final = frozenset({1100, 1101, 2000, 65535})
+_NO_COLLECTION: Final = 100  # a code of Milvus' errors
+_WRONG_REQUEST: Final = frozenset({1100, 1101, 2000, 65535})
 LONGEST: Final = 100  # characters of a name
 
 
@@ -185,9 +185,9 @@ def _translate_errors(name: str) -> Iterator[None]:
 
 def _refusal(name: str, code: int, words: str) -> EidetError:
     message = f"{name} answered {code}: {words.strip()[:300]}"
-    if code == NO_COLLECTION:
+    if code == _NO_COLLECTION:
         return VectorLost(message)
-    if code in WRONG_REQUEST or "auth" in words.lower():
+    if code in _WRONG_REQUEST or "auth" in words.lower():
         return Misconfigured(message)
     return Unavailable(message)
 

@@ -15,11 +15,11 @@ from .address import DatabaseAddress, Http, open_vector_index
 from .index import VectorIndex
 from .pushdown import EVERYTHING, Filter, Leaf, write_filter
 
-API_VERSION: Final = "2025-10"
-SETTLE_SECONDS: Final = 60.0  # what was written may take so long to be found
-REQUEST_BYTES: Final = 1_800_000  # of the 2 MB that a request may have
-NUMBER_BYTES: Final = 24
-COLUMN_BYTES: Final = 800
+_API_VERSION: Final = "2025-10"
+_SETTLE_SECONDS: Final = 60.0  # what was written may take so long to be found
+_REQUEST_BYTES: Final = 1_800_000  # of the 2 MB that a request may have
+_NUMBER_BYTES: Final = 24
+_COLUMN_BYTES: Final = 800
 _OPERATORS: Final = {
     "=": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte",
     "<": "$lt", "<=": "$lte", "in": "$in", "not in": "$nin",
@@ -45,8 +45,8 @@ class PineconeDatabase:
                 "pinecone needs a key: pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY (or file:PATH)"
             )
         self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
-        self.settle_seconds: float = address.number("settle", SETTLE_SECONDS)
-        headers = {"Api-Key": address.key, "X-Pinecone-API-Version": API_VERSION}
+        self.settle_seconds: float = address.number("settle", _SETTLE_SECONDS)
+        headers = {"Api-Key": address.key, "X-Pinecone-API-Version": _API_VERSION}
         self._http = Http(base=address.target, headers=headers)
 
     def prepare(self, shelf: VectorShelf) -> None:
@@ -60,7 +60,7 @@ class PineconeDatabase:
             )
 
     def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
-        page = max(1, REQUEST_BYTES // (shelf.width * NUMBER_BYTES + COLUMN_BYTES))
+        page = max(1, _REQUEST_BYTES // (shelf.width * _NUMBER_BYTES + _COLUMN_BYTES))
         for start in range(0, len(points), page):
             vectors = [
                 {"id": str(point.key), "values": point.vector.tolist(), "metadata": dict(point.columns)}

@@ -7,6 +7,7 @@ that `not` means the same in every database. Labels are hashed: any text fits, a
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,13 +18,13 @@ from ...store import Entry
 
 T = TypeVar("T")
 
-NEVER: Final = 1e15  # when what never expires does
+_NEVER: Final = 1e15  # when what never expires does
 TEXTS: Final = ("kind", "tier", "trust", "agent", "session", "who", "source")
 NUMBERS: Final = (
     "occurred", "created", "step", "stepped", "x", "y", "z", "placed", "importance", "expires",
 )  # fmt: skip
 LABELS: Final = ("agent", "session", "who", "source")
-OPPOSITE: Final = {
+_OPPOSITE: Final = {
     "=": "!=",
     "!=": "=",
     "in": "not in",
@@ -93,7 +94,7 @@ def columns(entry: Entry, secret: bytes) -> dict[str, Any]:
         "z": float(entry.z or 0),
         "placed": float(entry.x is not None),
         "importance": float(entry.importance),
-        "expires": NEVER if entry.expires is None else min(float(entry.expires), NEVER),
+        "expires": _NEVER if entry.expires is None else min(float(entry.expires), _NEVER),
     }
 
 
@@ -126,7 +127,7 @@ def some(parts: Iterable[Filter]) -> Filter:
 def negate(only: Filter) -> Filter:
     """The opposite, with `not` nowhere but in the comparisons."""
     if isinstance(only, Leaf):
-        return Leaf(only.column, OPPOSITE[only.op], only.value)
+        return Leaf(only.column, _OPPOSITE[only.op], only.value)
     join = some if isinstance(only, Every) else every
     return join(negate(part) for part in only.parts)
 
@@ -134,20 +135,20 @@ def negate(only: Filter) -> Filter:
 def passes(only: Filter, row: Mapping[str, Any]) -> bool:
     """Whether columns pass: the meaning that every database is held to."""
     if isinstance(only, Leaf):
-        return _COMPARE[only.op](row[only.column], only.value)
+        return bool(_COMPARE[only.op](row[only.column], only.value))
     join = all if isinstance(only, Every) else any
     return join(passes(part, row) for part in only.parts)
 
 
 _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "=": lambda a, b: bool(a == b),
-    "!=": lambda a, b: bool(a != b),
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
-    ">": lambda a, b: bool(a > b),
-    ">=": lambda a, b: bool(a >= b),
-    "<": lambda a, b: bool(a < b),
-    "<=": lambda a, b: bool(a <= b),
+    "=": operator.eq,
+    "!=": operator.ne,
+    "in": lambda one, several: one in several,
+    "not in": lambda one, several: one not in several,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
 }
 
 

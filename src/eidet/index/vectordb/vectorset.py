@@ -36,11 +36,11 @@ MARK: Final = b"-"  # an element without a record: the set is there though nothi
 KINDS: Final = {8: "Q8", 32: "NOQUANT"}
 TOLD: Final = {"Q8": (b"int8", b"q8"), "NOQUANT": (b"f32", b"fp32")}  # by VINFO
 ADDED: Final = 8  # elements added at once: others wait meanwhile, half a millisecond for each
-LINKED: Final = 100  # candidates when an element is linked; the server's 200 take twice as long
-WIDELY: Final = 8  # so many times the matches wanted are looked at for those that pass, then all
+_LINKED: Final = 100  # candidates when an element is linked; the server's 200 take twice as long
+_WIDELY: Final = 8  # so many times the matches wanted are looked at for those that pass, then all
 # Since these releases, and all after the last, a search aside may go on while elements are removed; before,
 # it reads memory that is freed, and the server may die.
-SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
+_SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
 # One letter each: every element carries them. What is asked for most stands first.
 NAMES: Final = {
     "expires": "e", "occurred": "c", "session": "s", "who": "w", "kind": "k", "tier": "t", "trust": "r",
@@ -49,7 +49,7 @@ NAMES: Final = {
 }  # fmt: skip
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
 _BINARY: Final = 1e-4  # the grammar knows no negative exponents: what is smaller is told by a power of two
-SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
+_SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
 
 
 def vectorset(
@@ -92,7 +92,7 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
+    deadline = Options(options).parse_number("deadline", 0.0) or place.deadline_seconds
     options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options
 
@@ -182,7 +182,7 @@ class VectorSets:
 
     def _list_commands(self, key: str, point: Point) -> Iterator[Command]:
         name, vector = _name(point.key), np.asarray(point.vector, "<f4").tobytes()
-        options = ("EF", LINKED, "SETATTR", _attributes(point.columns))
+        options = ("EF", _LINKED, "SETATTR", _attributes(point.columns))
         yield ("VADD", key, "FP32", vector, name, self._kind, *options)
         if point.key % (1 << UNIT_BITS):
             yield ("ZADD", f"{key}:u", 0, name)
@@ -194,7 +194,7 @@ class VectorSets:
         key = self._key(shelf)
         if only == NOTHING:
             return []
-        whole = only != EVERYTHING and self._sizes.get(key, SCANNED + 1) <= SCANNED
+        whole = only != EVERYTHING and self._sizes.get(key, _SCANNED + 1) <= _SCANNED
         found, held = self._search(shelf, vector, limit, only, whole=whole)
         if len(found) < min(limit, held) and not whole:  # few pass, or some cannot be reached
             found, _ = self._search(shelf, vector, limit, only, whole=True)
@@ -208,7 +208,7 @@ class VectorSets:
         asked: list[Any] = ["VSIM", key, "FP32", np.asarray(vector, "<f4").tobytes(), "WITHSCORES"]
         asked += ["COUNT", count, "EF", max(count, self._ef)]
         if only != EVERYTHING:
-            asked += ["FILTER", _expression(only), "FILTER-EF", WIDELY * max(count, self._ef)]
+            asked += ["FILTER", _expression(only), "FILTER-EF", _WIDELY * max(count, self._ef)]
         asked += ["TRUTH"] if whole else []
         asked += [] if self._may_search_aside() else ["NOTHREAD"]
         size, answer = self._ask(key, ("VCARD", key), asked)
@@ -255,7 +255,7 @@ class VectorSets:
 def is_sound(version: str) -> bool:
     """Whether elements may be removed from a set while it is searched."""
     parts = tuple(int(part) for part in version.split(".") if part.isdigit())
-    return parts >= SOUND[-1] or any(parts[:2] == fixed[:2] and parts >= fixed for fixed in SOUND)
+    return parts >= _SOUND[-1] or any(parts[:2] == fixed[:2] and parts >= fixed for fixed in _SOUND)
 
 
 def _name(key: int) -> str:

@@ -25,7 +25,7 @@ try:
 except ModuleNotFoundError as error:
     raise make_missing("Haystack", "haystack") from error
 
-MEMORIES: Final = 5  # that a search gives unless told otherwise
+_MEMORIES: Final = 5  # that a search gives unless told otherwise
 BUDGET: Final = 1000  # tokens of what an agent is reminded of
 _MEMORY: Final = Where(conditions=(Condition("meta.haystack", "=", "memory"),))
 
@@ -82,7 +82,7 @@ class EidetChatMemoryStore:
         *,
         query: str | None = None,
         filters: dict[str, Any] | None = None,
-        top_k: int = MEMORIES,
+        top_k: int = _MEMORIES,
         user_id: str | None = None,
         run_id: str | None = None,
         agent_id: str | None = None,

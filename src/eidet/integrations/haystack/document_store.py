@@ -176,7 +176,9 @@ class EidetDocumentStore(DocumentFields):
             for record, document in self._read(filters):
                 document.meta.update(meta)
                 drafts.append(_draft_document(document, record.occurred, self.use_embeddings))
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+            self.memory.remember(
+                drafts, scope=self.scope, keep_duplicates=True, again=True, read_speakers=True
+            )
         return len(drafts)
 
     def search(
@@ -213,7 +215,7 @@ class EidetDocumentStore(DocumentFields):
             _draft_document(document, at, self.use_embeddings)
             for document, at in zip(documents.values(), self._times.take(len(documents)), strict=True)
         ]
-        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True, read_speakers=True)
 
     def _read(self, filters: dict[str, Any] | None) -> list[tuple[Record, Document]]:
         found = []

@@ -103,7 +103,7 @@ class Home:
         raise BadInput(_NEEDED)
 
     def everything(self) -> tuple[Scope, Where | None]:
-        """All that is open: a scope, and a filter where several parts of it are."""
+        """Selects all that is open: a scope, and a filter where several parts of it are."""
         if self.open is None:
             return Scope.under(self.path), None
         if len(self.open) == 1:

@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ...core.errors import BadInput, Conflict, NotFound
-from ...core.event import Event
 from ...core.hit import Hits
-from ...core.record import Record, Trust
+from ...core.record import Event, Record, Trust
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...memory import Memory as EidetMemory
@@ -85,7 +84,7 @@ class Mem0Verbs:
         )
 
     def _within(self, user: str | None) -> Selection:
-        """All that is open, or all of one user."""
+        """Selects all that is open, or all of one user."""
         if user is None:
             return Selection(*self.home.everything())
         return Selection(self.home.scope_of("user_id", user), None)

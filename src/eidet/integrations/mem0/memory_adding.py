@@ -115,7 +115,9 @@ class MemoryAdding:
         if not drafts:
             return []
         scope = self.home.place(writing.entities)
-        stored = self.memory.remember(list(drafts), scope=scope, keep_duplicates=True, again=True)
+        stored = self.memory.remember(
+            list(drafts), scope=scope, keep_duplicates=True, again=True, read_speakers=True
+        )
         return [_tell_added(record) for record in stored]
 
 

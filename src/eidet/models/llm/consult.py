@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from ...core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable
-from ...core.plugins import translate_errors
+from ...core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable, translate_errors
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...net.http import TooSlow
 from . import LLM, Answer, BadAnswer, Declined, Request, Turn, instruction

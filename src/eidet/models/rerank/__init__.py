@@ -11,8 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
-from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import translate_errors
+from ...core.errors import BadInput, Misconfigured, translate_errors
 from .. import make_named
 
 _SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1

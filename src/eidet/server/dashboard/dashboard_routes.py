@@ -28,16 +28,14 @@ from ..rest.admin_routes import OF_THE_SERVER
 from ..serving import (
     Administers,
     Exports,
-    Forgets,
     Grant,
-    Previews,
     Reads,
     Writes,
     caller_of,
     check_rights,
     serving_of,
 )
-from . import facts_view, memories_view, overview_view, timeline_view, why_view
+from . import facts_view, memories_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
 from .record_json import record_as_json, records_as_json
@@ -45,7 +43,7 @@ from .transfer_routes import Report, stream_work
 
 T = TypeVar("T")
 CHANGES: Final = 200  # changes of an upkeep run that are told
-SAVED: Final = 20_000  # records of a scope that an evaluation set holds
+_SAVED: Final = 20_000  # records of a scope that an evaluation set holds
 
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
 
@@ -101,7 +99,7 @@ async def _read_head(grant: Reads) -> dict[str, int]:
 
 @router.get("/dashboard/overview")
 async def _read_overview(grant: Reads, caches: Caches) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: overview_view.read_overview(memory, caches.scan, grant.scope))
+    return await _ask(grant, lambda memory: timeline_view.read_overview(memory, caches.scan, grant.scope))
 
 
 @router.post("/debug/why")
@@ -142,7 +140,7 @@ async def _save_evaluation(grant: Exports, form: _SaveForm) -> dict[str, Any]:
         asked = memory.parts.clock() if form.now in (None, "") else moment(form.now, "now")
         question = Question(id=form.query[:200], text=form.query, gold=tuple(form.gold), asked=asked)
         check_plain(memory, False, instead="save the question in a set of your own")
-        records = memory.find(scope=grant.single, limit=SAVED)
+        records = memory.find(scope=grant.single, limit=_SAVED)
         with Auditing(memory.audit).doing("export", grant.single, file=str(file)) as done:
             count = save_question(file, grant.single, records, question)
             done(len(records))
@@ -179,23 +177,9 @@ async def _act_on_record(grant: Writes, form: memories_view.ActForm) -> dict[str
     return record_as_json(grant.caller.view(record))
 
 
-@router.post("/dashboard/revise")
-async def _revise_record(grant: Writes, form: memories_view.ReviseForm) -> dict[str, Any]:
-    changes = memories_view.changes_of(form)
-    record = await grant.memory.revise(form.id, scope=grant.single, version=form.version, **changes)
-    return record_as_json(grant.caller.view(record))
-
-
-@router.post("/dashboard/forget/preview")
-async def _preview_forget(grant: Previews, form: memories_view.ForgetForm) -> dict[str, Any]:
-    preview = await _ask(grant, lambda memory: memory.trust.preview_forget(form.ids, scope=grant.single))
-    return memories_view.preview_as_json(preview)
-
-
-@router.post("/dashboard/forget")
-async def _forget_records(grant: Forgets, form: memories_view.ForgetForm) -> dict[str, Any]:
-    done = await _ask(grant, lambda memory: memory.forget(form.ids, scope=grant.single, why=form.why))
-    return memories_view.receipt_as_json(done)
+@router.get("/dashboard/review")
+async def _list_waiting(grant: Reads) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: memories_view.list_waiting(memory, grant.scope))
 
 
 @router.post("/timeline")
@@ -279,7 +263,6 @@ def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, 
         "meanings": MEANINGS,
         "health": health,
         "retention": policies,
-        "review": records_as_json(memory.trust.review(scope=scope, limit=20), 160),
         "audited": memory.audit is not None,
         "sealed": is_sealed(memory.parts.store),
         "writable": memory.parts.store.writable,

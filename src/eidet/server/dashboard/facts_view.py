@@ -11,8 +11,8 @@ from ...graph.fact import Entity, Fact, Quotation
 from ...memory import Memory
 from .record_json import records_as_json
 
-ENTITIES: Final = 300  # names in the list
-NODES: Final = 60  # entities of a neighbourhood
+_ENTITIES: Final = 300  # names in the list
+_NODES: Final = 60  # entities of a neighbourhood
 LONGEST: Final = 400  # characters of a name or a quotation
 _APART: Final = frozenset(("subject", "object", "sources", "known_to", "nature", "trust", "seqs"))
 _PLAIN: Final = tuple(one.name for one in fields(Fact) if one.name not in _APART)
@@ -23,7 +23,7 @@ def read_facts(memory: Memory, scope: Scope, name: str | None, hops: int) -> dic
     facts = memory.facts
     entities = facts.entities(scope=scope)
     result: dict[str, Any] = {
-        "entities": [_entity_as_json(entity) for entity in entities[:ENTITIES]],
+        "entities": [_entity_as_json(entity) for entity in entities[:_ENTITIES]],
         "total": len(entities),
         "contradictions": _contradictions(memory, scope),
         "decisions": records_as_json(facts.decisions(scope=scope)[-20:], LONGEST),
@@ -56,7 +56,7 @@ def _neighbourhood(memory: Memory, scope: Scope, centre: Entity, hops: int) -> d
         beyond: list[Entity] = []
         for entity in ring:
             for neighbour in memory.facts.neighbours(entity, scope=scope):
-                if neighbour.entity.id not in nodes and len(nodes) < NODES:
+                if neighbour.entity.id not in nodes and len(nodes) < _NODES:
                     nodes[neighbour.entity.id] = _entity_as_json(neighbour.entity) | {"hop": hop}
                     beyond.append(neighbour.entity)
                 if neighbour.entity.id in nodes:

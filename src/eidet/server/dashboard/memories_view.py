@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
 from ...core.dict_filters import where_of
 from ...core.errors import BadInput, NotFound
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Condition, Where
 from ...memory import Memory
 from ...store import verbs
-from ...trust.erase import Forgotten, Preview
 from ...upkeep.curve import DAY, strength
 from ...upkeep.tier_plan import curve_of
+from ..rest.replies import etag_of
 from .record_json import PAGE_CHARS, record_as_json, records_as_json
 from .why_view import FilterForm
 
-CURVE_POINTS: Final = 64
+_CURVE_POINTS: Final = 64
 LINKS: Final = 50  # records of each sort of link that are told
+WAITING: Final = 100  # records to review that are told
 LEGAL_ACTS: Final = ("hold", "release")  # these need the right admin, as they do over REST
 ORDERS: Final = ("occurred", "created", "importance", "step", "uses", "seq")
 
@@ -74,35 +73,11 @@ def _find_mark(mark: str) -> Condition:
     return _MARKS[mark]
 
 
-class _RecordForm(BaseModel):
-    """Which record is meant."""
+class ActForm(BaseModel):
+    """An act on a record: pin, hold, quarantine …"""
 
     id: str
-
-
-class ActForm(_RecordForm):
-    """Something to be done to a record."""
-
     act: str
-
-
-class ReviseForm(_RecordForm):
-    """Fields of a record to be replaced, if it still is the version that was shown."""
-
-    version: int
-    text: str | None = None
-    kind: str | None = None
-    importance: float | None = None
-    who: str | None = None
-    occurred: float | str | None = None
-    meta: dict[str, Any] | None = None
-
-
-class ForgetForm(BaseModel):
-    """Which records are to be forgotten."""
-
-    ids: list[str] = Field(min_length=1, max_length=1000)
-    why: str | None = None
 
 
 def list_page(memory: Memory, scope: Scope, form: TableForm) -> dict[str, Any]:
@@ -134,6 +109,7 @@ def describe(memory: Memory, id: str, scope: str, *, whole: bool) -> dict[str, A
     record = require(memory, id, scope)
     chars = len(record.text) if whole else PAGE_CHARS
     return record_as_json(record, chars) | {
+        "etag": etag_of(record),
         "digest": record.digest,
         "data": record.data,
         "meta": dict(record.meta),
@@ -153,8 +129,8 @@ def _strength(memory: Memory, record: Record) -> dict[str, Any]:
     last = max(record.created, record.last_used or 0.0)
     end = max(now + 90 * DAY, last + 2 * (now - last))
     points = []
-    for step in range(CURVE_POINTS):
-        at = last + (end - last) * step / (CURVE_POINTS - 1)
+    for step in range(_CURVE_POINTS):
+        at = last + (end - last) * step / (_CURVE_POINTS - 1)
         left = strength(record.uses, record.created, record.last_used, record.importance, at, curve)
         points.append((at, round(left, 4)))
     left = strength(record.uses, record.created, record.last_used, record.importance, now, curve)
@@ -186,6 +162,22 @@ def _neighbours(memory: Memory, record: Record) -> list[Record | None]:
     return memory.parts.store.read(record.scope, [seq for seq, _ in beside])
 
 
+def list_waiting(memory: Memory, scope: Scope) -> dict[str, Any]:
+    """What waits for review, newest first, with the reasons; `more` says whether others wait."""
+    found = memory.trust.review(scope=scope, limit=WAITING + 1)
+    return {"records": [_waiting_as_json(one) for one in found[:WAITING]], "more": len(found) > WAITING}
+
+
+def _waiting_as_json(record: Record) -> dict[str, Any]:
+    label, mark = record.state.poison, record.state.quarantine
+    return record_as_json(record, PAGE_CHARS) | {
+        "because": None if mark is None else mark.because,
+        "score": None if label is None else label.score,
+        "why": [] if label is None else list(label.why),
+        "made_of": len(record.derived_from),
+    }
+
+
 def act_on(memory: Memory, scope: str, form: ActForm) -> Record:
     """Pins, holds, sets aside, or ends any of these."""
     acts: dict[str, Callable[..., Record]] = {
@@ -200,24 +192,6 @@ def act_on(memory: Memory, scope: str, form: ActForm) -> Record:
     if form.act not in acts:
         raise BadInput(f"there is no act {form.act!r}; there are {', '.join(acts)}")
     return acts[form.act](form.id, scope=scope)
-
-
-def changes_of(form: ReviseForm) -> dict[str, Any]:
-    """The fields that were given."""
-    return form.model_dump(exclude_unset=True, exclude={"id", "version"})
-
-
-def preview_as_json(preview: Preview) -> dict[str, Any]:
-    groups = ("asked", "copies", "dropped", "anew")
-    told = {name: records_as_json(getattr(preview, name)[:LINKS], 160) for name in groups}
-    return {"count": preview.count, **told}
-
-
-def receipt_as_json(forgotten: Forgotten) -> dict[str, Any]:
-    receipt = None
-    if forgotten.receipt is not None:
-        receipt = {"eidet": "receipt", "format": 1} | asdict(forgotten.receipt)
-    return {"count": int(forgotten), "receipt": receipt}
 
 
 def _event_as_json(event: Event) -> dict[str, Any]:

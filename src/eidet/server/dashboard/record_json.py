@@ -8,14 +8,14 @@ from typing import Any, Final
 from ...core.record import Record
 from ...core.record_table import FIELDS
 
-LIST_CHARS: Final = 400  # of a text in a list
+_LIST_CHARS: Final = 400  # of a text in a list
 PAGE_CHARS: Final = 20_000  # of a text on a page of its own, unless all of it is asked for
 
 _APART: Final = frozenset(("text", "data", "meta", "state", "derived_from"))  # of a page of its own
 _PLAIN: Final = tuple(one.name for one in FIELDS if one.shown and one.name not in _APART)
 
 
-def record_as_json(record: Record, chars: int = LIST_CHARS) -> dict[str, Any]:
+def record_as_json(record: Record, chars: int = _LIST_CHARS) -> dict[str, Any]:
     return {name: getattr(record, name) for name in _PLAIN} | {
         "text": record.text[:chars],
         "chars": len(record.text),
@@ -24,5 +24,5 @@ def record_as_json(record: Record, chars: int = LIST_CHARS) -> dict[str, Any]:
     }
 
 
-def records_as_json(records: Iterable[Record | None], chars: int = LIST_CHARS) -> list[dict[str, Any]]:
+def records_as_json(records: Iterable[Record | None], chars: int = _LIST_CHARS) -> list[dict[str, Any]]:
     return [record_as_json(record, chars) for record in records if record is not None]

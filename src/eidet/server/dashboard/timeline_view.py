@@ -1,9 +1,12 @@
-"""Timeline: writes, recalls, sessions, episodes and facts between two moments, in bins and day by day."""
+"""Timeline: writes, recalls, sessions, episodes and facts between two moments, in bins and day by day.
+
+And the overview: how much there is, what came lately, what was asked, what waits, and what is unhealthy.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
@@ -12,10 +15,11 @@ from ...core.errors import BadInput
 from ...core.scope import Scope
 from ...memory import Memory
 from ...quality import DAY
+from ...store import verbs
 from .entry_scan import EntryScan, Row
 from .record_json import records_as_json
 
-SINGLE: Final = 150  # records that are told one by one
+_SINGLE: Final = 150  # records that are told one by one
 LANES: Final = 120  # sessions that are told
 MARKED: Final = ("episode", "summary", "fact", "triple")  # kinds that stand for themselves on the line
 MARKS: Final = 80
@@ -40,7 +44,7 @@ def read_timeline(memory: Memory, scan: EntryScan, scope: Scope, form: TimelineF
     times = [getattr(row, form.by) for _, row in rows]
     start, end = _whole_range(times, memory.parts.clock())
     result = {"start": start, "end": end, "total": len(rows), "days": _count_days(times)}
-    return result | _read_stretch(memory, rows, form, start, end) | {"recalls": count_recalls(memory, scope)}
+    return result | _read_stretch(memory, rows, form, start, end) | {"recalls": _count_recalls(memory, scope)}
 
 
 def _read_stretch(
@@ -107,7 +111,7 @@ def _spread(rows: Iterable[Placed], by: str) -> list[Placed]:
 
 
 def _single(rows: list[Placed], by: str) -> list[Placed]:
-    if len(rows) > SINGLE:
+    if len(rows) > _SINGLE:
         return []
     return sorted(rows, key=lambda placed: getattr(placed[1], by))
 
@@ -126,7 +130,7 @@ def _count_days(times: Iterable[float]) -> dict[int, int]:
     return dict(Counter(int(at // DAY) for at in times))
 
 
-def count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
+def _count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
     """Counts recalls by day, and how many of them found nothing."""
     found: dict[int, dict[str, int]] = {}
     for tally in memory.parts.usage.tallies(scope, 0):
@@ -135,3 +139,61 @@ def count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
             day["recalls"] += tally.counts.get("recalls", 0)
             day["empty"] += tally.counts.get("empty", 0)
     return found
+
+
+DAYS: Final = 14  # that the bars show
+NEWEST: Final = 6
+_REVIEWED: Final = 100  # more records to review are not counted
+FEW_RECALLS: Final = 20  # too few to say that recalls find nothing
+
+
+def read_overview(memory: Memory, scan: EntryScan, scope: Scope) -> dict[str, Any]:
+    """One look at a scope; nothing of other scopes is told."""
+    stats = memory.admin.stats(scope)
+    newest = memory.find(scope=scope, order="-created", limit=NEWEST)
+    return {
+        "records": stats["records"],
+        "scopes": len(verbs.count_scopes(memory.parts.store, scope)),
+        "kinds": stats["kinds"],
+        "newest": records_as_json(newest, 240),
+        "days": _list_days(memory, scan, scope),
+        "waiting": _count_waiting(memory, scope),
+        "unhealthy": list(_find_faults(memory, stats)),
+    }
+
+
+def _list_days(memory: Memory, scan: EntryScan, scope: Scope) -> list[dict[str, int]]:
+    """Counts for each of the last days: records stored, recalls, and recalls that found nothing."""
+    today = int(memory.parts.clock() // DAY)
+    stored = Counter(int(row.created // DAY) for _, row in scan.rows(memory.parts.store, scope))
+    asked = _count_recalls(memory, scope)
+    nothing = {"recalls": 0, "empty": 0}
+    return [
+        {"day": day, "stored": stored[day], **asked.get(day, nothing)}
+        for day in range(today - DAYS + 1, today + 1)
+    ]
+
+
+def _count_waiting(memory: Memory, scope: Scope) -> dict[str, int]:
+    """Counts what waits for a person: reviews, contradictions, and records due for deletion."""
+    return {
+        "review": len(memory.trust.review(scope=scope, limit=_REVIEWED)),
+        "contradictions": len(memory.facts.contradictions(scope=scope)),
+        "retention": sum(one.due for one in memory.upkeep.retention(scope)),
+    }
+
+
+def _find_faults(memory: Memory, stats: dict[str, Any]) -> Iterator[str]:
+    """Says in words what is wrong with the memory."""
+    state = memory.admin.health()["state"]
+    if state != "up":
+        yield f"What the memory stands on is {state}."
+    if not memory.parts.store.writable:
+        yield "The memory is open for reading only."
+    retrieval = stats["retrieval"]
+    found = retrieval["hit_ratio"]
+    if found and retrieval["recalls"] >= FEW_RECALLS and found["value"] < 0.5:
+        yield "More than half of all recalls find nothing."
+    drift = retrieval.get("drift") or {}
+    if drift.get("verdict") == "drifted" and drift.get("worse"):
+        yield "Recalls do worse than they did before."

@@ -22,8 +22,8 @@ from ...text.analysis import NAMED, NUMBERED, TIMED
 from ...text.tokens import counter_of
 from .record_json import record_as_json
 
-ARM_ROWS: Final = 25  # candidates of an arm that are told
-REMOVED_ROWS: Final = 8
+_ARM_ROWS: Final = 25  # candidates of an arm that are told
+_REMOVED_ROWS: Final = 8
 _FORMS: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
 
 
@@ -126,7 +126,7 @@ def _meaning(explained: Explained) -> dict[str, Any]:
     result: dict[str, Any] = {"terms": list(explained.ranking.terms), "dates": _dates(asked)}
     for name in ("dense", "speaker", "several", "session", "kind", "place", "moment"):
         result[name] = getattr(asked, name)
-    for name in ("names", "entities", "phrases"):
+    for name in ("names", "phrases"):
         result[name] = list(getattr(asked, name))
     result["form"] = _form(asked)
     result["identifiers"] = [one.text for one in asked.identifiers]
@@ -149,12 +149,12 @@ def _arms(memory: Memory, explained: Explained) -> dict[str, list[dict[str, Any]
     """The best candidates of each arm, with what they say."""
     trace = explained.hits.trace
     assert trace is not None
-    wanted = [id for best in trace.arms.values() for id, _ in best[:ARM_ROWS]]
+    wanted = [id for best in trace.arms.values() for id, _ in best[:_ARM_ROWS]]
     known = _read_by_id(memory, explained, wanted)
     return {
         name: [
             {"score": score, "record": record_as_json(known[id], 160)}
-            for id, score in best[:ARM_ROWS]
+            for id, score in best[:_ARM_ROWS]
             if id in known
         ]
         for name, best in trace.arms.items()
@@ -176,7 +176,7 @@ def _list_removed(explained: Explained) -> list[dict[str, Any]]:
             "record": record_as_json(hit.record, 160),
             "because": [] if where is None else list(failing_parts(where, hit.record)),
         }
-        for hit in list(explained.removed)[:REMOVED_ROWS]
+        for hit in list(explained.removed)[:_REMOVED_ROWS]
     ]
 
 

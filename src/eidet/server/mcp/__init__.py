@@ -1,6 +1,6 @@
 """MCP: the verbs of a memory as tools for agents, over stdio and over HTTP.
 
-memory_tools.py     remember, recall, context, revise, forget, history
+memory_tools.py     remember, recall, recall_all, context, revise, promote, forget, history
 graph_tools.py      on request: the nine tools of the reference knowledge-graph server
 tool_arguments.py   what tools take, with what a model reads about it
 tool_answers.py     what tools answer, as text and as values
@@ -34,13 +34,13 @@ from .memory_server import CountCall, MemoryServer
 from .memory_tools import MemoryTools
 from .tool_answers import tell, tell_fact
 
-MARKDOWN: Final = "text/markdown"
-FACTS_TOLD: Final = 20  # of a profile
-TURNS_READ: Final = 1000  # the newest ones, from which sessions are told
-SESSIONS_TOLD: Final = 20
-SUGGESTIONS: Final = 100  # what MCP allows a completion to hold
+_MARKDOWN: Final = "text/markdown"
+_FACTS_TOLD: Final = 20  # of a profile
+_TURNS_READ: Final = 1000  # the newest ones, from which sessions are told
+_SESSIONS_TOLD: Final = 20
+_SUGGESTIONS: Final = 100  # what MCP allows a completion to hold
 SESSIONS: Final = "The conversations that were active last."
-PROFILE: Final = "What matters most in a scope."
+_PROFILE: Final = "What matters most in a scope."
 
 __all__ = ["create_mcp", "serve_stdio"]
 
@@ -50,10 +50,10 @@ READS: Final = ToolAnnotations(
 WRITES: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-CREATES: Final = ToolAnnotations(
+_CREATES: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
-DELETES: Final = ToolAnnotations(
+_DELETES: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
 
@@ -91,20 +91,26 @@ def create_mcp(
 def _add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
     server.add_verb(tools.remember, Right.WRITE, "Remember", WRITES)
     server.add_verb(tools.recall, Right.READ, "Recall", READS)
+    server.add_verb(tools.recall_all, Right.READ, "Recall all on a topic", READS)
     server.add_verb(tools.context, Right.READ, "Context for a question", READS)
     server.add_verb(tools.revise, Right.WRITE, "Revise a memory", WRITES)
-    server.add_verb(tools.forget, Right.FORGET, "Forget for good", DELETES)
+    server.add_verb(tools.promote, Right.WRITE, "Copy or move to another scope", WRITES)
+    server.add_verb(tools.forget, Right.FORGET, "Forget for good", _DELETES)
     server.add_verb(tools.history, Right.READ, "History of a memory", READS)
+    # Whoever asks here is an agent: a page that it read could tell it to approve what the page wrote.
+    server.add_verb(tools.review, Right.ADMIN, "Review what waits", READS)
+    server.add_verb(tools.approve, Right.ADMIN, "Approve a memory", WRITES)
+    server.add_verb(tools.reject, Right.ADMIN, "Reject a memory", _DELETES)
 
 
 def _add_graph_tools(server: MemoryServer, tools: GraphTools) -> None:
     """The annotations are those of the reference server."""
-    server.add_verb(tools.create_entities, Right.WRITE, "Create Entities", CREATES)
-    server.add_verb(tools.create_relations, Right.WRITE, "Create Relations", CREATES)
-    server.add_verb(tools.add_observations, Right.WRITE, "Add Observations", CREATES)
-    server.add_verb(tools.delete_entities, Right.FORGET, "Delete Entities", DELETES)
-    server.add_verb(tools.delete_observations, Right.FORGET, "Delete Observations", DELETES)
-    server.add_verb(tools.delete_relations, Right.FORGET, "Delete Relations", DELETES)
+    server.add_verb(tools.create_entities, Right.WRITE, "Create Entities", _CREATES)
+    server.add_verb(tools.create_relations, Right.WRITE, "Create Relations", _CREATES)
+    server.add_verb(tools.add_observations, Right.WRITE, "Add Observations", _CREATES)
+    server.add_verb(tools.delete_entities, Right.FORGET, "Delete Entities", _DELETES)
+    server.add_verb(tools.delete_observations, Right.FORGET, "Delete Observations", _DELETES)
+    server.add_verb(tools.delete_relations, Right.FORGET, "Delete Relations", _DELETES)
     server.add_verb(tools.read_graph, Right.READ, "Read Graph", READS)
     server.add_verb(tools.search_nodes, Right.READ, "Search Nodes", READS)
     server.add_verb(tools.open_nodes, Right.READ, "Open Nodes", READS)
@@ -154,15 +160,15 @@ class _ScopeResources:
         """What is most important in a scope: pinned memories and facts, most important first."""
         with self._access.enter(scope) as place:
             facts = await self._memory.find(
-                scope=place, kinds=["fact", "summary"], order="-importance", limit=FACTS_TOLD
+                scope=place, kinds=["fact", "summary"], order="-importance", limit=_FACTS_TOLD
             )
-            working = await self._memory.find(scope=place, kinds="working", limit=FACTS_TOLD)
+            working = await self._memory.find(scope=place, kinds="working", limit=_FACTS_TOLD)
             count = await self._memory.count(scope=place)
             standing = await self._memory.facts.instructions(scope=place)
         lines = [f"# What is known in {place}", "", f"{count} memories."]
         if standing:
             lines += ["", "## Instructions and preferences"]
-            lines += [f"- {tell_fact(fact)}" for fact in standing[:FACTS_TOLD]]
+            lines += [f"- {tell_fact(fact)}" for fact in standing[:_FACTS_TOLD]]
         lines += _list_section("Working on", working)
         lines += _list_section("Most important", facts)
         return "\n".join(lines)
@@ -171,11 +177,11 @@ class _ScopeResources:
         """The sessions of a scope that were active last, newest first, each with its newest turn."""
         with self._access.enter(scope) as place:
             turns = await self._memory.find(
-                scope=place, kinds=["message", "interaction", "action", "episode"], limit=TURNS_READ
+                scope=place, kinds=["message", "interaction", "action", "episode"], limit=_TURNS_READ
             )
         lines = [
             f"- {session}: {len(said)} turns, last at {iso_time(said[0].occurred)}: {tell(said[0])}"
-            for session, said in list(_group_sessions(turns).items())[:SESSIONS_TOLD]
+            for session, said in list(_group_sessions(turns).items())[:_SESSIONS_TOLD]
         ]
         return "\n".join([f"# Recent sessions in {place}", "", *(lines or ["There are none yet."])])
 
@@ -211,16 +217,16 @@ class _ScopeResources:
             known = await self._memory.scopes()
         begun = [name for name in sorted(known) if name.startswith(argument.value)]
         found = [name for name in begun if self._access.reaches(name)]
-        return Completion(values=found[:SUGGESTIONS], total=len(found), has_more=len(found) > SUGGESTIONS)
+        return Completion(values=found[:_SUGGESTIONS], total=len(found), has_more=len(found) > _SUGGESTIONS)
 
 
 def _add_resources(server: MCPServer, resources: _ScopeResources) -> None:
     """Registers the resources and the prompt. Resources without a scope are of the caller's usual one."""
     for name, about, home, of_scope in (
-        ("profile", PROFILE, resources.home_profile, resources.profile),
+        ("profile", _PROFILE, resources.home_profile, resources.profile),
         ("sessions", SESSIONS, resources.home_sessions, resources.sessions),
     ):
-        uri, told = f"memory://{name}", dict[str, Any](description=about, mime_type=MARKDOWN)
+        uri, told = f"memory://{name}", dict[str, Any](description=about, mime_type=_MARKDOWN)
         server.resource(uri, name=name, title=name.capitalize(), **told)(home)
         title = f"{name.capitalize()} of a scope"
         server.resource(f"{uri}/{{+scope}}", name=f"{name}_of_scope", title=title, **told)(of_scope)

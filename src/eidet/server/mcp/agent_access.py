@@ -84,15 +84,23 @@ class AgentAccess:
 
         The server has checked the right that the tool, resource or prompt needs.
         """
+        with self.enter_all(scope) as place:
+            yield place.path
+
+    @contextmanager
+    def enter_all(self, scopes: str | list[str] | None) -> Iterator[Scope]:
+        """The same for tools that read, which take several scopes."""
         caller = self.caller
-        place = self._find_scope(caller, scope)
+        place = self._find_scopes(caller, scopes)
         with caller.act(acts().source or SOURCE):
             yield place
 
-    def _find_scope(self, caller: Caller, scope: str | None) -> str:
-        if scope is None:
-            return caller.choose_home(self.home)
-        meant = Scope.exactly(scope)
-        if not caller.reaches(meant):
-            raise NotFound(f"there is no scope {scope!r} here")
-        return meant.path
+    def _find_scopes(self, caller: Caller, scopes: str | list[str] | None) -> Scope:
+        if scopes is None:
+            return Scope.of(caller.choose_home(self.home))
+        named = [scopes] if isinstance(scopes, str) else scopes
+        meant = Scope.among([Scope.exactly(one) for one in named])
+        for one in meant.members:
+            if not caller.reaches(one):
+                raise NotFound(f"there is no scope {one.path!r} here")
+        return meant

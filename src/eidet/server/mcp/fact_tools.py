@@ -9,10 +9,11 @@ from mcp.types import CallToolResult
 
 from ...aio import AsyncMemory
 from ...core.errors import BadInput
+from ...core.scope import Scope
 from ...graph.fact import Fact
 from .agent_access import AgentAccess
 from .tool_answers import FactsAnswer, answer, make_fact, tell_fact
-from .tool_arguments import About, AsOf, EverHeld, KnownAt, Limit, Object, Relation, ScopeName, Subject
+from .tool_arguments import About, AsOf, EverHeld, KnownAt, Limit, Object, Relation, ScopeNames, Subject
 
 
 class FactTools:
@@ -32,7 +33,7 @@ class FactTools:
         known_at: KnownAt = None,
         ever: EverHeld = False,
         limit: Limit = 50,
-        scope: ScopeName = None,
+        scope: ScopeNames = None,
     ) -> Annotated[CallToolResult, FactsAnswer]:
         """Tells facts with their times: who lives where, works at what, likes what, and since when.
 
@@ -43,7 +44,7 @@ class FactTools:
         _check_asked(about, subject, relation, object)
         times = _FactsAskedAt(as_of, known_at, ever)
         times.check()
-        with self._access.enter(scope) as place:
+        with self._access.enter_all(scope) as place:
             if about is not None:
                 found = await self._list_about(about, relation, times, place)
             else:
@@ -53,7 +54,7 @@ class FactTools:
         return answer("\n".join(lines) or "no such fact is known", values)
 
     async def _list_about(
-        self, about: str, relation: str | None, times: _FactsAskedAt, place: str
+        self, about: str, relation: str | None, times: _FactsAskedAt, place: Scope
     ) -> list[Fact]:
         wanted, known_at = _name_relation(relation), times.known_at
         if times.ever:
@@ -70,7 +71,7 @@ class FactTools:
         object: str | None,
         times: _FactsAskedAt,
         limit: int,
-        place: str,
+        place: Scope,
     ) -> list[Fact]:
         matches = await self._memory.facts.match(
             subject=subject,

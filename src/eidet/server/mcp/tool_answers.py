@@ -46,12 +46,24 @@ class RecallAnswer(BaseModel):
     memories: list[_RecalledItem] = Field(description="Best first.")
 
 
+class RecallAllAnswer(BaseModel):
+    memories: list[_RecalledItem] = Field(description="In order of time.")
+    maybe: list[_RecalledItem] = Field(description="Those that may belong, the likeliest first.")
+    count: int
+    complete: bool
+    reason: str = Field(description="Why something may be missing.")
+
+
 class ContextAnswer(BaseModel):
     text: str = Field(description="A block to put into a prompt.")
     tokens: int
     budget: int
     ids: list[str] = Field(description="The memories that the block tells.")
     left_out: int = Field(description="How many more were found that did not fit.")
+
+
+class ReviewAnswer(BaseModel):
+    memories: list[AgentMemory] = Field(description="Newest first.")
 
 
 class ReviseAnswer(BaseModel):

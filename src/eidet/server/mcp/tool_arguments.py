@@ -16,8 +16,8 @@ from ..rest.bodies import limit_field
 
 Tool = Callable[..., Coroutine[Any, Any, Any]]
 
-MOST_HITS: Final = 100
-MOST_TEXTS: Final = 100
+_MOST_HITS: Final = 100
+_MOST_TEXTS: Final = 100
 MOST_IDS: Final = 1000
 MOST_TOKENS: Final = 32_000
 
@@ -27,7 +27,9 @@ def _take(argument: Argument, about: str = "", **narrower: Any) -> Any:
     return limit_field(replace(argument, **narrower), f"{argument.about} {about}".strip())
 
 
-_KINDS: Final = ("fact", "message", "episode", "summary", "document", "state", "action", "interaction")
+_KINDS: Final = (
+    *("fact", "message", "episode", "summary", "document", "procedure", "state", "action", "interaction"),
+)
 _TRUSTS: Final = ("user", "tool", "web", "unknown")
 _CHOICES: Final = {"kind": _KINDS, "kinds": _KINDS, "trust": _TRUSTS}  # what an agent may choose from
 _TYPES: Final = {Form.NUMBER: float}
@@ -62,11 +64,17 @@ def _hint_of(name: str, argument: Argument) -> Any:
 
 
 ScopeName = Annotated[str | None, Field(description=f"{table.SCOPE} Leave it out for the usual one.")]
+ScopeNames = Annotated[
+    str | list[str] | None,
+    Field(description=f"{table.SCOPE} A list asks several at once. Leave it out for the usual one."),
+]
+TargetScope = Annotated[str, _take(table.PROMOTE["to"])]
+MoveIt = Annotated[bool, _take(table.PROMOTE["move"])]
 NewText = Annotated[str, _take(NEW_MEMORY["text"])]
 MoreTexts = Annotated[
     list[str] | None,
     Field(
-        max_length=MOST_TEXTS - 1,
+        max_length=_MOST_TEXTS - 1,
         description="Further texts with the same details. All are stored, or none.",
     ),
 ]
@@ -74,7 +82,7 @@ PreviewOnly = Annotated[bool, _take(table.FORGET["preview"])]
 Question = Annotated[str, _take(table.QUERY)]
 Key = Annotated[str | None, _take(NEW_MEMORY["key"])]
 Again = Annotated[bool, _take(table.AGAIN)]
-Limit = Annotated[int, _take(table.LIMIT, most=MOST_HITS)]
+Limit = Annotated[int, _take(table.LIMIT, most=_MOST_HITS)]
 Budget = Annotated[int, _take(table.CONTEXT["budget"], most=MOST_TOKENS)]
 RecordId = Annotated[str, _take(table.ID)]
 RecordIds = Annotated[list[str] | None, _take(table.IDS, longest=MOST_IDS)]

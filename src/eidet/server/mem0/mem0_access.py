@@ -14,16 +14,7 @@ from ...integrations.mem0.entities import Home
 from ...integrations.mem0.mem0_verbs import Mem0Verbs
 from ...integrations.mem0.memory_adding import MemoryAdding
 from ..access import Caller, Right
-from ..serving import (
-    Grant,
-    ScopeHeader,
-    ScopeQuery,
-    Serving,
-    caller_of,
-    check_reach,
-    check_rights,
-    serving_of,
-)
+from ..serving import Grant, Serving, caller_of, check_reach, check_rights, named_scope, serving_of
 
 HOME: Final = "mem0"
 T = TypeVar("T")
@@ -86,12 +77,10 @@ class Mem0Grant:
 def _needs_in_mem0(*rights: Right) -> Callable[..., Awaitable[Mem0Grant]]:
     """A dependency: the caller has these rights; without any, a valid key suffices."""
 
-    async def grant(
-        request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None
-    ) -> Mem0Grant:
+    async def grant(request: Request) -> Mem0Grant:
         caller, serving = caller_of(request), serving_of(request)
         check_rights(caller, *rights)
-        home = _choose_home(caller, scope_header if scope is None else scope)
+        home = _choose_home(caller, named_scope(request))
         door = request.app.state.mem0
         assert isinstance(door, Mem0Door)
         return Mem0Grant(Grant(caller, serving, Scope(home.path)), door.verbs(home), door.adding(home))

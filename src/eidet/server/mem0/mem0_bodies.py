@@ -14,9 +14,9 @@ from ...integrations.mem0.mem0_filters import parse_time
 from ...integrations.mem0.mem0_items import Writing, clean_metadata, parse_expiration
 from ...integrations.mem0.mem0_verbs import MemoryChange
 
-EntityId = str | int
+_EntityId = str | int
 Time = int | float | str
-MemoryKey = Annotated[str, Field(min_length=1, max_length=1000)]
+_MemoryKey = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class _ClientBody(BaseModel):
@@ -29,10 +29,10 @@ class AddBody(_ClientBody):
     """Messages to remember, and whose they are: by name, or in `filters`."""
 
     messages: str | dict[str, Any] | list[Any]
-    user_id: EntityId | None = None
-    agent_id: EntityId | None = None
-    app_id: EntityId | None = None
-    run_id: EntityId | None = None
+    user_id: _EntityId | None = None
+    agent_id: _EntityId | None = None
+    app_id: _EntityId | None = None
+    run_id: _EntityId | None = None
     filters: dict[str, Any] | None = None
     metadata: dict[str, Any] | None = None
     timestamp: Time | None = None
@@ -113,7 +113,7 @@ class UpdateBody(_ClientBody):
 class _BatchUpdate(UpdateBody):
     """One memory of many, and its change."""
 
-    memory_id: MemoryKey
+    memory_id: _MemoryKey
 
 
 class BatchUpdateBody(_ClientBody):
@@ -125,7 +125,7 @@ class BatchUpdateBody(_ClientBody):
 class _NamedMemory(_ClientBody):
     """One memory of many."""
 
-    memory_id: MemoryKey
+    memory_id: _MemoryKey
 
 
 class BatchDeleteBody(_ClientBody):
@@ -137,7 +137,7 @@ class BatchDeleteBody(_ClientBody):
 class JudgementBody(_ClientBody):
     """Whether a memory was useful; null takes no side."""
 
-    memory_id: MemoryKey
+    memory_id: _MemoryKey
     feedback: Literal["POSITIVE", "NEGATIVE", "VERY_NEGATIVE"] | None = None
     feedback_reason: str | None = None
 
@@ -145,6 +145,6 @@ class JudgementBody(_ClientBody):
 def parse_entities(said: Mapping[str, Any]) -> Entities:
     """Entities of the platform, whose names may have spaces."""
     for name in NAMES:
-        if not isinstance(said.get(name), EntityId | None):
+        if not isinstance(said.get(name), _EntityId | None):
             raise BadInput(f"{name} must be a text")
     return Entities.parse(said, spaces=True)

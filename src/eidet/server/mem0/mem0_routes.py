@@ -32,12 +32,12 @@ from .mem0_bodies import (
     parse_entities,
 )
 
-ORG: Final = "eidet"
+_ORG: Final = "eidet"
 _BLANK: Final[dict[str, Any]] = {**dict.fromkeys(NAMES), "expiration_date": None, "categories": []}
 _ALWAYS: Final = ("id", "memory", "score")  # told whichever fields are asked for
 MemoryId = Annotated[str, Path(alias="id"), AfterValidator(unquote)]
-EntityName = Annotated[str, Path(alias="name"), AfterValidator(unquote)]
-EntityType = Annotated[Literal["user", "agent", "app", "run"], Path(alias="type")]
+_EntityName = Annotated[str, Path(alias="name"), AfterValidator(unquote)]
+_EntityType = Annotated[Literal["user", "agent", "app", "run"], Path(alias="type")]
 Route = Callable[..., Any]
 
 
@@ -54,7 +54,7 @@ def _respond(told: Any) -> Response:
 
 async def _ping(access: Enters) -> Response:
     """Whether a key is valid. mem0's organisation and project are the server and the key's scope."""
-    content = {"status": "ok", "org_id": ORG, "project_id": access.home.path, "user_email": None}
+    content = {"status": "ok", "org_id": _ORG, "project_id": access.home.path, "user_email": None}
     return _respond(content)
 
 
@@ -179,7 +179,7 @@ async def _list_entities(access: ReadsMem0) -> Response:
     return _respond({"count": len(found), "next": None, "previous": None, "results": found})
 
 
-async def _delete_entity(type: EntityType, name: EntityName, access: ForgetsMem0) -> Response:
+async def _delete_entity(type: _EntityType, name: _EntityName, access: ForgetsMem0) -> Response:
     """Deletes all memories of a user, agent, app or run.
 
     404 for a user without memories. An agent, app or run may have lost them with a user just before.

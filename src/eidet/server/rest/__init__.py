@@ -4,22 +4,28 @@ bodies.py          bodies of requests, from the table of verbs; drafts and argum
 replies.py         what answers hold          routing.py   how a verb becomes a route
 memory_routes.py   remember, get, revise, mark, forget by id     once.py   idempotency keys
 search_routes.py   recall, context, find with its pages, forget, feedback
+feed_routes.py     what changed: page by page, and as server-sent events
 admin_routes.py    scopes, stats, health, export, load
-facts_routes.py    what held when, who is who, and decisions about facts
 """
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI
+import inspect
+from collections.abc import Mapping
+from typing import Any, get_type_hints
 
-from ..serving import Secured, Serving
-from . import (
-    admin_routes,
-    facts_routes,
-    memory_routes,
-    search_routes,
-)
+from fastapi import APIRouter, FastAPI, Response
+from pydantic import BaseModel, create_model
+
+from ...core.fact_verb_table import FACTS
+from ...core.verb_table import Verb
+from ...memory.facts import FactsNamespace
+from ..serving import Grant, Secured, Serving, describe_scope
+from . import admin_routes, feed_routes, memory_routes, search_routes
+from .bodies import to_arguments
 from .once import clear_old_keys
+from .replies import reply_type, to_wire
+from .routing import DirectRoute, Handler, LeavableRoute, add_verb, answer
 
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
@@ -28,13 +34,67 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
     router = APIRouter(prefix="/v1", dependencies=needed)
     open_router = APIRouter(prefix="/v1")
     admin_routes.add_health(open_router)
-    for part in (
-        memory_routes,
-        search_routes,
-        admin_routes,
-        facts_routes,
-    ):
+    for part in (memory_routes, search_routes, feed_routes, admin_routes):
         part.add_to(router)
+    _add_facts(router)
+    describe_scope(router.routes)
     # Each route by itself, so that a 405 can list what a path allows.
     app.router.routes.extend([*open_router.routes, *router.routes])
     serving.lifespans.append(lambda: clear_old_keys(serving))
+
+
+def _add_facts(router: APIRouter) -> None:
+    """Adds a route for each verb of `memory.facts`: what held when, who is who, what was decided about it."""
+    for name, verb in FACTS.items():
+        add_verb(
+            router,
+            f"facts/{name}",
+            verb,
+            _make_handler(name, verb),
+            tags=["facts"],
+            response_model=_reply_of(name, verb),
+            route=DirectRoute if _decides(verb) else LeavableRoute,
+        )
+
+
+def _decides(verb: Verb) -> bool:
+    return "write" in verb.rights
+
+
+def _reply_of(name: str, verb: Verb) -> type[BaseModel]:
+    """The model of an answer, from what the verb returns."""
+    returned = get_type_hints(getattr(FactsNamespace, name))["return"]
+    shape: Any = reply_type(str if returned is type(None) else returned)
+    if not verb.answer:
+        return shape  # type: ignore[no-any-return]
+    fields: dict[str, Any] = {verb.answer: (shape, ...)}
+    return create_model(f"Facts{name.capitalize()}Reply", **fields)
+
+
+def _make_handler(name: str, verb: Verb) -> Handler:
+    method = getattr(FactsNamespace, name)
+
+    async def run(body: Any, grant: Grant) -> Response:
+        given = to_arguments(body)
+        args, keywords = _arrange(verb, method, given)
+        scope = grant.single if _decides(verb) else grant.scope
+        found = await getattr(grant.memory.facts, name)(*args, **keywords, scope=scope)
+        told = given["id"] if found is None else found
+        size = len(told) if isinstance(told, list) else 1
+        return await answer(
+            grant.serving, lambda: {verb.answer: to_wire(told)} if verb.answer else to_wire(told), size=size
+        )
+
+    return run
+
+
+def _arrange(verb: Verb, method: Any, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The fields of a request as the arguments of a method: those by position, and those by name."""
+    args, left = [], dict(given)
+    for name, parameter in inspect.signature(method).parameters.items():
+        sent = verb.renamed.get(name, name)
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            args += left.pop(sent, ())
+        elif parameter.kind is not inspect.Parameter.KEYWORD_ONLY and sent in left:
+            args.append(left.pop(sent))
+    return args, left

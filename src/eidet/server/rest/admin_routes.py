@@ -22,8 +22,8 @@ from ..serving import (
     AdministersAnywhere,
     AdministersWidely,
     ExportsWidely,
-    Reads,
     ReadsAnywhere,
+    ReadsScopes,
     ReadsWidely,
     Serving,
     serving_of,
@@ -123,7 +123,7 @@ def _reachable(caller: Caller, under: str | None) -> list[str | None]:
     return inside
 
 
-async def _sessions(grant: Reads, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+async def _sessions(grant: ReadsScopes, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
     """The sessions of the scope, those that were active last first, each with its first words."""
     check_records(grant, limit, "limit")
     found = await grant.memory.admin.sessions(grant.scope, limit=limit)
@@ -223,21 +223,21 @@ async def _ready(request: Request) -> Aliveness:
     return Aliveness(status="ok")
 
 
-STEM: Final = "eidet"
-STARTED: Final = time.time()
+_STEM: Final = "eidet"
+_STARTED: Final = time.time()
 
 
 def make_file() -> Path:
     """A file that only this server can read; whoever uses it removes it."""
     clean_folder()
-    handle, name = tempfile.mkstemp(prefix=machine_prefix(STEM), suffix=".jsonl")
+    handle, name = tempfile.mkstemp(prefix=machine_prefix(_STEM), suffix=".jsonl")
     os.close(handle)
     return Path(name)
 
 
 def clean_folder() -> None:
     """Removes what killed servers of this machine left."""
-    remove_leftovers(Path(tempfile.gettempdir()), STEM, before=STARTED)
+    remove_leftovers(Path(tempfile.gettempdir()), _STEM, before=_STARTED)
 
 
 class _Upload:

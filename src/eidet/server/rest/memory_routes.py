@@ -12,19 +12,19 @@ from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
-from pydantic import AfterValidator
+from pydantic import AfterValidator, TypeAdapter
 
 from ...core.condition import Condition
 from ...core.draft import Draft, Message
 from ...core.errors import BadInput, Conflict, NotFound
+from ...core.hit import Rejected, RememberedList
 from ...core.record import Record, iso_time
-from ...core.remembered import Rejected, RememberedList
 from ...core.verb_table import DETAILS, NEW_MEMORY, VERBS
 from ...core.where import Where
 from ...write.shape import drafts_of
 from ..access import Right
 from ..errors import Problem
-from ..serving import Forgets, Grant, Reads, Writes, needs
+from ..serving import Forgets, Grant, ReadsScopes, Writes, needs
 from .bodies import ChangesBody, NewMemories, NewMemory, check_records
 from .once import IdempotencyKey, KeyedAttempt, begin, find_earlier
 from .replies import (
@@ -38,7 +38,18 @@ from .replies import (
     tell_record,
     tell_records,
 )
-from .routing import MANY, Handler, add_verb, answer, declare, errors
+from .routing import (
+    MANY,
+    DirectRoute,
+    Handler,
+    add_verb,
+    answer,
+    arguments_of,
+    declare,
+    errors,
+    take_directly,
+    validate,
+)
 
 TAGS: Final[list[Any]] = ["memories"]
 MemoryId = Annotated[str, Path(alias="id", description="The id of a memory."), AfterValidator(unquote)]
@@ -50,7 +61,7 @@ IfNoneMatch = Annotated[
 ]
 Vectors = Annotated[bool, Query(description="Add the vector.")]
 CONFLICT: Final = {409: "Somebody else kept changing it."}
-CHANGED: Final = {412: "The memory has changed since the ETag in If-Match.", **CONFLICT}
+_CHANGED: Final = {412: "The memory has changed since the ETag in If-Match.", **CONFLICT}
 ONE: Final = "/memories/{id}"
 _FIRST: Final = {"parameters": {"id": "$response.body#/memories/0/id"}}
 LINKS: Final = {
@@ -78,17 +89,20 @@ def add_to(router: APIRouter) -> None:
             methods=[method],
             operation_id=name,
             tags=TAGS,
+            route_class_override=DirectRoute,
             **({"responses": errors()} | declared),
         )
 
     add_verb(router, "get", VERBS["get"], _get_many, tags=TAGS, response_model=Lookup)
-    run = declare(_remember, body=NewMemories)
+    writing = arguments_of(_remember, needs(Right.WRITE), NewMemories)
+    run = take_directly(declare(_remember, body=NewMemories), writing)
     add("POST", "/memories", "remember", run, status_code=201, responses={**errors(gone), **stored})
     add("GET", f"{ONE}/history", "history", _history, response_model=HistoryReply)
-    add("GET", ONE, "get_memory", _get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
+    reading = take_directly(_get_one, _arguments_of_get)
+    add("GET", ONE, "get_memory", reading, response_model=StoredMemory, responses={**errors(), **unchanged})
     revising = declare(_revise, body=ChangesBody)
-    add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(CHANGED))
-    add("DELETE", ONE, "forget_memory", _forget_one, response_model=ForgetReply, responses=errors(CHANGED))
+    add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(_CHANGED))
+    add("DELETE", ONE, "forget_memory", _forget_one, response_model=ForgetReply, responses=errors(_CHANGED))
     for verb, about in _MARKS.items():
         mark, right = ("pin", Right.WRITE) if verb in ("pin", "unpin") else ("hold", Right.ADMIN)
         run = declare(_make_marker(verb), grant=Annotated[Grant, Depends(needs(right))])
@@ -121,6 +135,7 @@ async def _remember(
     else:
         drafts = _make_drafts(body)
     details = {"scope": grant.single, "again": body.again, "version": body.version}
+    details["read_speakers"] = body.read_speakers
     if not grant.reads:
         details["keep_duplicates"] = True  # else the answer would tell what the scope has already
     elif body.keep_duplicates is not None:
@@ -174,7 +189,7 @@ async def _tell_stored(grant: Grant, stored: RememberedList, *, replayed: bool =
 
 async def _get_many(body: Any, grant: Grant) -> Response:
     check_records(grant, len(body.ids), "ids")
-    found = await grant.memory.get(body.ids, scope=grant.single)
+    found = await grant.memory.get(body.ids, scope=grant.scope)
 
     def tell() -> dict[str, Any]:
         rows = [record and tell_record(record, vectors=body.vectors) for record in found]
@@ -184,7 +199,7 @@ async def _get_many(body: Any, grant: Grant) -> Response:
 
 
 async def _get_one(
-    id: MemoryId, grant: Reads, vectors: Vectors = False, if_none_match: IfNoneMatch = None
+    id: MemoryId, grant: ReadsScopes, vectors: Vectors = False, if_none_match: IfNoneMatch = None
 ) -> Response:
     """One memory, with its ETag."""
     record = await _require(grant, id)
@@ -194,9 +209,23 @@ async def _get_one(
     return await answer(grant.serving, lambda: tell_record(record, vectors=vectors), headers={"ETag": tag})
 
 
-async def _history(id: MemoryId, grant: Reads) -> Response:
-    """What happened to a memory, oldest first; also after it was forgotten."""
-    events = await grant.memory.history(id, scope=grant.single)
+_FLAG: Final = TypeAdapter(bool)
+_admit_reader: Final = needs(Right.READ, several=True)
+
+
+async def _arguments_of_get(request: Request) -> dict[str, Any]:
+    vectors = request.query_params.get("vectors", False)
+    return {
+        "id": unquote(request.path_params["id"]),
+        "grant": await _admit_reader(request),
+        "vectors": validate(_FLAG, vectors, "query", "vectors"),
+        "if_none_match": request.headers.get("if-none-match"),
+    }
+
+
+async def _history(id: MemoryId, grant: ReadsScopes) -> Response:
+    """Lists the events of a memory, oldest first; also after it was forgotten."""
+    events = await grant.memory.history(id, scope=grant.scope)
     if not events:
         raise _absence(grant, id)
     told = [asdict(event) | {"at": iso_time(event.at)} for event in events]
@@ -257,14 +286,14 @@ def _select_unchanged(record: Record) -> Where:
 
 
 async def _require(grant: Grant, id: str) -> Record:
-    record = await grant.memory.get(id, scope=grant.single)
+    record = await grant.memory.get(id, scope=grant.scope)
     if record is None:
         raise _absence(grant, id)
     return record
 
 
 def _absence(grant: Grant, id: str) -> NotFound:
-    return NotFound(f"there is no memory {id!r} in scope {grant.single}")
+    return NotFound(f"there is no memory {id!r} in scope {grant.scope}")
 
 
 async def _match(grant: Grant, id: str, wanted: str) -> Record:

@@ -28,6 +28,7 @@ from ...core.record import Record, key_id
 from ...parts import Parts
 from ...store import verbs
 from ...store.verbs.values import ONCE, ONCE_SECONDS
+from ...text.speakers import says_when
 from ..errors import LOG, Problem
 from ..serving import Grant, Serving
 
@@ -56,11 +57,11 @@ class KeyedAttempt:
     first: bool
 
     def place(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """The same drafts, with ids and times that are those of the first attempt."""
+        """Gives the drafts the ids and times of the first attempt."""
         placed = []
         for number, draft in enumerate(drafts):
             changes: dict[str, Any] = {}
-            if draft.occurred is None:
+            if draft.occurred is None and not says_when(draft):
                 changes["occurred"] = self.at
             if (lives := _lifetime(draft)) is not None:
                 changes["expires"] = self.at + lives

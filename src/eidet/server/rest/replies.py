@@ -14,10 +14,8 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, Field, create_model
 
-from ...core.event import Event
-from ...core.hit import Signal, Trace
-from ...core.record import TIMES, Record
-from ...core.remembered import Rejected
+from ...core.hit import Rejected, Signal, Trace
+from ...core.record import TIMES, Event, Record
 from ...core.session_summary import SessionSummary
 from ...core.state import State
 from ...graph.fact import Fact
@@ -97,7 +95,19 @@ class RecallReply(BaseModel):
 
     hits: list[HitBody]
     scope: str
+    wants_all: bool
     trace: reply_type(Trace) | None = None  # type: ignore[valid-type]
+
+
+class RecallAllReply(BaseModel):
+    """Hits in order of time; `reason` says why the answer may not be complete, `maybe` what may belong."""
+
+    hits: list[HitBody]
+    maybe: list[HitBody]
+    count: int
+    complete: bool
+    reason: str
+    scope: str
 
 
 class ContextReply(BaseModel):
@@ -118,6 +128,12 @@ class FoundPage(BaseModel):
 
     memories: list[StoredMemory]
     cursor: str | None
+
+
+class ReviewReply(BaseModel):
+    """What waits for a person, newest first."""
+
+    memories: list[StoredMemory]
 
 
 class Lookup(BaseModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
@@ -20,7 +20,7 @@ from ...aio import AsyncMemory
 from ...core.arguments import check_filter
 from ...core.condition import Condition
 from ...core.errors import BadInput
-from ...core.hit import Hit, Hits
+from ...core.hit import AllHits, Hit, Hits
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import dump_json
@@ -29,7 +29,7 @@ from ...core.where import Where
 from ...recall.pack import Context
 from ..access import Right
 from ..errors import Problem
-from ..serving import Grant, check_rights
+from ..serving import Grant, check_reach, check_rights
 from .bodies import check_records, to_arguments
 from .once import IdempotencyKey, begin
 from .replies import (
@@ -37,7 +37,11 @@ from .replies import (
     CountReply,
     ForgetReply,
     FoundPage,
+    RecallAllReply,
     RecallReply,
+    ReviewReply,
+    StoredMemory,
+    etag_of,
     tell_forgotten,
     tell_record,
     tell_records,
@@ -48,28 +52,50 @@ from .routing import Handler, add_verb, answer, dump, errors, respond
 
 def add_to(router: APIRouter) -> None:
     kept_changing = errors({409: "What was to be forgotten kept changing."})
+    changed = errors({409: "The memory is not at that version any more."})
     routes: Final[dict[str, tuple[Handler, dict[str, Any]]]] = {
-        "recall": (_recall, {"response_model": RecallReply}),
+        "recall": (_search(AsyncMemory.recall, _tell_hits), {"response_model": RecallReply}),
+        "recall_all": (
+            _search(AsyncMemory.recall_all, _tell_all_hits),
+            {"response_model": RecallAllReply},
+        ),
         "context": (_context, {"response_model": ContextReply}),
         "find": (_find, {"response_model": FoundPage}),
         "count": (_count, {"response_model": CountReply}),
         "forget": (_forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
+        "review": (_review, {"response_model": ReviewReply}),
+        "approve": (_approve, {"response_model": StoredMemory, "responses": changed}),
+        "reject": (_reject, {"response_model": ForgetReply, "responses": changed}),
+        "promote": (_promote, {"response_model": StoredMemory, "tags": ["memories"]}),
         "feedback": (_feedback, {"status_code": 204, "response_class": Response}),
     }
     for name, (run, declared) in routes.items():
         add_verb(router, name, VERBS[name], run, **({"tags": ["search"]} | declared))
 
 
-async def _recall(body: Any, grant: Grant) -> Response:
-    check_records(grant, body.limit, "limit")
-    given, told = to_arguments(body), {"vectors": body.vectors, "reasons": body.reasons}
-    for name in told:
-        given.pop(name, None)
-    async with grant.serving.turns.search(grant.memory):
-        content = await grant.memory.threads.finish(
-            AsyncMemory.recall, lambda hits: dump(_tell_hits(hits, **told)), scope=grant.scope, **given
-        )
-    return respond(content)
+def _search(verb: Any, tell: Callable[..., dict[str, Any]]) -> Handler:
+    """The handler of a verb whose answer has hits."""
+
+    async def run(body: Any, grant: Grant) -> Response:
+        check_records(grant, body.limit, "limit")
+        given, told = to_arguments(body), {"vectors": body.vectors, "reasons": body.reasons}
+        for name in told:
+            given.pop(name, None)
+        async with grant.serving.turns.search(grant.memory):
+            content = await grant.memory.threads.finish(
+                verb, lambda found: dump(tell(found, **told)), scope=grant.scope, **given
+            )
+        return respond(content)
+
+    return run
+
+
+async def _promote(body: Any, grant: Grant) -> Response:
+    if body.move:
+        check_rights(grant.caller, Right.FORGET)
+    check_reach(grant.caller, Scope.of(body.to))
+    record = await grant.memory.promote(body.id, scope=grant.single, to=body.to, move=body.move)
+    return await answer(grant.serving, lambda: tell_record(record))
 
 
 async def _context(body: Any, grant: Grant) -> Response:
@@ -100,7 +126,7 @@ def _check_reveals(grant: Grant) -> None:
 
 async def _find(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
-    mark, given = _read_mark(body, str(grant.scope)), to_arguments(body)
+    mark, given = _mark_of_page(body, list(map(str, grant.scope.members))), to_arguments(body)
     for name in ("cursor", "vectors", "where"):
         given.pop(name, None)
     given |= {"offset": mark.skip, "limit": body.limit + len(mark.ids) + 1}
@@ -122,8 +148,8 @@ def _write_page(found: list[Record], mark: _PageMark, body: Any) -> bytes:
     return dump({"memories": tell_records(page, vectors=body.vectors), "cursor": cursor})
 
 
-def _read_mark(body: Any, scope: str) -> _PageMark:
-    asked = _hash_asked(scope, body.model_dump(exclude={"cursor", "limit", "vectors"}))
+def _mark_of_page(body: Any, scopes: list[str]) -> _PageMark:
+    asked = _hash_asked(scopes, body.model_dump(exclude={"cursor", "limit", "vectors"}))
     if body.cursor is None:
         return _PageMark(order=body.order, asked=asked, skip=body.offset)
     return _parse_cursor(body.cursor, body.order, asked)
@@ -153,11 +179,28 @@ async def _forget(body: Any, grant: Grant) -> Response:
         check_rights(grant.caller, Right.READ)
         given.pop("why", None)
         found = await grant.memory.trust.preview_forget(scope=scope, **given)
-        told = to_wire(found)
-        count = told.pop("count")
-        return await answer(grant.serving, lambda: {"count": count, "receipt": None, "preview": told})
+        return await answer(
+            grant.serving, lambda: {"count": found.count, "receipt": None, "preview": to_wire(found)}
+        )
     gone = await grant.memory.forget(scope=scope, **given)
     return await answer(grant.serving, lambda: tell_forgotten(gone), size=int(gone))
+
+
+async def _review(body: Any, grant: Grant) -> Response:
+    check_records(grant, body.limit, "limit")
+    found = await grant.memory.trust.review(scope=grant.scope, limit=body.limit)
+    return await answer(grant.serving, lambda: {"memories": tell_records(found)}, size=len(found))
+
+
+async def _approve(body: Any, grant: Grant) -> Response:
+    record = await grant.memory.trust.approve(scope=grant.single, **to_arguments(body))
+    seen = grant.caller.view(record)
+    return await answer(grant.serving, lambda: tell_record(seen), headers={"ETag": etag_of(seen)})
+
+
+async def _reject(body: Any, grant: Grant) -> Response:
+    gone = await grant.memory.trust.reject(scope=grant.single, **to_arguments(body))
+    return await answer(grant.serving, lambda: tell_forgotten(gone))
 
 
 async def _feedback(
@@ -172,7 +215,7 @@ async def _feedback(
     return Response(status_code=204)
 
 
-MOST_NAMED: Final = 500  # ids in one cursor
+_MOST_NAMED: Final = 500  # ids in one cursor
 _SPANS: Final[dict[str, tuple[str, str]]] = {
     "occurred": ("since", "until"),
     "created": ("created_since", "created_until"),
@@ -211,7 +254,7 @@ class _PageMark:
         if last == self.value:
             same = [*self.ids, *same]
         skip = self.skip if last == self.value else 0
-        if len(same) > MOST_NAMED:
+        if len(same) > _MOST_NAMED:
             return replace(self, value=last, ids=(), skip=skip + len(same))
         return replace(self, value=last, ids=tuple(same), skip=skip)
 
@@ -259,9 +302,15 @@ def _tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[
     }
 
 
+def _tell_all_hits(answer: AllHits, **how: bool) -> dict[str, Any]:
+    told = {name: [_tell_hit(hit, **how) for hit in getattr(answer, name)] for name in ("hits", "maybe")}
+    rest = {"count": answer.count, "complete": answer.complete, "reason": answer.reason}
+    return {**told, **rest, "scope": answer.scope}
+
+
 def _tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
     told = [_tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
-    result: dict[str, Any] = {"hits": told, "scope": hits.scope}
+    result: dict[str, Any] = {"hits": told, "scope": hits.scope, "wants_all": hits.wants_all}
     if hits.trace is not None:
         result["trace"] = asdict(hits.trace)
     return result

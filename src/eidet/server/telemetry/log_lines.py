@@ -136,7 +136,7 @@ def current_request() -> str | None:
 
 @contextmanager
 def name_request(id: str) -> Iterator[None]:
-    """All that is logged inside carries this id."""
+    """Adds a request id to everything that is logged inside."""
     token = _request.set(id)
     try:
         yield

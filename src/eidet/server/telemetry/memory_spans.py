@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 Attributes = dict[str, str | int | float | bool]
 
 # Names of the conventions; no package has them yet.
-OPERATION: Final = "gen_ai.operation.name"
-PROVIDER: Final = "gen_ai.provider.name"
-STORE_ID: Final = "gen_ai.memory.store.id"
-RECORD_ID: Final = "gen_ai.memory.record.id"
-RECORD_COUNT: Final = "gen_ai.memory.record.count"
-QUERY_TEXT: Final = "gen_ai.memory.query.text"  # content: only on request
+_OPERATION: Final = "gen_ai.operation.name"
+_PROVIDER: Final = "gen_ai.provider.name"
+_STORE_ID: Final = "gen_ai.memory.store.id"
+_RECORD_ID: Final = "gen_ai.memory.record.id"
+_RECORD_COUNT: Final = "gen_ai.memory.record.count"
+_QUERY_TEXT: Final = "gen_ai.memory.query.text"  # content: only on request
 RECORDS: Final = "gen_ai.memory.records"  # content: only on request
-ERROR_TYPE: Final = "error.type"
+_ERROR_TYPE: Final = "error.type"
 VERB: Final = "eidet.verb"  # ours: tells recall, context and find apart
 SEARCHED: Final = "eidet.recall.searched"  # how many rows were considered
 
-OPERATIONS: Final = {
+_OPERATIONS: Final = {
     "remember": "upsert_memory",  # the memory decides whether it is new, a version, or known already
     "load": "upsert_memory",
     "recall": "search_memory",
@@ -72,7 +72,7 @@ class _MemorySpans:
         self._content = content
 
     def __call__(self, call: VerbCall) -> AbstractContextManager[None]:
-        operation = OPERATIONS.get(call.verb)
+        operation = _OPERATIONS.get(call.verb)
         if operation is None or not (self._has_provider or has_listeners()):
             return nullcontext()
         return self._trace(call, operation)
@@ -93,28 +93,28 @@ class _MemorySpans:
             span.set_attributes(self._describe_answer(call))
 
     def _describe_call(self, call: VerbCall, operation: str) -> Attributes:
-        attributes: Attributes = {OPERATION: operation, PROVIDER: "eidet", VERB: call.verb}
+        attributes: Attributes = {_OPERATION: operation, _PROVIDER: "eidet", VERB: call.verb}
         owner = call.owner
         if isinstance(owner, Memory) and not is_remote(owner) and not owner.parts.closed:
-            attributes[STORE_ID] = owner.parts.store.identity
+            attributes[_STORE_ID] = owner.parts.store.identity
         if call.verb in ("revise", "forget"):
             named = call.arguments.get("id", call.arguments.get("ids"))
             if isinstance(named, str):
-                attributes[RECORD_ID] = named
+                attributes[_RECORD_ID] = named
         query = call.arguments.get("query")
         if self._content and isinstance(query, str):
-            attributes[QUERY_TEXT] = query
+            attributes[_QUERY_TEXT] = query
         return attributes
 
     def _describe_answer(self, call: VerbCall) -> Attributes:
         attributes: Attributes = {}
         found = records_in(call.answer)
         if found is not None:
-            attributes[RECORD_COUNT] = len(found)
+            attributes[_RECORD_COUNT] = len(found)
         elif isinstance(call.answer, int):
-            attributes[RECORD_COUNT] = int(call.answer)
+            attributes[_RECORD_COUNT] = int(call.answer)
         if isinstance(call.answer, Record):
-            attributes[RECORD_ID] = call.answer.id
+            attributes[_RECORD_ID] = call.answer.id
         if "searched" in call.details:
             attributes[SEARCHED] = int(call.details["searched"])
         for stage, millis in call.details.get("millis", {}).items():
@@ -139,7 +139,7 @@ def _note_failure(span: Span) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        span.set_attribute(ERROR_TYPE, type(error).__name__)
+        span.set_attribute(_ERROR_TYPE, type(error).__name__)
         span.set_status(StatusCode.ERROR)
         raise
 
@@ -165,7 +165,7 @@ def _describe_record(one: Hit | Record) -> dict[str, Any]:
 
 
 LOG: Final = logging.getLogger("eidet.server")
-ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 def export_spans(environment: Mapping[str, str]) -> bool:
@@ -173,7 +173,7 @@ def export_spans(environment: Mapping[str, str]) -> bool:
 
     Whoever starts the server through `opentelemetry-instrument` has configured OpenTelemetry already.
     """
-    if not any(environment.get(name) for name in ENDPOINTS):
+    if not any(environment.get(name) for name in _ENDPOINTS):
         return False
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -27,7 +27,7 @@ from .memory_spans import has_listeners, trace_memories
 from .slow_recalls import log_slow_recalls
 
 LOG: Final = logging.getLogger("eidet.access")
-PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
+_PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
 METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 OTHER: Final = "other"  # a path of nobody, or of a file: not a label, since there is no end of them
 
@@ -126,14 +126,14 @@ def _route_of(scope: MutableMapping[str, Any]) -> str:
     route = scope.get("route")
     if route is not None:
         return str(route.path)
-    if scope["path"] in PLAIN_PATHS:
+    if scope["path"] in _PLAIN_PATHS:
         return str(scope["path"])
     return OTHER
 
 
 PAUSE_SECONDS = 60.0  # between two looks at all records
-PAUSE_FACTOR = 20.0  # a look that took a second is not repeated for twenty
-TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
+_PAUSE_FACTOR = 20.0  # a look that took a second is not repeated for twenty
+_TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class _MemoryGauges:
@@ -153,7 +153,7 @@ class _MemoryGauges:
             self._again = started + PAUSE_SECONDS  # others who ask meanwhile get the last answer
             self._text = exposition(await self._memory.admin.metrics())
             spent = time.monotonic() - started
-            self._again = started + max(PAUSE_SECONDS, PAUSE_FACTOR * spent)
+            self._again = started + max(PAUSE_SECONDS, _PAUSE_FACTOR * spent)
         return self._text
 
 
@@ -180,7 +180,7 @@ def add_telemetry(app: FastAPI, serving: Serving) -> None:
         check_rights(caller, Right.ADMIN)
         if not caller.sees_all:
             raise make_not_found()
-        return Response(metrics.text() + await gauges.text(), headers={"Content-Type": TEXT_FORMAT})
+        return Response(metrics.text() + await gauges.text(), headers={"Content-Type": _TEXT_FORMAT})
 
     serving.lifespans.append(partial(_watch_memory, metrics, serving.settings))
     app.add_api_route("/metrics", show_metrics, include_in_schema=False)

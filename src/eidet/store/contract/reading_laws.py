@@ -134,6 +134,7 @@ class ReadingLaws(StoreLaws):
         assert verbs.count_scopes(self.store, Scope("a")) == {"a": 2}
         assert verbs.count_scopes(self.store, Scope.under("a")) == {"a": 2, "a/x": 1, "a/x/y": 1}
         assert verbs.count_scopes(self.store, Scope.under("nowhere")) == {}
+        assert verbs.count_scopes(self.store, Scope.among(["a", "a/x/**"])) == {"a": 2, "a/x": 1, "a/x/y": 1}
 
     def test_below_a_scope_is_only_what_lies_below_its_slash(self) -> None:
         inside = ("a%/b", "a%/b/c", "a%/🙂")

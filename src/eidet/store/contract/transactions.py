@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...core.errors import BadInput
-from ...core.event import Event
-from ...core.record import Kind, Record, record_digest
+from ...core.record import Event, Kind, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use

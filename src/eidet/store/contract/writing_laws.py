@@ -87,7 +87,7 @@ class WritingLaws(StoreLaws):
         assert self.store.read("b", ["x"]) == [there]
 
     def test_a_fact_or_document_its_scope_has_is_counted_as_used(self) -> None:
-        for kind in (Kind.FACT, Kind.DOCUMENT):
+        for kind in (Kind.FACT, Kind.DOCUMENT, Kind.PROCEDURE):
             (first,) = self.put(fact("x", kind, text="same", data=[1], kind=kind))
             (twin,) = self.put(fact("y", kind, text="same", data=[1], kind=kind), now=LATER)
             assert twin == replace(first, uses=1, last_used=LATER)

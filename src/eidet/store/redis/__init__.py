@@ -1,9 +1,9 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
-address.py, client.py, errors.py                     how servers are reached
+address.py, client.py                                 how servers are reached
 key_names.py, codec.py, scripts.py, lua/             how things are kept
-record_reader.py, pushdown.py                        how records are found
-known.py, tables.py, transaction.py, commit_plan.py  what jobs read, and what they are to write
+record_reader.py                                     how records are found
+known.py, transaction.py, commit_plan.py              what jobs read, and what they are to write
 writing.py                                           how it is committed
 vector_sets.py                                       sets of an index beside scopes
 
@@ -14,22 +14,22 @@ server's clock, so that none is given twice even if the server lost the last wri
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from ...core.errors import Misconfigured
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
 from ...net.retry import RetryPolicy
 from ...quality import Survey
 from .. import Transaction
-from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
+from ..model import Changes, Head, K, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
 from ..traits import StoreTraits
 from ..verbs.reading import survey_of
@@ -43,8 +43,8 @@ from .transaction import RedisTransaction
 from .vector_sets import VECTOR_SETS, VectorSetRegistry
 from .writing import Writing
 
-OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
-WRITE_DEADLINES: Final = 5  # of the questions and retries of which a write may consist
+_OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
+_WRITE_DEADLINES: Final = 5  # of the questions and retries of which a write may consist
 T = TypeVar("T")
 
 
@@ -66,7 +66,7 @@ class RedisStore:
         self.retrier = self.client.retrier
         try:
             mortal = _check_eviction(self.client)
-            self.identity: str = _begin(self.client, self._keys)
+            self.identity, secret = _begin(self.client, self._keys)
         except BaseException:
             self.close()
             raise
@@ -74,7 +74,7 @@ class RedisStore:
         self._traits = StoreTraits(home=lambda: home, address=address, own_index=self._name_own_index)
         self._cluster = address.cluster
         self._generation, self._doubted = self.client.generation, 0
-        self._reading = reading = Reading(self.client, self._keys)
+        self._reading = reading = Reading(self.client, self._keys, secret)
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan
         self.match, self.count_by = reading.match, reading.count_by
         self._writing = Writing(reading, mortal=mortal)
@@ -108,12 +108,6 @@ class RedisStore:
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         return self._writing.run(job)
-
-    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        return self._writing.run(lambda transaction: transaction.put_new(new, job))
-
-    def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        return self._writing.run(lambda transaction: transaction.switch_vectors(name, settings))
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         pruned = 0
@@ -154,7 +148,7 @@ class RedisStore:
     def latest_seq(self) -> int:
         """Seqs follow the server's clock, and no write outlasts a few deadlines."""
         reached = self._reserve(0, copied=False)
-        return reached + int(WRITE_DEADLINES * self.client.retrier.policy.deadline_seconds * 1_000_000)
+        return reached + int(_WRITE_DEADLINES * self.client.retrier.policy.deadline_seconds * 1_000_000)
 
     def leap(self, seq: int) -> None:
         if (lag := seq - self._reading.head().seq) > 0:
@@ -188,7 +182,7 @@ class RedisStore:
 
     def _name_own_index(self) -> str | None:
         """The index that the servers bring along, if all of them do and this user may use it."""
-        return OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
+        return _OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
 
     def size(self) -> int:
         """Memory that the servers use in all (`used_memory`), whatever else they hold."""
@@ -211,10 +205,11 @@ def _check_eviction(client: RedisClient) -> bool:
     return all(info.get("maxmemory_policy", "noeviction") == "noeviction" for info in told)
 
 
-def _begin(client: RedisClient, keys: Keys) -> str:
-    """The identity of the store, which is made if there is none yet."""
+def _begin(client: RedisClient, keys: Keys) -> tuple[str, bytes]:
+    """The identity of the store and the secret that hides exact keys, which are made if there are none."""
     key = keys.store + "h"
-    for name, value in (("identity", uuid.uuid4().hex), ("epoch", 0), ("tombs", 0), ("scopes", 0)):
-        client.write(keys.store, ("HSETNX", key, name, value), copied=False)
-    found: bytes = client.ask(keys.store, ("HGET", key, "identity"))
-    return found.decode()
+    first: dict[str, Any] = {"identity": uuid.uuid4().hex, "secret": secrets.token_bytes(32)}
+    first |= dict.fromkeys(("epoch", "tombs", "scopes"), 0)
+    made = [("HSETNX", key, name, value) for name, value in first.items()]
+    identity, secret = client.write_all(keys.store, [*made, ("HMGET", key, "identity", "secret")])[-1]
+    return identity.decode(), secret

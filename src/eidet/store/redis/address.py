@@ -13,7 +13,7 @@ from ...core.errors import Misconfigured
 from ...net.url import Options, Url, split_url
 
 Host = tuple[str, int]  # and its port
-PORTS: Final = {"redis": 6379, "rediss": 6379, "redis+cluster": 6379, "redis+sentinel": 26379}
+_PORTS: Final = {"redis": 6379, "rediss": 6379, "redis+cluster": 6379, "redis+sentinel": 26379}
 EXAMPLE: Final = "redis://user:password@host:6379/0?prefix=eidet&wait=1"
 _TLS_FILES: Final = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 _TLS: Final = (*_TLS_FILES, "ssl_cert_reqs", "ssl_check_hostname")
@@ -65,21 +65,21 @@ class RedisAddress:
 def address_of(url: str) -> RedisAddress:
     parts = split_url(url)
     scheme = parts.scheme
-    if scheme not in PORTS:
+    if scheme not in _PORTS:
         raise Misconfigured(f"a Redis or Valkey address cannot start with {scheme}://: {EXAMPLE}")
     options = Options.parse(parts.query)
     options.check_known(OPTIONS)
     service, database = _path(scheme, parts.path)
     return RedisAddress(
         scheme=scheme,
-        hosts=parts.read_hosts(PORTS[scheme], EXAMPLE),
+        hosts=parts.parse_hosts(_PORTS[scheme], EXAMPLE),
         database=database,
         service=service,
-        prefix=_prefix(options.read_text("prefix", "eidet")),
-        wait=options.read_whole("wait", 0),
-        wait_ms=options.read_whole("wait_ms", 1000),
-        linger_seconds=float(options.read_whole("linger", 86_400)),
-        deadline_seconds=float(options.read_whole("deadline", 10) or 10),
+        prefix=_prefix(options.get_text("prefix", "eidet")),
+        wait=options.parse_whole("wait", 0),
+        wait_ms=options.parse_whole("wait_ms", 1000),
+        linger_seconds=float(options.parse_whole("linger", 86_400)),
+        deadline_seconds=float(options.parse_whole("deadline", 10) or 10),
         login=_login(parts) | _socket(scheme, options.values) | _tls(scheme, options),
         sentinel_login=_sentinel_login(options.values),
     )
@@ -104,7 +104,7 @@ def _prefix(text: str) -> str:
 def _login(parts: Url) -> dict[str, Any]:
     if not parts.login:
         return {}
-    username, password = parts.read_login()
+    username, password = parts.parse_login()
     return {"username": username, "password": password}
 
 
@@ -123,13 +123,13 @@ def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _tls(scheme: str, options: Options) -> dict[str, Any]:
-    if scheme != "rediss" and not options.read_flag("tls"):
+    if scheme != "rediss" and not options.parse_flag("tls"):
         return {}
     given: dict[str, Any] = {name: options.values[name] for name in _TLS if name in options}
     for name in _TLS_FILES:
         if name in given and not Path(given[name]).is_file():
             raise Misconfigured(f"{name} must name a file, and there is none at {given[name]}")
-    options.read_choice("ssl_cert_reqs", dict.fromkeys(("none", "optional", "required")), None)
+    options.parse_choice("ssl_cert_reqs", dict.fromkeys(("none", "optional", "required")), None)
     if "ssl_check_hostname" in given:
-        given["ssl_check_hostname"] = options.read_flag("ssl_check_hostname")
+        given["ssl_check_hostname"] = options.parse_flag("ssl_check_hostname")
     return {"ssl": True, **given}

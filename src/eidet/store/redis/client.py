@@ -81,7 +81,7 @@ T = TypeVar("T")
 PAGE: Final = 1000  # commands that go out at once
 TRIES: Final = 10  # at least, for what takes long because it looks at every record
 PAUSE: Final = 0.05  # before replicas that are late are waited for again
-FAILOVER_SECONDS: Final = 2.5  # where another server may take over, a silent one is not waited for longer
+_FAILOVER_SECONDS: Final = 2.5  # where another server may take over, a silent one is not waited for longer
 CONNECTIONS: Final = 2**31  # redis-py would refuse the 101st thread
 Command = Sequence[Any]
 Asked = tuple[str, Command]  # a key, which says where, and what is asked there
@@ -100,7 +100,7 @@ class RedisClient:
         self.address = address
         self.retrier: Retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
         self._deadline = self.retrier.policy.deadline_seconds
-        self._timeout = min(self._deadline, FAILOVER_SECONDS) if address.fails_over else self._deadline
+        self._timeout = min(self._deadline, _FAILOVER_SECONDS) if address.fails_over else self._deadline
         self._redis: Any = None
         self._opened: list[Any] = []
         self._lock = threading.Lock()

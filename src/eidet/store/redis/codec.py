@@ -15,8 +15,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.record_table import FIELD_OF, FIELDS
 from ...core.validate import dump_json
 
@@ -27,7 +26,6 @@ _PLAIN: Final = tuple(field for field in FIELDS if field.shown and field.name no
 _TAIL: Final = tuple(map(FIELD_OF.__getitem__, ("terms", "vector", "original", "sealed")))  # as in commit.lua
 _read_plain: Final = attrgetter(*(field.name for field in _PLAIN))
 _read_tail: Final = attrgetter(*(field.name for field in _TAIL))
-_VECTOR: Final = [field.name for field in _TAIL].index("vector")
 _NO_TAIL: Final = tuple(None if field.optional else b"" for field in _TAIL)
 _in_order: Final = itemgetter(
     *map([*(field.name for field in (*_PLAIN, *_TAIL)), *_OUTSIDE].index, Record.__slots__)
@@ -53,11 +51,10 @@ def _list_plain(record: Record) -> list[Any]:
 
 
 class Light(NamedTuple):
-    """A record without its bulk, its exact key, and whether it has a vector."""
+    """A record without its bulk, and its exact key as it is written."""
 
     record: Record
     key: bytes
-    vector: bool
 
 
 def record_of(found: bytes, scope: str, seq: int) -> Record:
@@ -77,7 +74,7 @@ def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> Light:
         tail = _parts(found, HEAD.size + size, sizes) if whole else _NO_TAIL
         used = None if math.isnan(last) else last
         record = Record.of(_in_order((*plain, *tail, scope, seq, int(uses), used)))
-        return Light(record, key, sizes[_VECTOR] > 0)
+        return Light(record, key)
     except (struct.error, ValueError, LookupError, TypeError) as error:
         raise Corrupt(
             f"record {seq} of scope {scope!r} is damaged or was not written by Eidet ({error})"

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.validate import dump_json
-from ..model import PROVISIONAL, Use
+from ..model import PROVISIONAL, Derived, Use
 from ..rules import UNIQUE_KINDS
 from .codec import event_bytes, record_bytes
 from .key_names import Keys, Place
@@ -30,8 +29,7 @@ class CommitPlan:
         self.seqs: int = 0
         self.latest: float = 0.0  # moment that writers named
         self.entombs: bool = False
-        # By scope and seq: the vector, and the terms if they change.
-        self.derived: dict[tuple[str, int], tuple[bytes | None, bytes | None]] = {}
+        self.derived: dict[tuple[str, int], Derived] = {}  # by scope and seq
 
     def guard(self, place: Place, value: bytes) -> None:
         """That a field is as it was read: the first answer counts, later ones may be our own writes."""
@@ -106,23 +104,22 @@ class CommitPlan:
         """Words that replace derived bytes in place."""
         spelled: list[Any] = []
         for scope, seq in places:
-            vector, terms = self.derived[scope, seq]
-            spelled += ("S", self._keys.base(scope), "", "D", seq, _maybe(vector), _maybe(terms))
+            row = self.derived[scope, seq]
+            vector = b"" if row.vector is None else b"1" + row.vector  # none differs from an empty one
+            spelled += ("S", self._keys.base(scope), "", "D", seq, vector, row.terms)
         return spelled
 
     def _spell_record(self, number: int, record: Record, key: bytes, replaced: float | None) -> Sequence[Any]:
         """Records are encoded at last: many transactions are only tried."""
         listed = key if record.kind in UNIQUE_KINDS else b""
-        step = "" if record.step is None else repr(float(record.step))
         expires, ttl = "", ""
         if record.expires is not None:
             expires = repr(float(record.expires))
             left = record.expires - (record.created if replaced is None else replaced)
             ttl = str(_millis(max(left, 0.0) + self._linger))
-        scores = [repr(float(score)) for score in (record.occurred, record.created, record.importance)]
-        bytes_ = record_bytes(record, key)
+        created, bytes_ = repr(float(record.created)), record_bytes(record, key)
         agent = _agent_json(record) if replaced is None else ""
-        return ("+", number, record.id, listed, bytes_, *scores, step, expires, ttl, agent)
+        return ("+", number, record.id, listed, bytes_, created, expires, ttl, agent)
 
     def _take_number(self) -> int:
         """Of a seq, counted from the one before the first of this write."""
@@ -136,11 +133,6 @@ class CommitPlan:
 def _agent_json(record: Record) -> str:
     """Who created it, for its history."""
     return "null" if record.agent is None else dump_json(record.agent)
-
-
-def _maybe(part: bytes | None) -> bytes:
-    """Bytes that may be absent, which differs from none."""
-    return b"" if part is None else b"1" + part
 
 
 def _millis(seconds: float) -> int:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any
 
 Hash = tuple[str, str]  # a scope, or "" for the store itself, and the letter of a key of its own
 Place = tuple[str, str, Any]  # a hash and a field of it
-
-RANGES: Final = {"occurred": "o", "created": "c", "importance": "p", "step": "t", "seq": "s"}
 
 
 class Keys:
@@ -19,7 +17,7 @@ class Keys:
 
     m   how the scope is: its version `v`, the seq up to which it was told `f`, `pruned`, `ttl`
     r:N the record with seq N         i   id -> seq             d   exact key -> seqs
-    s o c p t   seqs by themselves, occurred, created, importance, step       x   by expiry
+    s   seqs by themselves            x   seqs by expiry
     z   what else is to be removed with a seq that expires     g   seqs that are gone, by when
     e   id -> history                 b   mark -> since when it is entombed    y   tallies
     k:NAME   a vector set of the index       k:NAME:u   its elements beyond the first of a record

@@ -24,7 +24,7 @@ from .record_reader import Reading
 from .scripts import LOOK
 
 PAGE: Final = 1000  # fields that the server is asked for at once
-LISTS_SEQS: Final = "id"  # letters of ids and exact keys
+_LISTS_SEQS: Final = "id"  # letters of ids and exact keys
 EPOCH_PLACE: Place = ("", "h", "epoch")
 TOMBS: Place = ("", "h", "tombs")  # 0 as long as there never was a tombstone
 SCOPES: Place = ("", "h", "scopes")  # rises when a scope is written for the first time
@@ -77,7 +77,7 @@ class Known:
             yield sift.scope, *found
 
     def scopes(self, scope: Scope | None) -> list[str]:
-        if scope is None or scope.below:
+        if scope is None or not scope.is_one:
             self.check_reads()
         return self.reading.scopes(scope)
 
@@ -95,7 +95,7 @@ class Known:
         """What places hold, and all records that they list, in order."""
         found = iter(records)
         for place, value in zip(places, values, strict=True):
-            lists = value and place[1] in LISTS_SEQS and place[2] is not None
+            lists = value and place[1] in _LISTS_SEQS and place[2] is not None
             listed = zip(re.findall(rb"\d+", value) if lists else (), found, strict=False)
             there = [record_of(one, place[0], int(seq)) for seq, one in listed if one]
             self.fields[place] = _Stored(value, there)
@@ -226,8 +226,8 @@ class _Layout:
         return scope, "m" if self.scoped else "h", f"t:{self.letter}"
 
 
-def layout_of(table: Table[Any, Any]) -> _Layout:
-    return LAYOUTS[table.name]
+def _layout_of(table: Table[Any, Any]) -> _Layout:
+    return _LAYOUTS[table.name]
 
 
 def _tally_field(key: tuple[str, int, str]) -> str:
@@ -243,7 +243,7 @@ def _dump_time(since: float) -> str:
     return repr(float(since))
 
 
-LAYOUTS: Final = {
+_LAYOUTS: Final = {
     SETTINGS.name: _Layout("s", False, str, lambda _, field: field.decode(), str, bytes.decode),
     STAGED.name: _Layout("v", False, str, lambda _, field: int(field), bytes, bytes),
     TOMBSTONES.name: _Layout(
@@ -277,7 +277,7 @@ class TransactionValues:
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         """As `Transaction.set_values`."""
-        layout = layout_of(table)
+        layout = _layout_of(table)
         changes: dict[str, dict[Any, bytes | None]] = {}
         for key, value in values.items():
             place = _place_of(table, key)
@@ -295,13 +295,13 @@ class TransactionValues:
     # Within.
 
     def _get(self, table: Table[K, V], keys: Sequence[Any]) -> dict[K, V]:
-        load = layout_of(table).load
+        load = _layout_of(table).load
         found = self._fields.read([_place_of(table, key) for key in keys])
         pairs = zip(keys, found, strict=True)
         return {key: load(stored.value) for key, stored in pairs if stored.value is not None}
 
     def _search(self, table: Table[K, V], within: Scope | None) -> dict[Any, V]:
-        layout = layout_of(table)
+        layout = _layout_of(table)
         found: dict[Any, V] = {
             layout.key_of(scope, field): layout.load(stored)
             for scope, fields in self._hashes(layout, within)
@@ -337,7 +337,7 @@ class TransactionValues:
 
     def _first_tombstone(self, table: Table[K, V]) -> dict[K, V]:
         """Looks through all scopes, which is seldom: when others lifted the one that was known."""
-        scopes, letter = self._known.scopes(None), layout_of(table).letter
+        scopes, letter = self._known.scopes(None), _layout_of(table).letter
         self._known.wanted.update(dict.fromkeys((scope, letter, None) for scope in scopes))
         self._known.fetch()
         for scope in scopes:
@@ -351,7 +351,7 @@ class TransactionValues:
         kept = [field for field, value in fields.items() if value is not None]
         if layout.scoped and kept:
             self._plan.named.add(scope)
-        if layout is LAYOUTS[TOMBSTONES.name] and kept:
+        if layout is _LAYOUTS[TOMBSTONES.name] and kept:
             self._plan.entomb()
             self._memorise((scope, layout.letter, kept[-1]), fields[kept[-1]])
 
@@ -364,7 +364,7 @@ def _place_of(table: Table[Any, Any], key: Any) -> Place:
     """Where one value is kept. The epoch is part of the store's head."""
     if table.name == SETTINGS.name and key == EPOCH:
         return EPOCH_PLACE
-    layout = LAYOUTS[table.name]
+    layout = _LAYOUTS[table.name]
     return key[0] if layout.scoped else "", layout.letter, layout.field_of(key)
 
 

@@ -1,12 +1,11 @@
-"""Reading: the sorted sets choose, filters look at the light parts of what is left, the rest is fetched."""
+"""Reading: seqs, ids and expiry choose, filters look at light parts of what is left, the rest is fetched."""
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain, groupby
 from operator import attrgetter, itemgetter
 from typing import Any, Final, cast
@@ -19,33 +18,20 @@ from ..model import Head
 from ..rules import check_order
 from .client import Command, RedisClient, pages, script
 from .codec import Light, light_of, record_of
-from .key_names import RANGES, Keys
+from .key_names import Keys
 from .scripts import CHANGES, GET, LIGHT, SELECT
 
-EXACT: Final = 2**53  # below it, every whole number is a score of its own
-_SPANS: Final = (
-    ("o", "since", "until"),
-    ("c", "created_since", "created_until"),
-    ("t", "step_from", "step_to"),
-    ("p", "importance_min", "importance_max"),
-)
-_read_looked_at: Final = attrgetter(
-    *("kinds", "tiers", "trust", "agent", "session", "who", "source", "box", "near"),
-    *("conditions", "some", "never"),
-)
+_TOLD: Final = ("scope", "ids", "alive_at", "every")  # what is known of a record without a look at it
+_read_looked_at: Final = attrgetter(*(field.name for field in fields(Where) if field.name not in _TOLD))
 _ANYTHING: Final = _read_looked_at(Where())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sifted:
-    """Ranges that let pass at least what was asked for in a scope.
-
-    Where it is not `exact`, `where` looks at each record.
-    """
+    """Lets pass at least what was asked for in a scope; where it is not `exact`, `where` looks at each."""
 
     scope: str
     where: Where
-    ranges: tuple[tuple[str, float, float], ...] = ()
     alive_at: float | None = None
     ids: tuple[str, ...] | None = None
     exact: bool = True
@@ -53,66 +39,42 @@ class _Sifted:
     @property
     def counts(self) -> bool:
         """Whether the server can count what passes without telling it."""
-        simple = len(self.ranges) + (self.alive_at is not None) < 2
-        return self.exact and self.ids is None and simple
+        return self.exact and self.ids is None
 
     def counting(self, base: str) -> list[tuple[str, Command]]:
         """How many there are, and how many of them do not count."""
-        key, low, high = self.ranges[0] if self.ranges else ("s", -math.inf, math.inf)
-        dead = -math.inf if self.alive_at is None else self.alive_at
-        spans = ((key, low, high), ("x", -math.inf, dead))
-        return [(base, ("ZCOUNT", base + key, _write(low), _write(high))) for key, low, high in spans]
+        dead = "-inf" if self.alive_at is None else repr(float(self.alive_at))
+        return [(base, ("ZCARD", base + "s")), (base, ("ZCOUNT", base + "x", "-inf", dead))]
 
     def words(self, after: int, most: int | None = None) -> list[Any]:
         """For the script `select`."""
-        ranges = chain(*((key, _write(low), _write(high)) for key, low, high in self.ranges))
         alive = "" if self.alive_at is None else repr(self.alive_at)
         named = [""] if self.ids is None else ["1", *self.ids]
-        return [after, alive, "" if most is None else most, len(self.ranges), *ranges, *named]
+        return [after, alive, "" if most is None else most, *named]
 
 
 def _sift_scope(where: Where, scope: str) -> _Sifted | None:
     """None where nothing of this scope can pass."""
     if where.scope is not None and not where.scope.holds(scope):
         return None
-    ranges = tuple(_spans(where))
     alive, ids = where.alive_at, where.ids
-    exact = _read_looked_at(where) == _ANYTHING and all(map(_is_exact, ranges))
+    exact = _read_looked_at(where) == _ANYTHING
     for part in where.every:
         more = _sift_scope(part, scope)
         if more is None:
             return None
-        ranges += more.ranges
         alive = max((end for end in (alive, more.alive_at) if end is not None), default=None)
         ids = _both(ids, more.ids)
         exact = exact and more.exact
     if ids is not None:
         ids = tuple(dict.fromkeys(ids))
-    return _Sifted(scope=scope, where=where, ranges=ranges, alive_at=alive, ids=ids, exact=exact)
-
-
-def _is_exact(span: tuple[str, float, float]) -> bool:
-    return all(abs(end) < EXACT or math.isinf(end) for end in span[1:])
-
-
-def _spans(where: Where) -> list[tuple[str, float, float]]:
-    ends = ((key, getattr(where, low), getattr(where, high)) for key, low, high in _SPANS)
-    return [
-        (key, -math.inf if first is None else first, math.inf if last is None else last)
-        for key, first, last in ends
-        if first is not None or last is not None
-    ]
+    return _Sifted(scope=scope, where=where, alive_at=alive, ids=ids, exact=exact)
 
 
 def _both(ids: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:
     if ids is None or more is None:
         return more if ids is None else ids
     return tuple(id for id in ids if id in more)
-
-
-def _write(end: float) -> str:
-    """Rounded as scores are: what lay within a range lies within it still."""
-    return repr(float(end))
 
 
 PAGE: Final = 2000  # records that the server is asked for at once
@@ -124,8 +86,8 @@ Key = tuple[str, int]  # scope, seq
 class Reading:
     """The reading verbs of a store."""
 
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
-        self.client, self.keys = client, keys
+    def __init__(self, client: RedisClient, keys: Keys, secret: bytes) -> None:
+        self.client, self.keys, self.secret = client, keys, secret
 
     def head(self) -> Head:
         epoch, seq = self.client.ask(self.keys.store, ("HMGET", self.keys.store + "h", "epoch", "seq"))
@@ -133,8 +95,8 @@ class Reading:
 
     def scopes(self, scope: Scope | None) -> list[str]:
         """Names of scopes that were written once, by name."""
-        if scope is not None and not scope.below:
-            return [scope.path]
+        if scope is not None and not any(one.below for one in scope.members):
+            return sorted(one.path for one in scope.members)
         names = self.client.ask(self.keys.store, ("HKEYS", self.keys.store + "n"))
         found = (name.decode() for name in names)
         return sorted(name for name in found if scope is None or scope.holds(name))
@@ -239,7 +201,7 @@ class Reading:
         return [sift for sift in found if sift is not None]
 
     def _coarse(self, sifts: Sequence[_Sifted], after: int, most: int | None = None) -> list[Key]:
-        """What the ranges let through, by rising seq; of each scope the first `most`."""
+        """What may pass, by rising seq; of each scope the first `most`."""
         found = []
         for sift, answer in zip(sifts, self._select(sifts, after, most), strict=True):
             found += [(sift.scope, int(seq)) for seq in answer[1:]]
@@ -299,32 +261,17 @@ class Reading:
         if name == "seq" and all(sift.exact for sift in sifts):
             keys = self._coarse(sifts, after, most)
             return keys[::-1] if descending else keys
-        rows: list[tuple[bool, Any, int, str]] = []
-        for sift in sifts:
-            for value, seq in self._list_values(sift, name, after, most):
-                rows.append(((value is None) != descending, value or 0, seq, sift.scope))
+        rows = [
+            ((value is None) != descending, value or 0, row.record.seq, sift.scope)
+            for sift in sifts
+            for row in self.look_through(sift, after, most)[0]
+            for value in (getattr(row.record, name),)
+        ]
         rows.sort(reverse=descending)
         return [(scope, seq) for _, _, seq, scope in rows]
-
-    def _list_values(
-        self, sift: _Sifted, name: str, after: int, most: int | None
-    ) -> Iterable[tuple[Any, int]]:
-        """(what it is ordered by, seq) of all that match."""
-        if sift.exact and name in RANGES:
-            found = [seq for _, seq in self._coarse([sift], after)]
-            scores = self._scores(sift.scope, RANGES[name], found)
-            if all(score is None or abs(score) < EXACT for score in scores):
-                return zip(scores, found, strict=True)
-        rows, _ = self.look_through(sift, after, most)
-        return [(getattr(row.record, name), row.record.seq) for row in rows]
-
-    def _scores(self, scope: str, key: str, seqs: Sequence[int]) -> list[float | None]:
-        base = self.keys.base(scope)
-        answers = self.client.read((base, ("ZMSCORE", base + key, *page)) for page in pages(seqs, PAGE))
-        return [None if score is None else float(score) for score in chain.from_iterable(answers)]
 
 
 def _narrowest(where: Where) -> Scope | None:
     """A scope that all that matches lies in, so that no other need be asked."""
     found = [one for one in (where.scope, *map(_narrowest, where.every)) if one is not None]
-    return next((scope for scope in found if not scope.below), found[0] if found else None)
+    return next((scope for scope in found if scope.is_one), found[0] if found else None)

@@ -7,37 +7,29 @@ everything, or answers that something changed, and the jobs run again on a new t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
-from ...core.event import Event
-from ...core.record import EXACT_KEY_BYTES, Record
+from ...core.record import EXACT_KEY_BYTES, Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from .. import Transaction
 from ..answers import creation_of, edit_events, prune_events, update_record
 from ..model import (
-    EPOCH,
     PROVISIONAL,
     SETTINGS,
     STAGED,
     STAGED_NAME,
-    STAGED_UP_TO,
     Derived,
-    NewRecord,
     Use,
 )
-from ..record_keys import key_of
+from ..record_keys import hide_key, key_of
 from ..rules import UNIQUE_KINDS
-from ..verbs.writing import epoch_of
-from .client import pages
 from .codec import Light, event_bytes
 from .commit_plan import CommitPlan
-from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known, TransactionValues, layout_of
+from .known import SCOPES, Fields, Known, TransactionValues
 
 Key = tuple[str, str]  # scope, id
 PAGE: Final = 500  # vectors that the server is asked for at once
@@ -52,6 +44,7 @@ class RedisTransaction:
 
     def __init__(self, known: Known, linger: float) -> None:
         self.known = known
+        self._secret = known.reading.secret
         self.plan: CommitPlan = CommitPlan(known.keys, linger)
         self.fields: Fields = Fields(known, self.plan)
         tables = TransactionValues(known, self.plan, self.fields)
@@ -71,12 +64,13 @@ class RedisTransaction:
         return [self._read_one(scope, id) for id in ids]
 
     def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        wanted = tuple(hide_key(key, self._secret) for key in keys)
         if any(len(key) < EXACT_KEY_BYTES for key in keys):
-            rows, wanted = self.search(Where(scope=Scope(scope))), tuple(keys)
+            rows = self.search(Where(scope=Scope(scope)))
             return self._whole(row for row in rows if row.key.startswith(wanted))
-        stored = self.fields.read([(scope, "d", key) for key in keys])
+        stored = self.fields.read([(scope, "d", key) for key in wanted])
         there = (record for one in stored for record in one.records if (scope, record.id) not in self._own)
-        own = (self._own[id] for key in keys for id in self._own_keys.get((scope, key), ()))
+        own = (self._own[id] for key in wanted for id in self._own_keys.get((scope, key), ()))
         found = [*map(self._with_uses, there), *(record for record in own if record is not None)]
         return sorted(found, key=_by_seq)
 
@@ -103,19 +97,8 @@ class RedisTransaction:
         self.fields.read([place for place in places if place not in self.plan.guards])
         return list(map(self._insert, records))
 
-    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        """As the ability to put a new record, while nothing is known to stand against it."""
-        record = new.record
-        forbidden = new.watch is not None and (self.fields.at(TOMBS).value != b"0" or self.plan.entombs)
-        former = new.epoch is not None and self.fields.at(EPOCH_PLACE).value != b"%d" % new.epoch
-        if forbidden or former or not self.known.silent or self.read(record.scope, [record.id]) != [None]:
-            return job(self)
-        if new.repeats and self.same(record.scope, new.repeats):
-            return job(self)
-        return [self._insert(record)]
-
     def _insert(self, record: Record) -> Record:
-        id, key = (record.scope, record.id), key_of(record)
+        id, key = (record.scope, record.id), self._key_of(record)
         replaced = self._replaced.pop(id, None)
         if replaced is None:
             self._logged.setdefault(id, []).append((record, None))
@@ -140,7 +123,7 @@ class RedisTransaction:
     def _drop_own(self, id: Key) -> None:
         """The record with an id is gone; of what was written here, so is its key."""
         if (own := self._own.get(id)) is not None:
-            self._own_keys.get((own.scope, key_of(own)), set()).discard(id)
+            self._own_keys.get((own.scope, self._key_of(own)), set()).discard(id)
         self._own[id] = None
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
@@ -154,8 +137,7 @@ class RedisTransaction:
             self.known.check_reads()
             for place in self.known.reading.list_keys(Where()):
                 if place[1] in derived:
-                    row = derived[place[1]]
-                    self.plan.derived[place] = row.vector, row.terms
+                    self.plan.derived[place] = derived[place[1]]
 
     def _use(self, use: Use) -> None:
         key = (use.scope, use.id)
@@ -192,32 +174,10 @@ class RedisTransaction:
                 self._set_events(key, kept)
         return pruned
 
-    def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        """As `verbs.switch_vectors`, without reading each record."""
-        rows = [row.record for row in self.search(Where()) if row.vector]
-        staged: dict[int, bytes] = {}
-        if self.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name:
-            staged = self._read_staged([record.seq for record in rows])
-        lacking = sum(record.seq not in staged for record in rows)
-        if lacking:
-            return lacking
-        for record in rows:
-            self.plan.derived[record.scope, record.seq] = staged[record.seq], None
-        self.set_values(STAGED, {}, clear=True)
-        self.set_values(SETTINGS, {**settings, STAGED_NAME: None, STAGED_UP_TO: None})
-        self.set_values(SETTINGS, {EPOCH: str(epoch_of(self) + 1)})
-        return 0
-
     # Within.
 
-    def _read_staged(self, seqs: Sequence[int]) -> dict[int, bytes]:
-        """The vectors of the next embedder that are there, guarded as a whole."""
-        layout = layout_of(STAGED)
-        self.fields.read([layout.version_of("")])
-        key, asked = self.known.keys.store + layout.letter, list(pages(seqs, PAGE))
-        answers = self.known.client.read((key, ("HMGET", key, *page)) for page in asked)
-        found = zip(seqs, chain.from_iterable(answers), strict=True)
-        return {seq: vector for seq, vector in found if vector is not None}
+    def _key_of(self, record: Record) -> bytes:
+        return hide_key(key_of(record), self._secret)
 
     def _read_one(self, scope: str, id: str) -> Record | None:
         """As it is after the jobs that ran here."""
@@ -244,16 +204,16 @@ class RedisTransaction:
     def search(self, where: Where) -> list[Light]:
         """Light records that match, by rising seq; own ones are whole. Nothing may change meanwhile."""
         self.known.check_reads()
-        if where.scope is None or where.scope.below:
+        if where.scope is None or not where.scope.is_one:
             self.fields.read([SCOPES])
         rows = []
         for scope, found, version in self.known.lights(where):
             self.plan.guard((scope, "m", "v"), version)
             for row in found:
                 if (scope, row.record.id) not in self._own:
-                    rows.append(Light(self._with_uses(row.record), row.key, row.vector))
+                    rows.append(Light(self._with_uses(row.record), row.key))
         own = (record for record in self._own.values() if record is not None and where.matches(record))
-        rows += [Light(record, key_of(record), record.vector is not None) for record in own]
+        rows += [Light(record, self._key_of(record)) for record in own]
         return sorted(rows, key=attrgetter("record.seq"))
 
     def _whole(self, rows: Iterable[Light]) -> list[Record]:
@@ -271,8 +231,7 @@ class RedisTransaction:
         """As it is after what this transaction counted and derived."""
         derived = self.plan.derived.get((record.scope, record.seq))
         if derived is not None:
-            vector, terms = derived
-            record = record.but(vector=vector, terms=record.terms if terms is None else terms)
+            record = record.but(vector=derived.vector, terms=derived.terms)
         key = (record.scope, record.id)
         if key not in self._own:
             for use in self._uses.get(key, ()):

@@ -10,7 +10,7 @@ from .client import Command, RedisClient, pages
 from .key_names import Keys
 
 VECTOR_SETS: Final = ("VADD", "VSIM", "VREM", "VEMB", "VCARD", "VINFO", "VGETATTR")
-REMOVED: Final = 32  # elements at once: others wait meanwhile, a fifth of a millisecond for each
+_REMOVED: Final = 32  # elements at once: others wait meanwhile, a fifth of a millisecond for each
 
 
 class VectorSetRegistry:
@@ -66,5 +66,5 @@ def take_out(client: RedisClient, key: str, seqs: Sequence[int]) -> None:
 
 
 def _send(client: RedisClient, key: str, commands: Sequence[Command]) -> None:
-    for page in pages(commands, REMOVED):
+    for page in pages(commands, _REMOVED):
         client.write_all(key, page)

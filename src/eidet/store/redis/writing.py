@@ -7,7 +7,6 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, groupby
 from typing import Any, Final, TypeVar, cast
 
@@ -24,22 +23,13 @@ from .scripts import COMMIT, RESERVE
 from .transaction import RedisTransaction, renumber
 
 T = TypeVar("T")
-ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again
+_ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again
 LANES: Final = 16
 PATIENT: Final = 3  # tries before a writer that others get ahead of pauses
 BULK: Final = 5000  # derived bytes that are replaced at once; of more, the epoch rises first and last
 
 
-@dataclass(slots=True)
-class _Work:
-    """A job, and in a cluster what it asked for when it was rehearsed."""
-
-    job: Callable[[RedisTransaction], Any]
-    scope: str | None = ""  # None: it cannot share a transaction
-    wanted: Iterable[Place] = ()
-
-
-Group = list[tuple[QueuedJob[Any], _Work]]
+Group = list[QueuedJob[Any]]  # jobs that share a transaction
 
 
 class _Stale(Exception):
@@ -74,58 +64,43 @@ class Writing:
         self.memo: LastKnown = LastKnown()
 
     def run(self, job: Callable[[RedisTransaction], T]) -> T:
-        work = _Work(job)
-        if isinstance(job, CarefulJob):
-            work.scope = None
-        elif self._cluster:
-            self._rehearse(work)
-        lane = self._lanes[hash(work.scope or "") % len(self._lanes)]
-        return cast("T", lane.turns.run(cast("Job[Any]", work)))
+        lane = random.choice(self._lanes)  # noqa: S311
+        return cast("T", lane.turns.run(cast("Job[Any]", job)))
 
     def peek(self) -> RedisTransaction:
         """Reads as jobs do, and is never committed."""
         return RedisTransaction(Known(self._reading, self.memo, silent=False), self._linger)
 
-    def _rehearse(self, work: _Work) -> None:
-        """Finds out which scopes a job is about, and what it will ask for, without asking anybody."""
-        known = Known(self._reading, self.memo, silent=True)
-        transaction, work.wanted = RedisTransaction(known, self._linger), known.wanted
-        try:
-            work.job(transaction)
-        except (Exception, Unforeseen):  # noqa: BLE001 - it is told when the job runs on what is there
-            work.scope = None
-            return
-        scopes = {place[0] for place in known.wanted if place[1] in "id"} | transaction.plan.words.keys()
-        scopes.discard("")
-        work.scope = scopes.pop() if len(scopes) == 1 else None
-
     # One turn.
 
     def _commit(self, lane: _Lane, tickets: list[QueuedJob[Any]]) -> None:
-        for group in _groups(tickets):
+        for group in self._groups(tickets):
             try:
                 self._carry_out(lane, group)
             except EidetError as error:
-                for ticket, _ in group:
+                for ticket in group:
                     ticket.error = ticket.error or error
+
+    def _groups(self, tickets: Sequence[QueuedJob[Any]]) -> list[Group]:
+        """Jobs that share a transaction: none in a cluster, where a scope is written by itself."""
+        alone = [one for one in tickets if self._cluster or _is_careful(one)]
+        shared = [one for one in tickets if one not in alone]
+        return [*([shared] if shared else []), *([one] for one in alone)]
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        guesses = not self._cluster and group[0][1].scope is not None
-        known = Known(self._reading, self.memo, silent=guesses)
-        for _, work in group:
-            known.wanted.update(dict.fromkeys(work.wanted))
+        known = Known(self._reading, self.memo, silent=not _is_careful(group[0]))
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in self._client.tries("other writers kept changing the data; nothing was stored"):
             if not known.silent:
                 known.fetch()
             plan = self._run_jobs(group, known)
-            if all(ticket.error is not None for ticket, _ in group):
+            if all(ticket.error is not None for ticket in group):
                 return
             try:
                 if plan is not None:
                     given = self._send(lane, plan, landed)
-                    for ticket, _ in group:
+                    for ticket in group:
                         ticket.result = renumber(ticket.result, given)
                     return
             except _Stale as stale:
@@ -143,9 +118,9 @@ class Writing:
         while True:
             transaction = RedisTransaction(known, self._linger)
             try:
-                for ticket, work in group:
+                for ticket in group:
                     if ticket.error is None:
-                        ticket.result = work.job(transaction)
+                        ticket.result = cast("Any", ticket.job)(transaction)
             except Unforeseen:
                 return None
             except Exception as error:  # noqa: BLE001 - it belongs to whoever gave the job
@@ -153,8 +128,8 @@ class Writing:
                     return None
                 ticket.error = error
             else:
-                guessed = known.silent and not transaction.plan.writes  # which no commit checks
-                return None if guessed else transaction.plan
+                checked = transaction.plan.writes and not self._cluster  # what was guessed, by the commit
+                return transaction.plan if checked or not known.silent else None
 
     # Sending.
 
@@ -242,7 +217,7 @@ class Writing:
         key = self._keys.base(scope)
         head = key + "m" if scope and self._cluster else self._head
         names = "" if self._cluster else self._keys.store + "n"
-        arguments = [number, ANSWERS_MS, base, head, names, int(self._mortal), self._linger]
+        arguments = [number, _ANSWERS_MS, base, head, names, int(self._mortal), self._linger]
         arguments += [plan.seqs + spare, repr(plan.latest), len(guarded), *plan.spell_guards(guarded), *words]
         state, *answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *arguments))
         if state == b"late":
@@ -254,17 +229,8 @@ class Writing:
         return int(answer[0])
 
 
-def _groups(tickets: Sequence[QueuedJob[Any]]) -> list[Group]:
-    """Jobs that share a transaction."""
-    shared: dict[str, Group] = {}
-    alone: list[Group] = []
-    for ticket in tickets:
-        work = cast("_Work", ticket.job)
-        if work.scope is None:
-            alone.append([(ticket, work)])
-        else:
-            shared.setdefault(work.scope, []).append((ticket, work))
-    return [*shared.values(), *alone]
+def _is_careful(ticket: QueuedJob[Any]) -> bool:
+    return isinstance(ticket.job, CarefulJob)
 
 
 def _in_order(added: Sequence[tuple[str, int]], landed: Mapping[str, Sequence[int]]) -> list[int]:

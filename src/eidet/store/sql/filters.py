@@ -87,6 +87,8 @@ def _condition(condition: Condition, json: JsonSql) -> Sql:
 
 def _in_scope(scope: Scope, mark: str) -> Sql:
     """A range rather than LIKE, so that the index serves it; '0' is the character after '/'."""
+    if scope.also:
+        return _join(" OR ", [_in_scope(one, mark) for one in scope.members]).enclosed
     path = scope.path
     if not scope.below:
         return Sql(f"scope = {mark}", (path,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import uuid
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 REVISION: Final = "0001"  # the schema of this version
+HIDES_KEYS: Final = "exact_secret"  # the setting with the secret that hides exact keys
 SCRIPTS = Path(__file__).parent / "migrations"
 TABLES = Path(__file__).parent / "sqlite_tables.sql"
 
@@ -56,6 +58,11 @@ def migrate(
             _upgrade(wrapped, scripts, target)
 
 
+def first_settings() -> dict[str, str]:
+    """What a new store begins with."""
+    return {"identity": uuid.uuid4().hex, "epoch": "0", HIDES_KEYS: secrets.token_hex(32)}
+
+
 def make_tables(connection: sqlite3.Connection) -> None:
     """Makes the tables of a new file, all or none, unless another process was first."""
     connection.execute("BEGIN IMMEDIATE")
@@ -64,8 +71,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
             for statement in TABLES.read_text(encoding="utf-8").split(";\n"):
                 connection.execute(statement)
             connection.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
-            first = [("identity", uuid.uuid4().hex), ("epoch", "0")]
-            connection.executemany("INSERT INTO settings VALUES (?, ?)", first)
+            connection.executemany("INSERT INTO settings VALUES (?, ?)", first_settings().items())
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

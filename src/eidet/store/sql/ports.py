@@ -76,13 +76,3 @@ class Driver(Protocol):
 
     def size(self) -> int: ...
     def close(self) -> None: ...
-
-
-def ask_on(cursor: Cursor) -> Ask:
-    """Runs statements on a cursor and gives their rows."""
-
-    def ask(sql: str, values: Sequence[Any]) -> list[Row]:
-        cursor.execute(sql, values)
-        return cursor.fetchall()
-
-    return ask

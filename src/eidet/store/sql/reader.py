@@ -8,8 +8,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from ...core.errors import Corrupt
-from ...core.event import Event
-from ...core.record import EXACT_KEY_BYTES, Record
+from ...core.record import EXACT_KEY_BYTES, Event, Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
@@ -17,25 +16,46 @@ from .. import Changes, Entry, Head
 from ..answers import count_records
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
+from ..record_keys import hide_key
 from ..rules import check_order
 from .filters import compile_where
-from .ports import Ask, JsonSql, Row
-from .rows import COLUMNS, NULLABLE, VALUE_TABLES, ValueTable, bare_record_of, record_of
-from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, COUNTS, DISTINCT, STORED, Statements
+from .ports import Ask, Cursor, JsonSql, Row
+from .rows import (
+    ALL,
+    BARE,
+    COLUMNS,
+    COUNTS,
+    DISTINCT,
+    NULLABLE,
+    STORED,
+    VALUE_TABLES,
+    Statements,
+    ValueTable,
+    bare_record_of,
+    record_of,
+)
 
 PAGE: Final = 2_000  # records read at once
-SHORT_SPAN: Final = 500  # writes that are looked through one by one rather than by an index
-WINDOW: Final = 2_000  # seqs that are walked through at once, at least
-SPARSE: Final = 8  # of so many writes, fewer than one is in the scope: its index is the shorter way
 FEW: Final = 1_000  # seqs that are named in a query
 _AT_ONCE: Final = 500  # values that are bound to one statement
 
 
-class SqlReader:
-    """Asks for records, histories and small values. `ask` runs one statement."""
+def ask_on(cursor: Cursor) -> Ask:
+    """Runs statements on a cursor and gives their rows."""
 
-    def __init__(self, sql: Statements, json: JsonSql, ask: Ask) -> None:
+    def ask(sql: str, values: Sequence[Any]) -> list[Row]:
+        cursor.execute(sql, values)
+        return cursor.fetchall()
+
+    return ask
+
+
+class SqlReader:
+    """Asks for records, histories and small values. `ask` runs one statement, `secret` hides exact keys."""
+
+    def __init__(self, sql: Statements, json: JsonSql, secret: bytes, ask: Ask) -> None:
         self.ask = ask
+        self._secret = secret
         self._sql = sql
         self._json = json
 
@@ -85,10 +105,10 @@ class SqlReader:
         return rows
 
     def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        wanted = tuple(hide_key(key, self._secret) for key in keys)
         if all(len(key) == EXACT_KEY_BYTES for key in keys):
-            rows = self._among(scope, "exact_key", keys)
+            rows = self._among(scope, "exact_key", wanted)
         else:
-            wanted = tuple(keys)
             seqs = [seq for seq, key in self.rows("keys", scope=scope) if key.startswith(wanted)]
             rows = self._among(scope, "seq", seqs)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
@@ -177,21 +197,11 @@ class SqlReader:
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         head = self.head()
-        entries = list(map(Entry._make, _read_rows(self, scope, since, head.seq, limit)))
+        entries = list(map(Entry._make, self.rows("entries", scope=scope, since=since, limit=limit)))
         if len(entries) == limit:
             head = Head(head.epoch, entries[-1].seq)
         gone = self.rows("gone", scope=scope, since=since, upto=head.seq)
         return Changes(head, entries, [row[0] for row in gone], self.read_pruned())
-
-    def choose_way(self, scope: str, span: int) -> str:
-        """Along the table when little was written since, or mostly in this scope; else by its index.
-
-        The records of the scope are counted only as far as that takes, since this is asked for each page.
-        """
-        enough = -(-span // SPARSE)
-        if span > SHORT_SPAN and self.rows("held", scope=scope, enough=enough)[0][0] < enough:
-            return ALONG_SCOPE
-        return ALONG_TABLE
 
     def read_pruned(self) -> int:
         """The last seq that was pruned from the history; 0 if none was."""
@@ -230,24 +240,6 @@ class SqlReader:
             values = list(chain.from_iterable(map(table.key_row, some)))
             rows += self.ask(self._sql.values_among(name, len(some)), values)
         return rows
-
-
-def _read_rows(reader: SqlReader, scope: str, since: int, upto: int, limit: int) -> list[Row]:
-    """The first entries of a scope in a range of seqs.
-
-    Along the table they are asked for in windows: PostgreSQL takes `scope || ''` to be rare, and would rather
-    sort all that follows than walk to the first of them.
-    """
-    if reader.choose_way(scope, upto - since) == ALONG_SCOPE:
-        return reader.rows("entries_along_scope", scope=scope, since=since, limit=limit)
-    rows: list[Row] = []
-    window = max(WINDOW, 2 * limit)
-    for start in range(since, upto, window):
-        end, missing = min(start + window, upto), limit - len(rows)
-        rows += reader.rows("entries_along_table", scope=scope, since=start, upto=end, limit=missing)
-        if len(rows) == limit:
-            break
-    return rows
 
 
 def read_head(row: Row) -> Head:

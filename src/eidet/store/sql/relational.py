@@ -5,21 +5,22 @@ The same code serves every SQL database; a database is a `Driver`, see `sqlite.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ...core.event import Event
-from ...core.record import Record
+from ...core.errors import Corrupt
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
 from .. import Changes, Entry, Head, Scrubbed, Transaction
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TOMBSTONES, K, NewRecord, Table, V
 from ..rules import check_order
-from .ports import Cursor, Driver, ask_on
-from .reader import SqlReader
-from .statements import ALONG_TABLE, Statements
+from .migrate import HIDES_KEYS
+from .ports import Cursor, Driver
+from .reader import SqlReader, ask_on
+from .rows import Statements
 from .transaction import SqlTransaction
 
 T = TypeVar("T")
@@ -34,17 +35,17 @@ class RelationalStore:
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._sql = Statements(driver.json.mark)
-        self._reader = self._reader_type(self._sql, driver.json, driver.read)
+        self.identity, self._secret = _read_identity(driver)
+        self._reader = self._reader_type(self._sql, driver.json, self._secret, driver.read)
         self.list_telling: Final = partial(_list_telling, self._snapshot)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable: bool = driver.writable
-        self.identity: str = self.values(SETTINGS, ("identity",)).get("identity", "")
 
     def _write(self, job: Callable[[SqlTransaction], T]) -> T:
         return self._driver.write(partial(self._run, job))
 
     def _run(self, job: Callable[[SqlTransaction], T], cursor: Cursor) -> T:
-        transaction = self._transaction_type(self._sql, self._driver.json, cursor)
+        transaction = self._transaction_type(self._sql, self._driver.json, self._secret, cursor)
         try:
             return job(transaction)
         finally:
@@ -52,8 +53,8 @@ class RelationalStore:
 
     def _snapshot(self, job: Callable[[SqlReader], T]) -> T:
         """Reads as of one moment."""
-        sql, json = self._sql, self._driver.json
-        return self._driver.snapshot(lambda cursor: job(self._reader_type(sql, json, ask_on(cursor))))
+        make = partial(self._reader_type, self._sql, self._driver.json, self._secret)
+        return self._driver.snapshot(lambda cursor: job(make(ask_on(cursor))))
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         return self._reader.read(scope, keys)
@@ -156,38 +157,42 @@ class RelationalStore:
         return self._driver.scrub(said)
 
 
+def _read_identity(driver: Driver) -> tuple[str, bytes]:
+    """The identity of the store, and the secret that hides exact keys; both were made with the tables."""
+    asked = f"SELECT name, value FROM settings WHERE name IN ('identity', '{HIDES_KEYS}')"
+    known: dict[str, str] = dict(driver.read(asked, ()))
+    try:
+        return known["identity"], bytes.fromhex(known[HIDES_KEYS])
+    except (KeyError, ValueError):
+        raise Corrupt("the store has lost its identity or a secret: restore a copy or an export") from None
+
+
 WALKED: Final = 100_000  # seqs that one statement walks along the table, so that no deadline ends it
 STATING: Final = (
     b"\x80"  # the second byte of an analysis with statements, at least; see `eidet.text.analysis`
 )
 
-Snapshot = Callable[[Callable[[SqlReader], Any]], Any]  # gives a job a reader, as of one moment
+_Snapshot = Callable[[Callable[[SqlReader], Any]], Any]  # gives a job a reader, as of one moment
 
 
-def _list_telling(snapshot: Snapshot, scope: str, head: Head) -> list[Entry] | None:
+def _list_telling(snapshot: _Snapshot, scope: str, head: Head) -> list[Entry] | None:
     """As `ListsTelling.list_telling`. Each part is read as of a moment of its own.
 
     What is deleted meanwhile is told by the changes after the head.
     """
-    way = snapshot(lambda reader: reader.choose_way(scope, head.seq))
     found: list[Entry] = []
-    for since, upto in _cut(head.seq, WALKED if way == ALONG_TABLE else head.seq):
-        part = snapshot(partial(_read_part, way, scope, head, since, upto))
+    for since in range(0, head.seq, WALKED):
+        part = snapshot(partial(_read_part, scope, head, since))
         if part is None:
             return None
         found += part
     return found
 
 
-def _cut(end: int, step: int) -> Iterator[tuple[int, int]]:
-    for since in range(0, end, max(1, step)):
-        yield since, min(since + step, end)
-
-
-def _read_part(
-    way: str, scope: str, head: Head, since: int, upto: int, reader: SqlReader
-) -> list[Entry] | None:
+def _read_part(scope: str, head: Head, since: int, reader: SqlReader) -> list[Entry] | None:
     if reader.head() < head:
         return None
-    rows = reader.rows(f"telling_{way}", scope=scope, since=since, upto=upto, stating=STATING)
-    return list(map(Entry._make, rows))
+    upto = min(since + WALKED, head.seq)
+    return list(
+        map(Entry._make, reader.rows("telling", scope=scope, since=since, upto=upto, stating=STATING))
+    )

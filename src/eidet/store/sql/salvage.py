@@ -20,8 +20,8 @@ from .sqlite import MAGIC, PAGE_BYTES, SqliteStore
 from .stale_log import read_pages
 
 LEAF, INDEX_LEAF, INDEX_INNER = 0x0D, 0x0A, 0x02
-MOST_COLUMNS: Final = 40
-KIND: Final = COLUMNS.index("kind")
+_MOST_COLUMNS: Final = 40
+_KIND: Final = COLUMNS.index("kind")
 _SIZES: Final = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _KINDS: Final = frozenset(map(str, Kind))
 
@@ -93,7 +93,7 @@ def _page_size(path: Path) -> int:
 def _sort_in(found: _Salvage, kind: int, rowid: int, row: Row) -> None:
     types = tuple(map(type, row))
     if kind == LEAF and len(row) == len(COLUMNS):
-        if types[1:6] == (str,) * 5 and row[KIND] in _KINDS:
+        if types[1:6] == (str,) * 5 and row[_KIND] in _KINDS:
             found.records[rowid] = (rowid, *row[1:])
     elif kind == LEAF and types == (str, str):
         found.settings[row[0]] = row[1]
@@ -180,7 +180,7 @@ def _read_row(payload: bytes) -> Row:
     while place < size:
         kind, place = _varint(payload, place)
         kinds.append(kind)
-    if len(kinds) > MOST_COLUMNS:
+    if len(kinds) > _MOST_COLUMNS:
         raise ValueError("no table has so many columns")
     row = []
     for kind in kinds:

@@ -30,12 +30,12 @@ T = TypeVar("T")
 APPLICATION_ID: Final = 0x45494445  # "EIDE": tells our files from other SQLite databases
 MAGIC: Final = b"SQLite format 3\x00"
 PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of 4096
-CHECKPOINT_PAGES: Final = 4000
-CACHE_KIB: Final = 16_384  # of pages, for each reading thread
-SMALL_PAGES: Final = 128
-SCRUB_BYTES: Final = 64 << 20  # of free pages that go in one transaction when something is forgotten
-LOG_SECONDS: Final = 0.2  # that emptying the log waits for readers; it is only a courtesy
-SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
+_CHECKPOINT_PAGES: Final = 4000
+_CACHE_KIB: Final = 16_384  # of pages, for each reading thread
+_SMALL_PAGES: Final = 128
+_SCRUB_BYTES: Final = 64 << 20  # of free pages that go in one transaction when something is forgotten
+_LOG_SECONDS: Final = 0.2  # that emptying the log waits for readers; it is only a courtesy
+_SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 
 
 class SqliteStore(RelationalStore):
@@ -46,10 +46,10 @@ class SqliteStore(RelationalStore):
     """
 
     def __init__(self, path: str | Path, *, durability: str = "process") -> None:
-        if durability not in SYNCHRONOUS:
-            raise Misconfigured(f"durability must be one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
+        if durability not in _SYNCHRONOUS:
+            raise Misconfigured(f"durability must be one of {', '.join(_SYNCHRONOUS)}, not {durability!r}")
         self.path: Path = Path(path)
-        super().__init__(SqliteDriver(self.path, SYNCHRONOUS[durability]))
+        super().__init__(SqliteDriver(self.path, _SYNCHRONOUS[durability]))
         self._traits = StoreTraits(path=self.path, files=lambda: (self.path,))
 
     def describe(self) -> StoreTraits:
@@ -130,7 +130,7 @@ class SqliteDriver:
             freed = self._write_anew()
             return Scrubbed(freed, self._empty_log())
         freed = 0
-        while given := self.trim(SCRUB_BYTES):
+        while given := self.trim(_SCRUB_BYTES):
             freed += given
         pending = self._empty_log()
         if not pending and has_any_in_gaps(self._path, said):
@@ -141,11 +141,11 @@ class SqliteDriver:
     def _is_half_empty(self) -> bool:
         """Then writing what is left is quicker than giving pages back one by one."""
         (pages,), (free,) = (self.read(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count"))
-        return bool(free * 2 > pages > SMALL_PAGES)
+        return bool(free * 2 > pages > _SMALL_PAGES)
 
     def _empty_log(self) -> tuple[str, ...]:
         """Says in words what kept it from that."""
-        with translate_errors(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
+        with translate_errors(self._path), closing(sqlite3.connect(self._path, timeout=_LOG_SECONDS)) as raw:
             blocked = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return (f"{self._path}-wal is still being read by another connection",) if blocked else ()
 
@@ -257,9 +257,9 @@ class _Connection:
                 self.raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that `trim` can shrink the file
             self.raw.execute("PRAGMA secure_delete = ON")  # what is deleted is not left to be read
             _use_wal(self.raw)
-            self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+            self.raw.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             self.raw.execute(f"PRAGMA synchronous = {synchronous}")
-        self.raw.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        self.raw.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
     def is_outdated(self) -> bool:
         """Whether somebody who may write did so: a file that is only read is read without locks."""

@@ -44,7 +44,9 @@ CREATE TABLE records (
 
 CREATE UNIQUE INDEX records_by_id ON records (scope, id);
 
-CREATE INDEX records_by_key ON records (exact_key) WHERE kind IN ('fact', 'document');
+CREATE INDEX records_by_seq ON records (scope, seq);
+
+CREATE INDEX records_by_key ON records (exact_key) WHERE kind IN ('fact', 'document', 'procedure');
 
 CREATE TABLE events (
     seq INTEGER NOT NULL,

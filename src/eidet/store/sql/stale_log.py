@@ -19,13 +19,13 @@ from typing import BinaryIO, Final, NamedTuple
 from ...core.errors import Refused
 
 MAGIC: Final = (0x377F0682, 0x377F0683)
-HEADER: Final = struct.Struct(">8I")
-FRAME: Final = struct.Struct(">6I")
-SALT_IN_INDEX: Final = 32  # places in the header of the index, which is in the machine's own order
-SLACK_SECONDS: Final = 2.0  # files that are copied together get their times one after the other …
-COPY_SPEED: Final = 20e6  # … at so many bytes a second or more
-COPIED: Final = 96
-COPIED_ATTEMPTED: Final = 128
+_HEADER: Final = struct.Struct(">8I")
+_FRAME: Final = struct.Struct(">6I")
+_SALT_IN_INDEX: Final = 32  # places in the header of the index, which is in the machine's own order
+_SLACK_SECONDS: Final = 2.0  # files that are copied together get their times one after the other …
+_COPY_SPEED: Final = 20e6  # … at so many bytes a second or more
+_COPIED: Final = 96
+_COPIED_ATTEMPTED: Final = 128
 
 
 class _Frame(NamedTuple):
@@ -40,7 +40,7 @@ def check_log(path: Path) -> None:
     """Raises `Refused` if the log beside a database is certainly that of another file."""
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
     try:
-        if log.stat().st_size <= HEADER.size or not path.stat().st_size:
+        if log.stat().st_size <= _HEADER.size or not path.stat().st_size:
             return
         before = _states(path, log, index)
         foreign = _is_foreign(path, log, index) and _states(path, log, index) == before  # else it is in use
@@ -91,7 +91,7 @@ def _is_foreign(path: Path, log: Path, index: Path) -> bool:
         if copied == (0, 0):
             return (
                 _written(path)
-                > max(_written(log), _written(index)) + SLACK_SECONDS + path.stat().st_size / COPY_SPEED
+                > max(_written(log), _written(index)) + _SLACK_SECONDS + path.stat().st_size / _COPY_SPEED
             )
         return not all(_is_copied(database, file, size, frames, copied[0]))
 
@@ -113,24 +113,24 @@ def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
 
 def _read_header(log: BinaryIO) -> tuple[bytes, int]:
     """The salt of this run of the log, and the size of a page; no salt for what is no log."""
-    raw = log.read(HEADER.size)
-    if len(raw) < HEADER.size:
+    raw = log.read(_HEADER.size)
+    if len(raw) < _HEADER.size:
         return b"", 0
-    magic, _, size, *_ = HEADER.unpack(raw)
+    magic, _, size, *_ = _HEADER.unpack(raw)
     return (raw[16:24], size) if magic in MAGIC and 512 <= size <= 65536 else (b"", 0)
 
 
 def _committed(log: BinaryIO, salt: bytes, size: int) -> Iterator[_Frame]:
     """The frames of this run, up to the last commit."""
     waiting: list[_Frame] = []
-    whole = FRAME.size + size
-    for number in range(1, (os.fstat(log.fileno()).st_size - HEADER.size) // whole + 1):
-        place = HEADER.size + (number - 1) * whole
-        head = _read_at(log, place, FRAME.size)
+    whole = _FRAME.size + size
+    for number in range(1, (os.fstat(log.fileno()).st_size - _HEADER.size) // whole + 1):
+        place = _HEADER.size + (number - 1) * whole
+        head = _read_at(log, place, _FRAME.size)
         if head[8:16] != salt:
             return
-        page, pages, *_ = FRAME.unpack(head)
-        waiting.append(_Frame(number, page, place + FRAME.size))
+        page, pages, *_ = _FRAME.unpack(head)
+        waiting.append(_Frame(number, page, place + _FRAME.size))
         if pages:  # which only the last frame of a commit says
             yield from waiting
             waiting = []
@@ -141,10 +141,10 @@ def _read_index(index: Path, salt: bytes) -> tuple[int, int] | None:
     if not index.exists():
         return None
     with index.open("rb") as file:
-        raw = file.read(COPIED_ATTEMPTED + 4)
-    if len(raw) < COPIED_ATTEMPTED + 4 or raw[SALT_IN_INDEX : SALT_IN_INDEX + 8] != salt:
+        raw = file.read(_COPIED_ATTEMPTED + 4)
+    if len(raw) < _COPIED_ATTEMPTED + 4 or raw[_SALT_IN_INDEX : _SALT_IN_INDEX + 8] != salt:
         return None
-    return struct.unpack_from("=I", raw, COPIED)[0], struct.unpack_from("=I", raw, COPIED_ATTEMPTED)[0]
+    return struct.unpack_from("=I", raw, _COPIED)[0], struct.unpack_from("=I", raw, _COPIED_ATTEMPTED)[0]
 
 
 def _is_copied(

@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json, dump_json
 from ...core.where import Where
 from ..model import EPOCH, SETTINGS, TOMBSTONES, Derived, Head, K, NewRecord, Table, Use, V
-from .ports import Cursor, JsonSql, Row, ask_on
-from .reader import SqlReader, read_head
-from .rows import VALUE_TABLES, row_of
-from .statements import Statements
+from ..record_keys import hide_key, key_of
+from .ports import Cursor, JsonSql, Row
+from .reader import SqlReader, ask_on, read_head
+from .rows import VALUE_TABLES, Statements, row_of
 
 _EPOCH_ONLY: Final = (EPOCH,)
-Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
+_Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
 
 
 class SqlTransaction(SqlReader):
     """Reads and writes on one cursor."""
 
-    def __init__(self, sql: Statements, json: JsonSql, cursor: Cursor) -> None:
-        super().__init__(sql, json, ask_on(cursor))
+    def __init__(self, sql: Statements, json: JsonSql, secret: bytes, cursor: Cursor) -> None:
+        super().__init__(sql, json, secret, ask_on(cursor))
         self._cursor = cursor
         self._head: Head | None = None
         self.saw_tombstones: bool = False
@@ -34,7 +33,7 @@ class SqlTransaction(SqlReader):
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         first = self._take_seqs(len(records))
-        self._add_rows("records", [row_of(record, seq) for seq, record in enumerate(records, first)])
+        self._add_rows("records", [self._row_of(record, seq) for seq, record in enumerate(records, first)])
         return [record.but(seq=seq) for seq, record in enumerate(records, first)]
 
     def insert_new(self, new: NewRecord, *, refuse: bool = False) -> Record | None:
@@ -43,9 +42,8 @@ class SqlTransaction(SqlReader):
         With `refuse`, any tombstone of the store forbids it too: somebody has to look at them first.
         """
         record = new.record
-        keys = (list(new.repeats) * 4)[:4] or [b""] * 4  # there are none, 1, 2 or 4
         look, cursor = self._sql["head_and_twin"], self._cursor
-        wanted = dict(zip(("k0", "k1", "k2", "k3"), keys, strict=True))
+        wanted = dict(zip(("k0", "k1", "k2", "k3"), self._list_keys(new), strict=True))
         cursor.execute(look.sql, look.bind(scope=record.scope, now=new.now, **wanted))
         last, removed, epoch, leapt, has_twin, has_tombstones = cursor.fetchone()
         head = self._head = read_head((last, removed, epoch, leapt))
@@ -55,11 +53,18 @@ class SqlTransaction(SqlReader):
         if has_twin or new.epoch not in (None, head.epoch):
             return None
         seq = head.seq + 1
-        cursor.execute(self._sql["insert_free"].sql, row_of(record, seq))
+        cursor.execute(self._sql["insert_free"].sql, self._row_of(record, seq))
         if cursor.rowcount == 0:
             return None
         self._head = Head(head.epoch, seq)
         return record.but(seq=seq)
+
+    def _list_keys(self, new: NewRecord) -> list[bytes]:
+        """Four exact keys under which a twin could be: there are none, 1, 2 or 4."""
+        return ([hide_key(key, self._secret) for key in new.repeats] * 4)[:4] or [b""] * 4
+
+    def _row_of(self, record: Record, seq: int) -> Row:
+        return row_of(record, seq, hide_key(key_of(record), self._secret))
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         first = self._take_seqs(len(records))  # before they go: the last seq may be one of theirs
@@ -89,7 +94,7 @@ class SqlTransaction(SqlReader):
         self._run_many(use.sql, uses)
         self._run_many(replace.sql, derived)
 
-    def edit_history(self, edits: Edits) -> int:
+    def edit_history(self, edits: _Edits) -> int:
         one = self._sql["edit"]
         censored, rows = [], []
         for key, before in edits.items():

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from ...core.errors import Unavailable
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs

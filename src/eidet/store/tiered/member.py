@@ -30,7 +30,9 @@ T = TypeVar("T")
 LONG, SHORT, OUTBOX, NOBODY = range(4)
 STEP: Final = 4
 REST_SECONDS: Final = 1.0  # before a store that did not answer is asked again
-KNOCK_SECONDS: Final = 0.25  # that a caller waits to see whether a store is back; it may say nothing for long
+_KNOCK_SECONDS: Final = (
+    0.25  # that a caller waits to see whether a store is back; it may say nothing for long
+)
 
 
 class LeapingStore(Store, Leaps, Protocol):
@@ -103,7 +105,7 @@ class Member:
             if self._knocking.running or self._clock() < self._again:
                 raise self.down_error()
             self._knocking.start()
-        self._knocking.join(KNOCK_SECONDS)
+        self._knocking.join(_KNOCK_SECONDS)
         if self.error is not None:
             raise self.down_error()
 
@@ -200,7 +202,7 @@ class Member:
 
     def close(self) -> None:
         """Asks nothing of the store any more: an answer that comes late changes and logs nothing."""
-        self._knocking.stop(KNOCK_SECONDS)
+        self._knocking.stop(_KNOCK_SECONDS)
         if self._store is not None:
             self._store.close()
 

@@ -18,8 +18,7 @@ from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
-from ...core.event import Event
-from ...core.record import Record, Tier
+from ...core.record import Event, Record, Tier
 from ...core.validate import dump_json
 from ...core.where import Where
 from ...net.worker import BackgroundWorker

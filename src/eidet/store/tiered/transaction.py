@@ -14,8 +14,7 @@ from itertools import groupby, islice
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ...core.errors import EidetError, Unavailable
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where

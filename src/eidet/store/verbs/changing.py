@@ -11,8 +11,7 @@ from functools import cache
 from typing import Final, cast
 
 from ...core.errors import Corrupt
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.state import State
 from .. import Transaction
 from ..abilities import FindsHeld
@@ -43,7 +42,7 @@ def _read_each(
     return there
 
 
-READ_AT_ONCE: Final = 500
+_READ_AT_ONCE: Final = 500
 
 
 class OrderedWriter:
@@ -126,8 +125,8 @@ def look_for_held(transaction: Transaction, records: Sequence[Record]) -> list[R
         by_scope.setdefault(record.scope, []).append(record.id)
     held: list[Record] = []
     for scope, ids in by_scope.items():
-        for start in range(0, len(ids), READ_AT_ONCE):
-            held += _read_held(transaction, scope, ids[start : start + READ_AT_ONCE])
+        for start in range(0, len(ids), _READ_AT_ONCE):
+            held += _read_held(transaction, scope, ids[start : start + _READ_AT_ONCE])
     return held
 
 

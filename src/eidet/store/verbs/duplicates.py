@@ -19,7 +19,7 @@ from ..record_keys import key_of, list_repeated
 from ..rules import UNIQUE_KINDS
 from .changing import Key
 
-SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
+_SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
 
 
 def split_runs(records: Sequence[Record], *, unique: bool) -> Iterator[Sequence[Record]]:
@@ -129,7 +129,7 @@ def _points_the_same_way(new: Record, twin: Record) -> bool:
         return True
     ours, theirs = array("f", one), array("f", other)
     length = math.sqrt(sum(map(mul, ours, ours)) * sum(map(mul, theirs, theirs)))
-    return bool(sum(map(mul, ours, theirs)) >= SAME_DIRECTION * length)
+    return bool(sum(map(mul, ours, theirs)) >= _SAME_DIRECTION * length)
 
 
 def _end_of(record: Record) -> float:

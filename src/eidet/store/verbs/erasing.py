@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from ...core.event import Event
-from ...core.record import Record, record_digest
+from ...core.record import Event, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from .. import Store, Transaction
@@ -114,20 +113,13 @@ def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[byte
 
 def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
     """Lifts tombstones; how many there were."""
-    return store.write(_LiftTombstones(scope, marks))
 
-
-@dataclass(frozen=True, slots=True)
-class _LiftTombstones:
-    """The job of `lift_tombstones`."""
-
-    scope: str
-    marks: Sequence[bytes]
-
-    def __call__(self, transaction: Transaction) -> int:
-        there = transaction.values(TOMBSTONES, [(self.scope, mark) for mark in self.marks])
+    def lift(transaction: Transaction) -> int:
+        there = transaction.values(TOMBSTONES, [(scope, mark) for mark in marks])
         transaction.set_values(TOMBSTONES, dict.fromkeys(there))
         return len(there)
+
+    return store.write(lift)
 
 
 class _TransactionReader:

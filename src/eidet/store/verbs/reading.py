@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import cast
 
 from ...core.record import Record
@@ -29,6 +30,15 @@ def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> It
         after = found[-1].seq
 
 
+def find_same_ids(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
+    """The records of a store that have the ids of others, by scope and id."""
+    ids: dict[str, list[str]] = {}
+    for record in records:
+        ids.setdefault(record.scope, []).append(record.id)
+    found = (record for scope, names in ids.items() for record in store.read(scope, names))
+    return {(record.scope, record.id): record for record in found if record is not None}
+
+
 def count(store: Store, where: Where) -> int:
     """How many records match."""
     return store.count_by(where)[()]
@@ -48,6 +58,12 @@ def count_scopes(
     """
     counts = store.count_by(Where(scope=scope, alive_at=alive_at), ("scope",))
     return {path: n for (path,), n in sorted(counts.items())}
+
+
+def list_paths(store: Store, scope: Scope) -> list[str]:
+    """The single scopes that a question is about; asks the store for those below others."""
+    paths = (count_scopes(store, one) if one.below else [one.path] for one in scope.members)
+    return list(chain.from_iterable(paths))
 
 
 def changes_telling(store: Store, scope: str, since: int, limit: int) -> Changes:

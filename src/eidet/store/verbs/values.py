@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, cast
 
 from ...core.record import Record
@@ -90,11 +91,9 @@ class ClearLeases:
     now: float
 
     def __call__(self, transaction: Transaction) -> int:
-        passed: dict[str, str | None] = {}
-        for name, held in transaction.values(SETTINGS, prefix=f"lease:{self.prefix}").items():
-            if _may_lease(held, "", self.now):
-                passed[name] = None
-        transaction.set_values(SETTINGS, passed)
+        leases = transaction.values(SETTINGS, prefix=f"lease:{self.prefix}")
+        passed = [name for name, held in leases.items() if _may_lease(held, "", self.now)]
+        transaction.set_values(SETTINGS, dict.fromkeys(passed))
         return len(passed)
 
 
@@ -105,25 +104,18 @@ def drop_marks(store: Store, *, since: float, until: float) -> int:
     """
     if not store.values(SETTINGS, prefix=f"lease:{ONCE}", limit=1):
         return 0
-    return store.write(_DropMarks(since, until))
 
-
-@dataclass(frozen=True, slots=True)
-class _DropMarks:
-    """The job of `drop_marks`."""
-
-    since: float
-    until: float
-
-    def __call__(self, transaction: Transaction) -> int:
+    def drop(transaction: Transaction) -> int:
         bare: dict[str, str] = {}
         for name, held in transaction.values(SETTINGS, prefix=f"lease:{ONCE}").items():
             end, _, owner = held.partition(" ")
             mark, dot, token = owner.partition(".")
-            if mark and self.since <= float(end) - ONCE_SECONDS <= self.until:
+            if mark and since <= float(end) - ONCE_SECONDS <= until:
                 bare[name] = _lease_of(f"{dot}{token}", float(end))
         transaction.set_values(SETTINGS, bare)
         return len(bare)
+
+    return store.write(drop)
 
 
 def add_uses(store: Store, uses: Uses) -> None:
@@ -163,20 +155,14 @@ class AddCounts:
     since: int
 
     def __call__(self, transaction: Transaction) -> None:
-        _add_counts(transaction, self.rows, self.since)
-
-
-def _add_counts(transaction: Transaction, rows: Sequence[Tally], since: int) -> None:
-    keys = [(row.scope, row.day, row.what) for row in rows]
-    totals: dict[tuple[str, int, str], Counter[str]] = {}
-    for key, counts in transaction.values(TALLIES, keys).items():
-        totals[key] = Counter(counts)
-    for key, row in zip(keys, rows, strict=True):
-        totals.setdefault(key, Counter()).update(row.counts)
-    transaction.set_values(TALLIES, {key: dict(total) for key, total in totals.items()})
-    for scope in dict.fromkeys(row.scope for row in rows):
-        kept = transaction.values(TALLIES, within=Scope(scope))
-        transaction.set_values(TALLIES, {key: None for key in kept if key[1] < since})
+        keys = [(row.scope, row.day, row.what) for row in self.rows]
+        totals = {key: Counter(counts) for key, counts in transaction.values(TALLIES, keys).items()}
+        for key, row in zip(keys, self.rows, strict=True):
+            totals.setdefault(key, Counter()).update(row.counts)
+        transaction.set_values(TALLIES, {key: dict(total) for key, total in totals.items()})
+        for scope in dict.fromkeys(row.scope for row in self.rows):
+            kept = transaction.values(TALLIES, within=Scope(scope))
+            transaction.set_values(TALLIES, {key: None for key in kept if key[1] < self.since})
 
 
 def read_counts(store: Store, scope: Scope | None, since: int) -> list[Tally]:
@@ -192,35 +178,18 @@ def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapp
     """
     if not before:
         return 0
-    return store.write(_RewriteHistory(scope, id, before))
-
-
-@dataclass(frozen=True, slots=True)
-class _RewriteHistory:
-    """The job of `rewrite_history`."""
-
-    scope: str
-    id: str
-    before: Mapping[int, Mapping[str, Json]]
-
-    def __call__(self, transaction: Transaction) -> int:
-        return transaction.edit_history({(self.scope, self.id): self.before})
+    return store.write(lambda transaction: transaction.edit_history({(scope, id): before}))
 
 
 def replace_derived(store: Store, derived: Iterable[Derived]) -> None:
     """Replaces derived bytes in place and raises the epoch. Records that are gone are passed over."""
-    return store.write(_ReplaceDerived(list(derived)))
+    rows = list(derived)
 
-
-@dataclass(frozen=True, slots=True)
-class _ReplaceDerived:
-    """The job of `replace_derived`."""
-
-    rows: Sequence[Derived]
-
-    def __call__(self, transaction: Transaction) -> None:
-        transaction.update(self.rows)
+    def replace(transaction: Transaction) -> None:
+        transaction.update(rows)
         _raise_epoch(transaction)
+
+    return store.write(replace)
 
 
 def _raise_epoch(transaction: Transaction) -> None:
@@ -274,32 +243,16 @@ def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
     """
     if hasattr(store, "switch_vectors"):
         return cast("AnswersVerbs", store).switch_vectors(name, settings)
-    return store.write(_SwitchVectors(name, settings))
-
-
-@dataclass(frozen=True, slots=True)
-class _SwitchVectors:
-    """The job of `switch_vectors`."""
-
-    name: str
-    settings: Mapping[str, str]
-
-    def __call__(self, transaction: Transaction) -> int:
-        return _switch_vectors(transaction, self.name, self.settings)
+    return store.write(partial(_switch_vectors, name=name, settings=settings))
 
 
 def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, str]) -> int:
     staged: Mapping[int, bytes] = {}
     if transaction.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name:
         staged = transaction.values(STAGED)
-    rows = []
-    lacking = 0
-    for record in transaction.find(Where()):
-        if record.vector is None:
-            continue
-        vector = staged.get(record.seq)
-        lacking += vector is None
-        rows.append(Derived(record.seq, vector, record.terms))
+    found = [record for record in transaction.find(Where()) if record.vector is not None]
+    rows = [Derived(record.seq, staged.get(record.seq), record.terms) for record in found]
+    lacking = sum(row.vector is None for row in rows)
     if not lacking:
         transaction.update(rows)
         transaction.set_values(STAGED, {}, clear=True)

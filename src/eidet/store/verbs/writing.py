@@ -13,8 +13,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from ...core.errors import Conflict
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.validate import Json
 from ...core.where import Where
 from .. import Store, Transaction
@@ -50,7 +49,7 @@ class Put(NamedTuple):
     def __call__(self, transaction: Transaction) -> list[Record]:
         if self.expect is not None and _has_twice(self.records):
             raise Conflict("a record cannot be changed twice from one version")
-        _check_epoch_of(transaction, self.epoch)
+        _check_epoch(self.epoch, transaction)
         if self.watch is not None:
             check_tombstones(transaction, self.records, self.watch)
         return _put_all(transaction, self)
@@ -115,11 +114,6 @@ def run_put(store: Store, job: Put) -> list[Record]:
 def _puts_new(store: type) -> bool:
     """By class, and only once: `isinstance` of a protocol would take long at each write."""
     return issubclass(store, PutsNew)
-
-
-def _check_epoch_of(transaction: Transaction, epoch: int | None) -> None:
-    if epoch is not None:
-        _check_epoch(epoch, epoch_of(transaction))
 
 
 def epoch_of(source: Store | Transaction) -> int:
@@ -270,25 +264,19 @@ class RewriteForms:
     by: str | None = None
 
     def __call__(self, transaction: Transaction) -> list[Record | None]:
-        _check_epoch_of(transaction, self.epoch)
-        return _rewrite_forms(transaction, self.forms, self.now, self.by)
-
-
-def _rewrite_forms(
-    transaction: Transaction, forms: Sequence[tuple[Record, Record]], now: float, by: str | None
-) -> list[Record | None]:
-    there = read_records(transaction, (given for given, _ in forms), bare=True)
-    writer = OrderedWriter(transaction)
-    moved: list[bool] = []
-    for given, form in forms:
-        old = there.get((given.scope, given.id))
-        new = recast_of(old, given, form)
-        moved.append(new is not None)
-        if old is not None and new is not None:
-            writer.replace(old, new, event_about("moved", new, now, by), given=given)
-            del there[given.scope, given.id]  # for a second form it has changed
-    inserted = iter(writer.finish())
-    return [next(inserted) if done else None for done in moved]
+        _check_epoch(self.epoch, transaction)
+        there = read_records(transaction, (given for given, _ in self.forms), bare=True)
+        writer = OrderedWriter(transaction)
+        moved: list[bool] = []
+        for given, form in self.forms:
+            old = there.get((given.scope, given.id))
+            new = recast_of(old, given, form)
+            moved.append(new is not None)
+            if old is not None and new is not None:
+                writer.replace(old, new, event_about("moved", new, self.now, self.by), given=given)
+                del there[given.scope, given.id]  # for a second form it has changed
+        inserted = iter(writer.finish())
+        return [next(inserted) if done else None for done in moved]
 
 
 def delete_unchanged(
@@ -298,29 +286,20 @@ def delete_unchanged(
 
     `follows` says that they live on elsewhere, so that a legal hold does not keep them here.
     """
-    return store.write(DeleteUnchanged(records, now, by, follows)) if records else []
 
-
-@dataclass(frozen=True, slots=True)
-class DeleteUnchanged:
-    """The job of `delete_unchanged`."""
-
-    records: Sequence[Record]
-    now: float
-    by: str | None = None
-    follows: bool = False
-
-    def __call__(self, transaction: Transaction) -> list[str]:
-        there = read_records(transaction, self.records, bare=True)
+    def delete(transaction: Transaction) -> list[str]:
+        there = read_records(transaction, records, bare=True)
         doomed, held = [], []
-        for record in self.records:
+        for record in records:
             old = there.get((record.scope, record.id))
             if old is not None and old.seq == record.seq:
                 doomed.append(there.pop((record.scope, record.id)))
-                if record.state.hold is not None and not self.follows:
+                if record.state.hold is not None and not follows:
                     held.append(record)
-        delete_records(transaction, doomed, self.now, self.by, held=held)
+        delete_records(transaction, doomed, now, by, held=held)
         return [record.id for record in doomed]
+
+    return store.write(delete) if records else []
 
 
 def delete_where(store: Store, where: Where, *, now: float, by: str | None = None) -> list[str]:
@@ -328,23 +307,14 @@ def delete_where(store: Store, where: Where, *, now: float, by: str | None = Non
 
     A filter that asks for nothing but a scope means all of it: its tallies go too.
     """
-    return store.write(_DeleteWhere(where, now, by))
 
-
-@dataclass(frozen=True, slots=True)
-class _DeleteWhere:
-    """The job of `delete_where`."""
-
-    where: Where
-    now: float
-    by: str | None = None
-
-    def __call__(self, transaction: Transaction) -> list[str]:
-        doomed = list(transaction.find(self.where, bare=True))
-        held = find_held(transaction, doomed)
-        delete_records(transaction, doomed, self.now, self.by, held=held)
-        clear_tallies(transaction, self.where)
+    def delete(transaction: Transaction) -> list[str]:
+        doomed = list(transaction.find(where, bare=True))
+        delete_records(transaction, doomed, now, by, held=find_held(transaction, doomed))
+        clear_tallies(transaction, where)
         return [record.id for record in doomed]
+
+    return store.write(delete)
 
 
 _read_rest: Final = attrgetter(*(field.name for field in fields(Where) if field.name != "scope"))
@@ -362,8 +332,8 @@ def _says_the_same(old: Record, new: Record, before: dict[str, Json], expect: in
     return not before and (expect is None or old.vector == new.vector)
 
 
-def _check_epoch(epoch: int | None, current: int) -> None:
-    if epoch is not None and epoch != current:
+def _check_epoch(epoch: int | None, transaction: Transaction) -> None:
+    if epoch is not None and epoch != (current := epoch_of(transaction)):
         raise StaleEpoch(
             "the store's vectors were replaced meanwhile; open the memory again", current=current
         )

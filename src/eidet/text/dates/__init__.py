@@ -58,7 +58,7 @@ class Dated:
 
 
 def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = True) -> tuple[Dated, ...]:
-    """The time expressions of a text, in order, not overlapping; days are those of `now`'s zone.
+    """Finds the time expressions of a text, in order, not overlapping. Days are those of `now`'s zone.
 
     With `past` an expression without a year means the latest not after `now`, as in questions about
     memories. Without it the words around tell, else the nearest is taken, with less confidence.
@@ -72,7 +72,7 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     words, has_digits = read_letters(text)
     if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
-    return _read_english(text, now.replace(tzinfo=None), past)
+    return _parse_english(text, now.replace(tzinfo=None), past)
 
 
 def _has_digits_of_date(text: str) -> bool:
@@ -82,21 +82,21 @@ def _has_digits_of_date(text: str) -> bool:
 
 
 def read_other_ways(found: Sequence[Dated]) -> tuple[Dated, ...]:
-    """The second meaning of each date in digits that has two: 4/6/2026 is in April or in June."""
+    """Finds the second meaning of dates in digits that have two: 4/6/2026 is in April or in June."""
     more: list[Dated] = []
     if not found:
         return ()
-    from .numeric import read_other_way
+    from .numeric import parse_other_way
 
     for one in found:
-        days = read_other_way(one.text)
+        days = parse_other_way(one.text)
         if days:
             more.append(replace(one, first=days.first, last=days.last))
     return tuple(more)
 
 
 def has_time(text: str, language: str = "en") -> bool:
-    """Is there any time expression, durations, hours and recurrences ("every summer") included?"""
+    """Tells whether a text has a time expression, a duration, an hour or a recurrence ("every summer")."""
     if language != "en" and (code := code_of(language)) != "en":
         from .foreign import find_foreign
         from .scanner import fold_text
@@ -113,7 +113,7 @@ def has_time(text: str, language: str = "en") -> bool:
 
 @lru_cache(maxsize=4)
 def read_letters(text: str) -> tuple[Sequence[bytes], bool]:
-    """The words of ASCII letters in a text, small, and whether it has a digit; the cheapest way to words.
+    """Splits a text into small words of ASCII letters, and tells whether it has a digit.
 
     The analysis of one text asks several times.
     """
@@ -122,14 +122,14 @@ def read_letters(text: str) -> tuple[Sequence[bytes], bool]:
 
 
 @lru_cache(maxsize=4)
-def _read_english(text: str, now: datetime, past: bool) -> tuple[Dated, ...]:
+def _parse_english(text: str, now: datetime, past: bool) -> tuple[Dated, ...]:
     """The times of a text. A recall reads its question twice: to understand it, and to ask the facts.
 
     `now` is without its zone: the same moment is equal in all of them, but its day is not.
     """
-    from .scanner import fold_text, read  # the grammar, which most texts do not need
+    from .scanner import fold_text, scan  # the grammar, which most texts do not need
 
-    return tuple(_english(read(text, fold_text(text), now, past)))
+    return tuple(_english(scan(text, fold_text(text), now, past)))
 
 
 def _english(tokens: Tokens) -> Iterator[Dated]:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from typing import NamedTuple
 
-LAST_DAY = date.max.toordinal()
+_LAST_DAY = date.max.toordinal()
 FAR = 3652  # days, ten years: how far an open interval reaches
-UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 class Days(NamedTuple):
@@ -34,14 +34,14 @@ def placed(days: Days | None, after: int) -> Read:
 
 
 def clip_day(ordinal: int) -> int:
-    return min(max(ordinal, 1), LAST_DAY)
+    return min(max(ordinal, 1), _LAST_DAY)
 
 
 def ordinal_of(year: int, month: int, day: int) -> int:
-    """Clipped to the calendar where the year is not in it; the day must exist."""
+    """Returns the ordinal of a day that exists; clipped to the calendar where the year is not in it."""
     if year < 1:
         return 1
-    return date(year, month, day).toordinal() if year <= 9999 else LAST_DAY
+    return date(year, month, day).toordinal() if year <= 9999 else _LAST_DAY
 
 
 def _month_length(year: int, month: int) -> int:
@@ -53,14 +53,14 @@ def day(ordinal: int, confidence: float = 1.0) -> Days:
 
 
 def day_of(year: int, month: int, number: int, confidence: float = 1.0) -> Days | None:
-    """None where the month has no such day."""
+    """Makes a day; None where the month has no such day."""
     if not (1 <= month <= 12 and 1 <= number <= _month_length(year, month)):
         return None
     return day(ordinal_of(year, month, number), confidence)
 
 
 def run_of_days(year: int, month: int, first: int, last: int) -> Days | None:
-    """Some days of a month; None where it has no such days."""
+    """Makes some days of a month; None where it has no such days."""
     start, end = day_of(year, month, first), day_of(year, month, last)
     if start is None or end is None or first > last:
         return None
@@ -68,7 +68,7 @@ def run_of_days(year: int, month: int, first: int, last: int) -> Days | None:
 
 
 def months(year: int, month: int, count: int, grain: str, confidence: float = 1.0) -> Days:
-    """`count` whole months from a month, which may be counted beyond its year (13 is January of the next)."""
+    """Makes `count` whole months from a month; 13 is January of the next year."""
     start, end = year * 12 + month - 1, year * 12 + month - 2 + count
     last_year, last_month = end // 12, end % 12 + 1
     last = ordinal_of(last_year, last_month, _month_length(last_year, last_month))
@@ -88,13 +88,13 @@ def season_of(year: int, first_month: int, confidence: float = 0.9) -> Days:
 
 
 def week_at(ordinal: int, confidence: float = 0.9) -> Days:
-    """The week from Monday to Sunday that has the day."""
+    """Finds the week from Monday to Sunday that has the day."""
     monday = ordinal - (ordinal - 1) % 7
     return Days(clip_day(monday), clip_day(monday + 6), "week", confidence)
 
 
 def weekend_at(ordinal: int, confidence: float = 0.9) -> Days:
-    """Saturday and Sunday of the week that has the day."""
+    """Finds Saturday and Sunday of the week that has the day."""
     saturday = ordinal - (ordinal - 1) % 7 + 5
     return Days(clip_day(saturday), clip_day(saturday + 1), "weekend", confidence)
 
@@ -104,23 +104,23 @@ def around(ordinal: int, reach: int, grain: str, confidence: float) -> Days:
 
 
 def span(first: int, last: int, confidence: float, grain: str = "span") -> Days:
-    """From the earlier to the later of two days."""
+    """Makes the interval from the earlier to the later of two days."""
     low, high = sorted((clip_day(first), clip_day(last)))
     return Days(low, high, grain, confidence)
 
 
 def weekday_before(ordinal: int, weekday: int) -> int:
-    """The last such weekday strictly before a day."""
+    """Finds the last such weekday strictly before a day."""
     return ordinal - 1 - (ordinal - 2 - weekday) % 7
 
 
 def weekday_after(ordinal: int, weekday: int) -> int:
-    """The first such weekday strictly after a day."""
+    """Finds the first such weekday strictly after a day."""
     return ordinal + 1 + (weekday - ordinal) % 7
 
 
 def months_later(ordinal: int, count: int) -> int:
-    """The same day of the month some months on, or the month's last day."""
+    """Finds the same day of the month some months on, or that month's last day."""
     at = date.fromordinal(clip_day(ordinal))
     index = at.year * 12 + at.month - 1 + count
     year, month = index // 12, index % 12 + 1
@@ -128,14 +128,14 @@ def months_later(ordinal: int, count: int) -> int:
 
 
 def move_day(ordinal: int, count: int, unit: str) -> int:
-    """A day moved by so many days, weeks, months or years."""
+    """Moves a day by so many days, weeks, months or years."""
     if unit in ("month", "year"):
         return months_later(ordinal, count * (12 if unit == "year" else 1))
-    return clip_day(ordinal + count * UNIT_DAYS[unit])
+    return clip_day(ordinal + count * _UNIT_DAYS[unit])
 
 
 def unit_away(today: int, unit: str, shift: int) -> Days | None:
-    """The day, week, weekend, month, quarter, year or decade so many away from the present one."""
+    """Finds the day, week, weekend, month, quarter, year or decade so many away from the present one."""
     at = date.fromordinal(clip_day(today))
     match unit:
         case "day":
@@ -160,7 +160,7 @@ def distance(days: Days, ordinal: int) -> int:
 
 
 def choose_year(candidates: Iterable[Days | None], today: int, lean: int) -> Days | None:
-    """Of the same expression in several years, the one meant.
+    """Chooses the year that is meant, of the same expression in several years.
 
     Leaning back (-1) it is the latest that has begun, leaning forward (1) the earliest that has not
     ended, and with no leaning (0) the nearest, the earlier of two as near.
@@ -174,7 +174,7 @@ def choose_year(candidates: Iterable[Days | None], today: int, lean: int) -> Day
 
 
 def yearly(of_year: Callable[[int], Days | None], today: int, lean: int, reach: int = 2) -> Days | None:
-    """The one meant of what comes once a year; its year is a guess, and says so."""
+    """Chooses the one that is meant of what comes once a year, and marks its year as a guess."""
     year = date.fromordinal(clip_day(today)).year
     candidates = (of_year(year + shift) for shift in range(-reach, reach + 1))
     days = choose_year(candidates, today, lean)
@@ -182,7 +182,7 @@ def yearly(of_year: Callable[[int], Days | None], today: int, lean: int, reach: 
 
 
 def year_away(of_year: Callable[[int], Days], today: int, shift: int) -> Days | None:
-    """Last: the latest that has ended; next: the earliest still to begin; this: the one of this year."""
+    """Finds the last that has ended (-1), the next to begin (1), or the one of this year (0)."""
     year = date.fromordinal(clip_day(today)).year
     near = [of_year(y) for y in range(max(year - 2, 1), min(year + 2, 9999) + 1)]
     if shift < 0:

@@ -37,7 +37,7 @@ class Count(NamedTuple):
     vague: bool = False
 
 
-def read_count(words: list[str], at: int) -> Count | None:
+def parse_count(words: list[str], at: int) -> Count | None:
     """Two · 12 · 2-3 · a · a couple of · a few · several · two or three · twenty-five."""
     if match := _RANGE.fullmatch(words[at]):
         low, high = sorted((int(match[1]), int(match[2])))
@@ -76,7 +76,7 @@ def _number(words: list[str], at: int) -> tuple[int, int] | None:
 
 
 def offset(base: int, count: Count, unit: str, sign: int, *, exact: bool = False) -> Days:
-    """So many units before (-1) or after (1) a day: that day, or the time around it that the unit allows.
+    """Counts units back (-1) or on (1) from a day: that day, or the time around it that the unit allows.
 
     `exact` asks for the day itself.
     """
@@ -150,7 +150,7 @@ def beside(word: str, anchor: Days, sign: int) -> Days | None:
 
 
 def slice_of(days: Days, part: str, edge: bool) -> Days:
-    """A third of an interval, or less of a long one at its very beginning or end."""
+    """Cuts a third out of an interval, or less of a long one at its very beginning or end."""
     length = days.last - days.first + 1
     if length < 3:
         return days

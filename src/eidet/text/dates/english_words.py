@@ -27,14 +27,13 @@ ALL_MONTHS = MONTHS | SHORT_MONTHS
 DOUBTFUL = frozenset({"march", "april", "may", "june", "august"})
 
 WEEKDAYS = number_words("monday tuesday wednesday thursday friday saturday sunday", 0)
-SHORT_WEEKDAYS = {name[:3]: number for name, number in WEEKDAYS.items()}
-ALL_WEEKDAYS = WEEKDAYS | SHORT_WEEKDAYS | {"tues": 1, "thur": 3, "thurs": 3}
-MANY_WEEKDAYS = {name + "s": number for name, number in WEEKDAYS.items()}
+_SHORT_WEEKDAYS = {name[:3]: number for name, number in WEEKDAYS.items()}
+ALL_WEEKDAYS = WEEKDAYS | _SHORT_WEEKDAYS | {"tues": 1, "thur": 3, "thurs": 3}
+_MANY_WEEKDAYS = {name + "s": number for name, number in WEEKDAYS.items()}
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 UNITS: dict[str, str] = {word: unit for unit, words in TABLE["units"].items() for word in words.split()}
 HOURS = {word: int(seconds) for seconds, words in TABLE["seconds"].items() for word in words.split()}
-WEEKENDS = frozenset({"weekend", "weekends"})
 PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "noon"})
 
 NUMBERS = number_words(
@@ -76,13 +75,13 @@ FEAST_THINGS = words_of(TABLE["feast_things"])
 
 # as `read_letters` gives them: an expression has one of these, or digits that look like a date
 _TRIGGERS = (
-    {*ALL_MONTHS, *ALL_WEEKDAYS, *MANY_WEEKDAYS, *UNITS, *HOURS, *WEEKENDS, *PARTS_OF_DAY, *SEASONS, *DECADES}
+    {*ALL_MONTHS, *ALL_WEEKDAYS, *_MANY_WEEKDAYS, *UNITS, *HOURS, *PARTS_OF_DAY, *SEASONS, *DECADES}
     | {name.split()[-1].partition("'")[0] for name in FEASTS} - {"day", "s", "year", "years"}
     | words_of(TABLE["triggers"])
 )
 # words that are about time wherever they stand; the others of TRIGGERS are asked of the grammar, and some
 # are in greetings and idioms too
 _IDLE = {"min", "mins", "day", "night"}
-_SURE = {*WEEKDAYS, *MANY_WEEKDAYS, *MONTHS, *UNITS, *HOURS, *WEEKENDS, *DECADES} - DOUBTFUL - _IDLE
+_SURE = {*WEEKDAYS, *_MANY_WEEKDAYS, *MONTHS, *UNITS, *HOURS, *DECADES} - DOUBTFUL - _IDLE
 TRIGGERS = frozenset(word.encode() for word in _TRIGGERS)
 TIMES = frozenset(word.encode() for word in _SURE | words_of(TABLE["times"]))

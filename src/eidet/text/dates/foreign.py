@@ -1,13 +1,21 @@
-"""Time expressions of languages other than English, found by the words of their locale."""
+"""Time expressions of languages other than English: rules made of dateparser's tables, and some words more.
+
+Only dateparser's tables are read, from their files: its parser is slow to import and to run, and answers
+with points where intervals are needed.
+"""
 
 from __future__ import annotations
 
 import re
+import runpy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from itertools import chain
+from functools import cache, partial
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 from .days import (
     Days,
@@ -26,17 +34,25 @@ from .days import (
     yearly,
 )
 from .durations import Count, offset
-from .locales import NUMBER, Locale, locale_of
-from .numeric import find_written_out, months_and_days, read_number
+from .english_words import MONTHS, SEASONS, TABLE, WEEKDAYS, number_words
+from .numeric import find_written_out, parse_number
 
-Found = tuple[int, int, Days]
+_FILES = {"no": "nb"}
+_UNSPACED = frozenset(("ja", "zh", "ko", "th"))
 _NUMERIC = re.compile(r"(?<![\w./:$€£#-])[0-9][0-9a-z]*(?:[-/.:\u2013](?=[0-9])[0-9a-z]+)*")
 _WORD = re.compile(r"[^\W\d_]+")
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}"
 _BARE_YEAR = re.compile(_YEAR)
 _DAY = r"[0-3]?[0-9]"
 _UNTIL = r"(?:[-\u2013]|bis(?: zum)?|au|al|alla|a|à|até|hasta(?: el)?|fino a[dl]?|tot(?: en met)?|по|до)"
+_MONTH_AND_DAY = re.compile(r"([0-9]{1,2})\s?[月월]\s?([0-9]{1,2})\s?[日일号]")
+_SHIFT = re.compile(r"(?:in )?([0-9]) (day|week|month|year)( ago)?")
+_COUNTED = re.compile(r"(?:in )?\\1 (day|week|month|year)( ago)?")
+_DIGITS = re.compile(r"\(\\d[^)]*\)")
+_PLAIN_PATTERN = re.compile(r"[\w()|]+")
+_NUMBER = "\0"  # stands for the number in a phrase
+
+Found = tuple[int, int, Days]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,60 +66,198 @@ class _Now:
         return best if self.lean else best - 0.15
 
 
-Reader = Callable[[re.Match[str], _Now], Days | None]
-Readers = dict[str, Reader]
+_Rule = tuple[re.Pattern[str], Callable[[re.Match[str], _Now], Days | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Grammar:
-    """What a language's expressions look like, and the words without which there is none."""
+class _Language:
+    """The rules of a language, and beginnings of words of which every expression has one."""
 
-    locale: Locale
-    pattern: re.Pattern[str]
-    readers: Readers
-    vocabulary: frozenset[str]
+    month_first: bool
+    spaced: bool
+    rules: list[_Rule]
+    beginnings: frozenset[str]
 
     def may_be_in(self, low: str) -> bool:
-        if not self.locale.spaced or _BARE_YEAR.search(low):
+        if not self.spaced or _BARE_YEAR.search(low):
             return True
-        return not self.vocabulary.isdisjoint([word[:3] for word in _WORD.findall(low)])
+        return not self.beginnings.isdisjoint([word[:3] for word in _WORD.findall(low)])
 
 
-def find_foreign(low: str, now: datetime, language: str, past: bool) -> list[Found]:
-    """The expressions of a folded text in order, those in digits included; the longer of two that overlap."""
-    grammar = _grammar_of(language)
-    here = _Now(now.toordinal(), -1 if past else 0)
-    found = [*_in_digits(low, grammar), *find_written_out(low)]
-    if grammar and grammar.may_be_in(low):
-        found += [*_in_words(low, grammar, here), *_in_characters(low, here)]
-    return list(_apart(found))
-
-
-def _apart(found: list[Found]) -> Iterator[Found]:
-    end = 0
+def find_foreign(low: str, now: datetime, code: str, past: bool) -> Iterator[Found]:
+    """Finds the expressions of a folded text in order, also in digits; the longer of two that overlap."""
+    language = _load_language(code)
+    here, end = _Now(now.toordinal(), -1 if past else 0), 0
+    found = [*_find_digits(low, language), *find_written_out(low)]
+    if language and language.may_be_in(low):
+        found += _find_words(low, language.rules, here)
     for one in sorted(found, key=lambda one: (one[0], -one[1])):
         if one[0] >= end:
             yield one
             end = one[1]
 
 
-def _in_digits(low: str, grammar: _Grammar | None) -> Iterator[Found]:
-    month_first = grammar.locale.month_first if grammar else None
+def _find_digits(low: str, language: _Language | None) -> Iterator[Found]:
+    month_first = language.month_first if language else None
     for match in _NUMERIC.finditer(low):
-        if days := read_number(match[0], "", month_first):
+        if days := parse_number(match[0], "", month_first):
             yield match.start(), match.end(), days
 
 
-def _in_characters(low: str, now: _Now) -> Iterator[Found]:
-    for start, end, month, number in months_and_days(low):
-        if days := _date_in(month, number, None, None, now):
-            yield start, end, days
+def _find_words(low: str, rules: Iterable[_Rule], now: _Now) -> Iterator[Found]:
+    for pattern, parse in rules:
+        for match in pattern.finditer(low):
+            if days := parse(match, now):
+                yield match.start(), match.end(), days
 
 
-def _in_words(low: str, grammar: _Grammar, now: _Now) -> Iterator[Found]:
-    for match in grammar.pattern.finditer(low):
-        if match.lastgroup and (days := grammar.readers[match.lastgroup](match, now)):
-            yield match.start(), match.end(), days
+@cache
+def _load_language(code: str) -> _Language | None:
+    """None for a language without a table; made once a process."""
+    info = _load_table(_FILES.get(code, code))
+    if info is None:
+        return None
+    more: dict[str, Any] = TABLE["locales"].get(code, {})
+    words = _Words(
+        spaced=not (info.get("no_word_spacing") or code in _UNSPACED),
+        months=_list_names(info, MONTHS) | number_words(more.get("months", ""), 1),
+        weekdays=_list_names(info, WEEKDAYS),
+    )
+    if not words.months:
+        return None
+    relative, counted = _list_relative(info), _list_counted(info)
+    rules = [*_date_rules(words), *_count_rules(words, counted, _list_numbers(info, more))]
+    rules += [*_relative_rules(words, relative), *_which_rules(words, more), *_weekday_rules(words)]
+    if years := more.get("years"):
+        rules.append((words.compile(rf"(?:{years})\s{{1,3}}({_YEAR})(?![\d.,]\d)"), _parse_year))
+    rules.append((_MONTH_AND_DAY, _parse_month_and_day))
+    phrases = [*words.months, *words.weekdays, *relative, *(one for some in counted.values() for one in some)]
+    telling = [max(_WORD.findall(phrase), key=len, default="") for phrase in phrases]
+    telling += "|".join(more.get("nouns", {}).values()).split("|")
+    beginnings = frozenset(word[:3] for word in telling if word)
+    return _Language(str(info.get("date_order", "")).startswith("M"), words.spaced, rules, beginnings)
+
+
+def _load_table(name: str) -> dict[str, Any] | None:
+    spec = find_spec("dateparser")
+    places = spec.submodule_search_locations if spec else None
+    path = Path(places[0], "data", "date_translation_data", f"{name}.py") if places else None
+    return runpy.run_path(str(path))["info"] if path and path.is_file() else None
+
+
+# --- words of the tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The names of months and weekdays, and whether words stand apart."""
+
+    spaced: bool
+    months: dict[str, int]
+    weekdays: dict[str, int]
+
+    def compile(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)" if self.spaced else pattern)
+
+
+def _any(words: Iterable[str]) -> str:
+    """The words as one pattern, the longest first; single spaces stand for any."""
+    ordered = sorted({re.escape(word).replace(r"\ ", r"\s{1,3}") for word in words}, key=len, reverse=True)
+    return "|".join(ordered)
+
+
+def _single_spaces(name: str) -> str:
+    return " ".join(name.split())
+
+
+def _list_names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
+    """Names by number, without those so short that they are words of other meaning."""
+    names: dict[str, int] = {}
+    for key, number in keys.items():
+        known = [str(name).lower() for name in info.get(key, ())]
+        longest, tied = max(map(len, known), default=0), any("-" in name for name in known)
+        for name in known:
+            short = len(name) < 4 and not (len(name) > 1 and name[-1] > "\u2e80")
+            if len(name) == longest or not (short or (tied and "-" not in name)):
+                names.setdefault(name, number)
+    return names
+
+
+def _list_relative(info: dict[str, Any]) -> dict[str, tuple[int, str]]:
+    """By phrase: how many of which unit away; "ago" has the last word."""
+    found: dict[str, tuple[int, str]] = {}
+    for key, phrases in sorted(info.get("relative-type", {}).items(), reverse=True):
+        if match := _SHIFT.fullmatch(key):
+            shift = int(match[1]) * (-1 if match[3] else 1)
+            telling = (str(one).lower() for one in phrases if not one.isascii() or len(one) > 3)
+            found |= dict.fromkeys(telling, (shift, match[2]))
+    return found
+
+
+def _list_counted(info: dict[str, Any]) -> dict[tuple[int, str], list[str]]:
+    """By direction and unit: phrases with a place for the number."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for key, patterns in info.get("relative-type-regex", {}).items():
+        if match := _COUNTED.fullmatch(key):
+            phrases = (_DIGITS.sub(_NUMBER, str(pattern).lower(), count=1) for pattern in patterns)
+            plain = {phrase for phrase in phrases if _NUMBER in phrase and not set(phrase) & set(r"\()[]+*?")}
+            sign = -1 if match[2] else 1
+            found[sign, match[1]] = sorted(
+                filter(_names_its_unit, plain | _build_phrases(info, sign, match[1]))
+            )
+    return found
+
+
+def _build_phrases(info: dict[str, Any], sign: int, unit: str) -> set[str]:
+    """Phrases made of the words for "ago" or "in" and every form of a unit: "2 tygodnie temu"."""
+    forms = [str(form).lower() for form in info.get(unit, ()) if len(form) > 3]
+    words = [str(word).lower() for word in info.get("ago" if sign < 0 else "in", ())]
+    phrases = {f"{word} {_NUMBER} {form}" for word, form in product(words, forms)}
+    return phrases | {f"{_NUMBER} {form} {word}" for word, form in product(words, forms) if sign < 0}
+
+
+def _names_its_unit(phrase: str) -> bool:
+    """A unit of one or two Latin letters ("5 m") is rather something else."""
+    words = phrase.replace(_NUMBER, " ").split()
+    return not phrase.replace(_NUMBER, "").isascii() or max(map(len, words), default=0) > 3
+
+
+def _list_numbers(info: dict[str, Any], more: dict[str, Any]) -> dict[str, int]:
+    """Patterns of number words."""
+    own = number_words(more.get("numbers", ""), 1)
+    for rule in info.get("simplifications", ()):
+        for pattern, value in rule.items():
+            if str(value).isdecimal() and _PLAIN_PATTERN.fullmatch(pattern) and not pattern.isdecimal():
+                own.setdefault(pattern.replace("(", "(?:"), int(value))
+    return own
+
+
+# --- rules
+
+
+def _date_rules(words: _Words) -> Iterator[_Rule]:
+    """8. Mai 2023 · du 3 au 7 mai · en mars · 2023. május 8."""
+    names = _any(words.months)
+    of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
+    year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
+    until = rf"(?:\s?{_UNTIL}\s?({_DAY})(?:\.|er|º)?)?"
+    gap = r"\s{1,3}" if words.spaced else r"\s?"
+    first = rf"(?:({_DAY})(?:\.|er|º|°|ª|-?го)?{until}{gap}{of})?"
+    longest: dict[int, int] = {}
+    for name, number in words.months.items():
+        longest[number] = max(longest.get(number, 0), len(name))
+
+    def parse(match: re.Match[str], now: _Now) -> Days | None:
+        month = words.months[name := _single_spaces(match[3])]
+        if match[1] is match[4] is None and longest[month] - len(name) > 2:
+            return None  # an abbreviation alone is another word: French "sept" is seven
+        return _date_in(month, match[1], match[2], match[4], now)
+
+    def parse_year_first(match: re.Match[str], _now: _Now) -> Days | None:
+        return day_of(int(match[1]), words.months[_single_spaces(match[2])], int(match[3]))
+
+    yield words.compile(rf"{first}({names}){year}"), parse
+    yield words.compile(rf"({_YEAR})\.?\s{{1,3}}({names})\s{{1,3}}({_DAY})"), parse_year_first
 
 
 def _date_in(month: int, first: str | None, last: str | None, written: str | None, now: _Now) -> Days | None:
@@ -120,191 +274,82 @@ def _date_in(month: int, first: str | None, last: str | None, written: str | Non
     return days and days._replace(confidence=now.sure(0.75))
 
 
-@cache
-def _grammar_of(language: str) -> _Grammar | None:
-    locale = locale_of(language)
-    if locale is None or not locale.months:
-        return None
-    readers: Readers = {}
-    parts = [
-        *_dates(locale, readers),
-        *_count_patterns(locale, readers),
-        *_relative(locale, readers),
-        *_which(locale, readers),
-    ]
-    parts += [*_weekdays(locale, readers), *_years(locale, readers)]
-    edges = (r"(?<!\w)", r"(?!\w)") if locale.spaced else ("", "")
-    pattern = re.compile(f"{edges[0]}(?:{'|'.join(parts)}){edges[1]}")
-    return _Grammar(locale, pattern, readers, _vocabulary(locale))
+def _parse_month_and_day(match: re.Match[str], now: _Now) -> Days | None:
+    month = int(match[1])
+    return _date_in(month, match[2], None, None, now) if 1 <= month <= 12 else None
 
 
-def _any(words: Iterable[str]) -> str:
-    """The words as one pattern, the longest first; single spaces stand for any."""
-    ordered = sorted({re.escape(word).replace(r"\ ", r"\s{1,3}") for word in words}, key=len, reverse=True)
-    return "|".join(ordered)
+def _parse_year(match: re.Match[str], _now: _Now) -> Days:
+    return year_of(int(match[1]), 0.85)
 
 
-def _vocabulary(locale: Locale) -> frozenset[str]:
-    """Beginnings of words, one of which every expression has: of its longest word."""
-    phrases = [
-        *locale.months,
-        *locale.weekdays,
-        *locale.relative,
-        *chain.from_iterable(locale.counted.values()),
-    ]
-    words = [max(_WORD.findall(phrase), key=len, default="") for phrase in phrases]
-    nouns = "|".join(locale.more.nouns.values()).split("|") if locale.more else []
-    return frozenset(word[:3] for word in [*words, *nouns] if word)
+def _count_rules(
+    words: _Words, counted: dict[tuple[int, str], list[str]], numbers: dict[str, int]
+) -> Iterator[_Rule]:
+    """Vor zwei Wochen · il y a 3 jours."""
+    slot = f"({'|'.join(['[0-9]{1,4}', *sorted(numbers, key=len, reverse=True)])})"
+
+    def parse(match: re.Match[str], now: _Now, sign: int, unit: str) -> Days | None:
+        word = next(filter(None, match.groups()))
+        fitting = (value for pattern, value in numbers.items() if re.fullmatch(pattern, word))
+        count = int(word) if word.isdecimal() else next(fitting)
+        return offset(now.today, Count(count, count, 0), unit, sign)
+
+    for (sign, unit), phrases in counted.items():
+        if phrases:
+            choices = "|".join(_any([phrase]).replace(re.escape(_NUMBER), slot) for phrase in phrases)
+            yield words.compile(choices), partial(parse, sign=sign, unit=unit)
 
 
-def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
-    names, short = _any(locale.months), _abbreviations(locale.months)
-    of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
-    year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
-    gap = r"\s{1,3}" if locale.spaced else r"\s?"
-
-    def read(match: re.Match[str], now: _Now) -> Days | None:
-        got = inner.fullmatch(match[0])
-        if not got:
-            return None
-        first, last, name, written = got.groups()
-        if first is written is None and _single_spaces(name) in short:
-            return None
-        return _date_in(locale.months[_single_spaces(name)], first, last, written, now)
-
-    until = rf"(?:\s?{_UNTIL}\s?({_DAY})(?:\.|er|º)?)?"
-    text = rf"(?:({_DAY})(?:\.|er|º|°|ª|-?го)?{until}{gap}{of})?({names}){year}"
-    inner = re.compile(text)
-    readers["dates"] = read
-    yield from _year_first(locale, readers, names)
-    yield rf"(?P<dates>{_silence_groups(text)})"
-
-
-def _abbreviations(names: dict[str, int]) -> set[str]:
-    """Abbreviations, which are other words where no day or year stands by them (French "sept" is seven)."""
-    longest: dict[int, int] = {}
-    for name, number in names.items():
-        longest[number] = max(longest.get(number, 0), len(name))
-    return {name for name, number in names.items() if longest[number] - len(name) > 2}
-
-
-def _year_first(locale: Locale, readers: Readers, names: str) -> Iterator[str]:
-    """2023. május 8."""
-    text = rf"({_YEAR})\.?\s{{1,3}}({names})\s{{1,3}}({_DAY})"
-    inner = re.compile(text)
-
-    def read(match: re.Match[str], _now: _Now) -> Days | None:
-        got = inner.fullmatch(match[0])
-        if got:
-            return day_of(int(got[1]), locale.months[_single_spaces(got[2])], int(got[3]))
-        return None
-
-    readers["year_first"] = read
-    yield rf"(?P<year_first>{_silence_groups(text)})"
-
-
-def _single_spaces(name: str) -> str:
-    return " ".join(name.split())
-
-
-def _silence_groups(text: str) -> str:
-    """A pattern with its numbered groups made silent, to stand inside another."""
-    return re.sub(r"\((?!\?)", "(?:", text)
-
-
-def _count_patterns(locale: Locale, readers: Readers) -> Iterator[str]:
-    words = "|".join(sorted(locale.numbers, key=len, reverse=True))
-    number = re.compile(rf"(?<!\w)(?:([0-9]{{1,4}})|{words or '(?!)'})" if locale.spaced else r"([0-9]{1,4})")
-    for place, ((sign, unit), phrases) in enumerate(locale.counted.items()):
-        if not phrases:
-            continue
-        name = f"counted{place}"
-        readers[name] = _counter(locale, number, sign, unit)
-        slot = f"(?:[0-9]{{1,4}}|{_silence_groups(words)})" if words else "[0-9]{1,4}"
-        choices = "|".join(_any([phrase]).replace(re.escape(NUMBER), slot) for phrase in phrases)
-        yield f"(?P<{name}>{choices})"
-
-
-def _counter(locale: Locale, number: re.Pattern[str], sign: int, unit: str) -> Reader:
-    def read(match: re.Match[str], now: _Now) -> Days | None:
-        for got in number.finditer(match[0]):
-            count = int(got[1]) if got[1] else _value(locale, got[0])
-            if count is not None:
-                return offset(now.today, Count(count, count, 0), unit, sign)
-        return None
-
-    return read
-
-
-def _value(locale: Locale, word: str) -> int | None:
-    return next((value for pattern, value in locale.numbers.items() if re.fullmatch(pattern, word)), None)
-
-
-def _relative(locale: Locale, readers: Readers) -> Iterator[str]:
-    def read(match: re.Match[str], now: _Now) -> Days | None:
-        shift, unit = locale.relative[_single_spaces(match[0])]
+def _relative_rules(words: _Words, relative: dict[str, tuple[int, str]]) -> Iterator[_Rule]:
+    def parse(match: re.Match[str], now: _Now) -> Days | None:
+        shift, unit = relative[_single_spaces(match[0])]
         return unit_away(now.today, unit, shift)
 
-    if locale.relative:
-        readers["relative"] = read
-        yield f"(?P<relative>{_any(locale.relative)})"
+    if relative:
+        yield words.compile(_any(relative)), parse
 
 
-def _which(locale: Locale, readers: Readers) -> Iterator[str]:
-    more = locale.more
+def _which_rules(words: _Words, more: dict[str, Any]) -> Iterator[_Rule]:
+    """Letzte Woche · el verano pasado · diesen Freitag."""
     if not more:
         return
-    nouns = "|".join(more.nouns.values()) + "|" + _any(locale.weekdays) + "|" + _any(locale.months)
-    shifts = ((-1, re.compile(more.last)), (1, re.compile(more.next)), (0, re.compile(more.this)))
-    noun = re.compile(rf"(?<!\w)(?:{nouns})(?!\w)")
+    nouns: dict[str, str] = more["nouns"]
+    noun = f"({'|'.join(nouns.values())}|{_any(words.weekdays)}|{_any(words.months)})"
 
-    def read(match: re.Match[str], now: _Now) -> Days | None:
-        shift = next(shift for shift, word in shifts if word.search(match[0]))
-        named = noun.search(match[0])
-        if named:
-            return _which_one(locale, named[0], shift, now)
-        return None
+    def parse(match: re.Match[str], now: _Now, shift: int) -> Days | None:
+        name = match[1]
+        if weekday := words.weekdays.get(name, -1) + 1:
+            if shift < 0:
+                return day(weekday_before(now.today, weekday - 1), 0.85)
+            return day(weekday_after(now.today - (shift == 0), weekday - 1), 0.8)
+        if month := words.months.get(name):
+            return year_away(lambda y: month_of(y, month, 0.85), now.today, shift)
+        unit = next(unit for unit, pattern in nouns.items() if re.fullmatch(pattern, name))
+        if first := SEASONS.get(unit):
+            return year_away(lambda y: season_of(y, first, 0.85), now.today, shift)
+        return unit_away(now.today, unit, shift)
 
-    readers["which"] = read
-    before = f"(?:{more.last}|{more.next}|{more.this})\\s{{1,3}}(?:{nouns})"
-    yield rf"(?P<which>{before}|(?:{nouns})\s{{1,3}}(?:{more.last}|{more.next}))"
-
-
-def _which_one(locale: Locale, noun: str, shift: int, now: _Now) -> Days | None:
-    assert locale.more
-    if noun in locale.weekdays:
-        weekday = locale.weekdays[noun]
-        if shift < 0:
-            return day(weekday_before(now.today, weekday), 0.85)
-        return day(weekday_after(now.today - (shift == 0), weekday), 0.8)
-    if noun in locale.months:
-        return year_away(lambda y: month_of(y, locale.months[noun], 0.85), now.today, shift)
-    unit = next(unit for unit, pattern in locale.more.nouns.items() if re.fullmatch(pattern, noun))
-    if unit in _SEASONS:
-        return year_away(lambda y: season_of(y, _SEASONS[unit], 0.85), now.today, shift)
-    return unit_away(now.today, unit, shift)
+    for shift, which in ((-1, more["last"]), (1, more["next"]), (0, more["this"])):
+        yield words.compile(rf"(?:{which})\s{{1,3}}{noun}"), partial(parse, shift=shift)
+        if shift:
+            yield words.compile(rf"{noun}\s{{1,3}}(?:{which})"), partial(parse, shift=shift)
 
 
-def _weekdays(locale: Locale, readers: Readers) -> Iterator[str]:
+def _weekday_rules(words: _Words) -> Iterator[_Rule]:
     """A weekday, or from one to the next such day after it."""
 
-    def read(match: re.Match[str], now: _Now) -> Days | None:
-        first, *last = (locale.weekdays[_single_spaces(name)] for name in names.findall(match[0]))
+    def parse(match: re.Match[str], now: _Now) -> Days | None:
+        first = words.weekdays[_single_spaces(match[1])]
         monday = now.today - (now.today - 1) % 7
         near = [day(monday + first + shift) for shift in (-7, 0, 7)]
         days = choose_year(near, now.today, now.lean)
-        if days and last:
-            days = span(days.first, days.first + (last[0] - first) % 7, 1.0)
+        if days and words.spaced and match[2]:
+            last = words.weekdays[_single_spaces(match[2])]
+            days = span(days.first, days.first + (last - first) % 7, 1.0)
         return days and days._replace(confidence=now.sure(0.65))
 
-    if locale.weekdays:
-        readers["weekdays"], some = read, _any(locale.weekdays)
-        names = re.compile(rf"(?<!\w)(?:{some})(?!\w)" if locale.spaced else some)
-        until = rf"(?:\s{{0,3}}{_UNTIL}\s{{0,3}}(?:{some}))?" if locale.spaced else ""
-        yield f"(?P<weekdays>(?:{some}){until})"
-
-
-def _years(locale: Locale, readers: Readers) -> Iterator[str]:
-    if locale.more:
-        readers["years"] = lambda match, _now: year_of(int(match[0][-4:]), 0.85)
-        yield rf"(?P<years>(?:{locale.more.years})\s{{1,3}}{_YEAR}(?![\d.,]\d))"
+    if words.weekdays:
+        some = _any(words.weekdays)
+        until = rf"(?:\s{{0,3}}{_UNTIL}\s{{0,3}}({some}))?" if words.spaced else ""
+        yield words.compile(f"({some}){until}"), parse

@@ -24,13 +24,13 @@ from .english_words import (
     WEEKDAYS,
     words_of,
 )
-from .numeric import YEAR, read_number
+from .numeric import YEAR, parse_number
 from .scanner import Tokens
 
-DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
+_DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
 _DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|rd|th)?")
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
-DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
+_DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
 _COMMAS = frozenset({",", "/", "&", "and", "or"})
 RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
@@ -38,13 +38,13 @@ RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "unti
 def guess_year(
     tokens: Tokens, at: int, of_year: Callable[[int], Days | None], best: float = 0.7, reach: int = 2
 ) -> Days | None:
-    """The one meant of what comes once a year."""
+    """Chooses the one that is meant of what comes once a year."""
     lean = tokens.lean(at)
     return _rate(tokens, yearly(of_year, tokens.today, lean, reach), lean, best)
 
 
 def guess_near(tokens: Tokens, at: int, near: Iterable[Days | None], best: float) -> Days | None:
-    """The one meant of several days, weeks or months around today."""
+    """Chooses the one that is meant of several days, weeks or months around today."""
     lean = tokens.lean(at)
     return _rate(tokens, choose_year(near, tokens.today, lean), lean, best)
 
@@ -63,7 +63,7 @@ def _rate(tokens: Tokens, days: Days | None, lean: int, best: float) -> Days | N
     return days._replace(confidence=sure)
 
 
-def read_month(tokens: Tokens, at: int) -> Read:
+def parse_month(tokens: Tokens, at: int) -> Read:
     """May 8th, 2023 · May 3-7 · May 2023 · May."""
     words, month = tokens.words, ALL_MONTHS[tokens.words[at]]
     after = at + 1
@@ -72,7 +72,7 @@ def read_month(tokens: Tokens, at: int) -> Read:
     first = after + (words[after] == "the")
     pair = _day_numbers(words, first)
     if pair and (words[first][0].isdecimal() or _is_named(tokens, at)):
-        return _read_dates(tokens, at, month, pair)
+        return _parse_dates(tokens, at, month, pair)
     if known := year_after(tokens, after):
         return month_of(known[0], month), known[1]
     if not _is_month(tokens, at):
@@ -86,7 +86,7 @@ def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
     return guess_year(tokens, at, lambda y: month_of(y, month)) or month_of(tokens.now.year, month, 0.5)
 
 
-def read_day_first(tokens: Tokens, at: int) -> Read:
+def parse_day_first(tokens: Tokens, at: int) -> Read:
     """8 May 2023 · the 8th of May · 3 to 7 May · the twenty-first of May."""
     words = tokens.words
     pair = _day_numbers(words, at)
@@ -99,7 +99,7 @@ def read_day_first(tokens: Tokens, at: int) -> Read:
         return None
     if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
         named += 1
-    return _read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
+    return _parse_dates(tokens, at, month, (pair[0], pair[1], named + 1))
 
 
 def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
@@ -110,7 +110,7 @@ def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
     return ordinal or named > at + 1 or tokens.capital(named) or year_after(tokens, named + 1) is not None
 
 
-def _read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
+def _parse_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
     """A day or a run of days of a month, with the year that follows or the likely one."""
     first, last, after = pair
     year = tokens.year
@@ -139,10 +139,10 @@ def _day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
 
 
 def day_number(words: list[str], at: int) -> tuple[int, int] | None:
-    """The day of a month that "8", "8th", "eighth" or "twenty-first" says, and the place after it."""
+    """Parses "8", "8th", "eighth" or "twenty-first" as a day of a month, and the place after it."""
     number, after = ORDINALS.get(words[at], 0), at + 1
     if words[at][:1].isdecimal():
-        number = int(match[1]) if (match := DAY.fullmatch(words[at])) else 0
+        number = int(match[1]) if (match := _DAY.fullmatch(words[at])) else 0
     elif words[at] in TENS:
         ones = at + 1 + (words[at + 1] == "-")
         number, after = TENS[words[at]] + ORDINALS.get(words[ones], 99), ones + 1
@@ -205,21 +205,21 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
     return tokens.now.year + shift, at + 2
 
 
-def read_numeric(tokens: Tokens, at: int) -> Read:
+def parse_numeric(tokens: Tokens, at: int) -> Read:
     """2023-05-08 · 8/5/2023 · (on) 5/8."""
     if match := _SLASHED.fullmatch(tokens.words[at]):
-        return _read_slashed(tokens, at, int(match[1]), int(match[2]))
-    return placed(read_number(tokens.words[at], tokens.before(at), True), at + 1)
+        return _parse_slashed(tokens, at, int(match[1]), int(match[2]))
+    return placed(parse_number(tokens.words[at], tokens.before(at), True), at + 1)
 
 
-def _read_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
+def _parse_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
     """Month and day where a preposition says so: "3/4" is rather a fraction, "10/10" a praise."""
-    if tokens.before(at) not in DAY_BEFORE or one == two or tokens.words[at + 1] in COUNTED:
+    if tokens.before(at) not in _DAY_BEFORE or one == two or tokens.words[at + 1] in COUNTED:
         return None
     month, number = (one, two) if one <= 12 else (two, one)
     if month > 12 or month < 1:
         return None
-    found = _read_dates(tokens, at, month, (number, number, at + 1))
+    found = _parse_dates(tokens, at, month, (number, number, at + 1))
     return found and (
         found[0]._replace(confidence=found[0].confidence * (0.7 if two <= 12 else 0.9)),
         found[1],
@@ -235,21 +235,21 @@ _SOFT_ENDS = words_of(
 ) | {""}
 
 
-def read_weekday(tokens: Tokens, at: int) -> Read:
+def parse_weekday(tokens: Tokens, at: int) -> Read:
     """Friday · Friday night · Friday, May 8."""
     words, weekday = tokens.words, ALL_WEEKDAYS[tokens.words[at]]
     after = at + 1 + (words[at + 1] == "." and words[at] not in WEEKDAYS)
-    if dated := _read_date(tokens, after + (words[after] == ",")):
+    if dated := _parse_date(tokens, after + (words[after] == ",")):
         return _of_weekday(tokens, dated, weekday)
     if not _is_weekday_name(tokens, at):
         return None
     after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
-    if found := _read_week(tokens, after, weekday):
+    if found := _parse_week(tokens, after, weekday):
         return found
     return placed(guess_near(tokens, at, _weekdays(tokens.today, weekday), 0.7), after)
 
 
-def _read_week(tokens: Tokens, at: int, weekday: int) -> Read:
+def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
     """Which week's day it is: (Friday) last week · (Friday) of this week · (Friday) the week before last."""
     words = tokens.words
     at += words[at] in ("of", "in")
@@ -270,18 +270,18 @@ def _weekdays(today: int, weekday: int) -> list[Days]:
     return [day(at + shift) for shift in (-7, 0, 7)]
 
 
-def _read_date(tokens: Tokens, at: int) -> Read:
+def _parse_date(tokens: Tokens, at: int) -> Read:
     word = tokens.words[at + (tokens.words[at] == "the")]
     if word in ALL_MONTHS:
-        days = read_month(tokens, at)
+        days = parse_month(tokens, at)
         if days and days[0].grain == "day":
             return days
         return None
     if word[:1].isdecimal():
-        number = read_number(word, "", True)
+        number = parse_number(word, "", True)
         if number:
             return number, at + 1
-        return read_day_first(tokens, at + (tokens.words[at] == "the"))
+        return parse_day_first(tokens, at + (tokens.words[at] == "the"))
     return None
 
 
@@ -338,12 +338,12 @@ def _is_name(tokens: Tokens, at: int) -> bool:
     return (follows and not tokens.opens(at)) or (leads and not tokens.opens(at - 1))
 
 
-def read_day_of_month(tokens: Tokens, at: int) -> Read:
+def parse_day_of_month(tokens: Tokens, at: int) -> Read:
     """(on) the 8th, without a month; "the 8th floor" is no date."""
-    match = DAY.fullmatch(tokens.words[at])
+    match = _DAY.fullmatch(tokens.words[at])
     if not match or not match[2] or not 1 <= int(match[1]) <= 31 or tokens.words[at + 1] not in _SOFT_ENDS:
         return None
-    if tokens.before(at - 1) not in DAY_BEFORE or tokens.words[at + 1] == "of":
+    if tokens.before(at - 1) not in _DAY_BEFORE or tokens.words[at + 1] == "of":
         return None
     here = tokens.now.year * 12 + tokens.now.month - 1
     places = [divmod(here + shift, 12) for shift in (-2, -1, 0, 1, 2)]
@@ -353,5 +353,5 @@ def read_day_of_month(tokens: Tokens, at: int) -> Read:
 
 def ordinal_number(word: str) -> int | None:
     """First, 1st, last (-1)."""
-    match = DAY.fullmatch(word)
+    match = _DAY.fullmatch(word)
     return int(match[1]) if match and match[2] else ORDINALS.get(word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .days import Days, Read, day, months, ordinal_of, placed, season_of, year_of
 from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, FEASTS, PARTS, SEASONS, words_of
 from .months import guess_year, year_after
-from .numeric import DECADE, YEAR, read_years
+from .numeric import DECADE, YEAR, parse_years
 from .scanner import Tokens
 
 _YEAR_AFTER = words_of(
@@ -19,19 +19,19 @@ _SEASONAL = words_of(
 _LIKE_VERBS = words_of("was is has as his this 's us perhaps always besides towards")
 
 
-def read_year(tokens: Tokens, at: int) -> Read:
+def parse_year(tokens: Tokens, at: int) -> Read:
     """2019, where a preposition says that it is a year; 2019-2021; 90s and 1990s."""
     word = tokens.words[at]
     if match := DECADE.fullmatch(word):
         return _decade(tokens, at, int(match[1]))
     before, after = tokens.before(at), tokens.words[at + 1]
     if before == "(" and after == ")":
-        years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else read_years(word)
+        years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else parse_years(word)
         return placed(years, at + 1)
     if before not in _YEAR_AFTER or after in COUNTED:
         return None
     if len(word) > 4:
-        years = read_years(word)
+        years = parse_years(word)
         return placed(years, at + 1)
     if not YEAR.fullmatch(word) or (after.endswith("s") and after not in _LIKE_VERBS):
         return None
@@ -50,7 +50,7 @@ def _decade(tokens: Tokens, at: int, first: int) -> Read:
     return months(first, 1, 120, "span", 0.9), at + 1
 
 
-def read_decade_word(tokens: Tokens, at: int) -> Read:
+def parse_decade_word(tokens: Tokens, at: int) -> Read:
     if tokens.before(at) not in ("the", "early", "mid", "late", "-"):
         return None
     first = tokens.now.year // 100 * 100 + DECADES[tokens.words[at]]
@@ -63,7 +63,7 @@ def _is_titled(tokens: Tokens, at: int, after: int) -> bool:
     return word.isalpha() and word != "i" and tokens.capital(at) and tokens.capital(after)
 
 
-def read_season(tokens: Tokens, at: int) -> Read:
+def parse_season(tokens: Tokens, at: int) -> Read:
     """Summer 2022 · summer of 2022 · in (the) summer."""
     first = SEASONS[tokens.words[at]]
     if known := year_after(tokens, at + 1):
@@ -84,24 +84,24 @@ def _is_season(tokens: Tokens, at: int) -> bool:
     return before in _BEFORE_SEASONS or (named and before == "for")
 
 
-def read_quarter(tokens: Tokens, at: int, number: int, after: int, length: int = 3) -> Read:
-    """A quarter or half of a year, of the year that follows or the likely one."""
+def parse_quarter(tokens: Tokens, at: int, number: int, after: int, length: int = 3) -> Read:
+    """Parses a quarter or half of the year that follows, or of the likely one."""
     first = (number - 1) * length + 1
     if known := year_after(tokens, after):
         return months(known[0], first, length, "span", 0.95), known[1]
     return placed(guess_year(tokens, at, lambda y: months(y, first, length, "span"), 0.65), after)
 
 
-def read_code(tokens: Tokens, at: int) -> Read:
+def parse_code(tokens: Tokens, at: int) -> Read:
     """Q3 2024 · H1 2024."""
     word = tokens.words[at]
     if word[0] == "h" and not year_after(tokens, at + 1):
         return None
-    return read_quarter(tokens, at, int(word[1]), at + 1, 3 if word[0] == "q" else 6)
+    return parse_quarter(tokens, at, int(word[1]), at + 1, 3 if word[0] == "q" else 6)
 
 
 def feast_name(words: list[str], at: int) -> tuple[str, int] | None:
-    """The longest holiday name that begins here, and the place after it."""
+    """Finds the longest holiday name that begins here, and the place after it."""
     for count in (4, 3, 2, 1):
         name = " ".join(words[at : at + count]).replace(" '", "'").replace("st . ", "st ")
         if name in FEASTS and words[at + count - 1]:
@@ -109,7 +109,7 @@ def feast_name(words: list[str], at: int) -> tuple[str, int] | None:
     return None
 
 
-def read_feast(tokens: Tokens, at: int) -> Read:
+def parse_feast(tokens: Tokens, at: int) -> Read:
     """Christmas · Christmas 2022 · New Year's Eve."""
     named = feast_name(tokens.words, at)
     if not named or (named[0] == "new year" and tokens.before(at) in ("a", "the", "happy")):
@@ -148,7 +148,7 @@ def _find_weekday(year: int, month: int, weekday: int, which: int) -> int:
 
 
 def feast(name: str, year: int) -> Days:
-    """The day of a holiday in a year; those of lunar calendars are left out."""
+    """Computes the day of a holiday in a year; those of lunar calendars are left out."""
     year = min(max(year, 1), 9999)
     rule, numbers = FEASTS[name]
     if rule == "by_date":

@@ -19,12 +19,11 @@ MAYBE = re.compile(
 _WRITTEN_OUT = re.compile(
     r"([12][0-9]{3})\s?[年년]\s?(?:([0-9]{1,2})\s?[月월]\s?(?:([0-9]{1,2})\s?[日일号])?)?"
 )
-_MONTH_AND_DAY = re.compile(r"([0-9]{1,2})\s?[月월]\s?([0-9]{1,2})\s?[日일号]")
 _MONEY = frozenset("$€£¥₹#@")
 
 
-def read_number(number: str, before: str, month_first: bool | None) -> Days | None:
-    """The date that one number is; `month_first` is None where a language's readers write both ways."""
+def parse_number(number: str, before: str, month_first: bool | None) -> Days | None:
+    """Parses one number as a date; `month_first` is None where people write it both ways."""
     if len(number) < 6 or before in _MONEY:
         return None
     if match := _ISO.fullmatch(number):
@@ -38,8 +37,8 @@ def read_number(number: str, before: str, month_first: bool | None) -> Days | No
     return None
 
 
-def read_other_way(number: str) -> Days | None:
-    """What 4/6/2026 means to those who write the other of day and month first; None where only one reads."""
+def parse_other_way(number: str) -> Days | None:
+    """Parses 4/6/2026 with day and month the other way round; None where only one way is a date."""
     match = _SHORT.fullmatch(number)
     if not match or match[2] == "." or match[1] == match[3] or len(match[4]) != 4:
         return None
@@ -49,7 +48,7 @@ def read_other_way(number: str) -> Days | None:
     return day_of(int(match[4]), two, one, 0.6)
 
 
-def read_years(number: str) -> Days | None:
+def parse_years(number: str) -> Days | None:
     """ "2019-2021" and "2019/20"."""
     match = _YEARS.fullmatch(number)
     if not match:
@@ -62,21 +61,13 @@ def read_years(number: str) -> Days | None:
 
 
 def find_written_out(text: str) -> list[tuple[int, int, Days]]:
-    """Chinese, Japanese and Korean full dates, with where they stand."""
+    """Finds Chinese, Japanese and Korean full dates, with where they stand."""
     found = []
     for match in _WRITTEN_OUT.finditer(text):
         days = _of_parts(match)
         if days:
             found.append((match.start(), match.end(), days))
     return found
-
-
-def months_and_days(text: str) -> list[tuple[int, int, int, str]]:
-    """Chinese, Japanese and Korean dates without a year: where they stand, the month and the day."""
-    found = _MONTH_AND_DAY.finditer(text)
-    return [
-        (match.start(), match.end(), int(match[1]), match[2]) for match in found if 1 <= int(match[1]) <= 12
-    ]
 
 
 def _of_parts(match: re.Match[str]) -> Days | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from .days import FAR, Days, Read, span
-from .months import RANGE_LINKS, day_number, read_day_first
+from .months import RANGE_LINKS, day_number, parse_day_first
 from .points import READERS, point
 from .scanner import Tokens
 
@@ -15,18 +15,18 @@ STARTS = READERS.keys() | _OPENERS
 
 
 def expression(tokens: Tokens, at: int) -> Read:
-    """The longest time expression that begins at a word."""
-    if tokens.words[at] in _OPENERS and (found := _read_opened(tokens, at)):
+    """Parses the longest time expression that begins at a word."""
+    if tokens.words[at] in _OPENERS and (found := _parse_opened(tokens, at)):
         return found
-    return _read_range(tokens, at)
+    return _parse_range(tokens, at)
 
 
-def _read_opened(tokens: Tokens, at: int) -> Read:
+def _parse_opened(tokens: Tokens, at: int) -> Read:
     """Since, before, after, until a time; between and from one time to another."""
     word = tokens.words[at]
     if word in ("between", "from"):
         return _between(tokens, at)
-    inner = _read_range(replace(tokens, past=True) if word == "since" else tokens, at + 1)
+    inner = _parse_range(replace(tokens, past=True) if word == "since" else tokens, at + 1)
     if not inner or (word in ("after", "before") and inner[0].confidence < 0.4):
         return None
     return _open(tokens, word, inner[0]), inner[1]
@@ -50,7 +50,7 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
 
 def _between(tokens: Tokens, at: int) -> Read:
     """Between A and B; from A to B; from A on; else only what follows "from"."""
-    one = _read_counted_days(tokens, at + 1) or point(tokens, at + 1)
+    one = _parse_counted_days(tokens, at + 1) or point(tokens, at + 1)
     if not one:
         return None
     link, word = tokens.words[one[1]], tokens.words[at]
@@ -63,14 +63,14 @@ def _between(tokens: Tokens, at: int) -> Read:
     return None
 
 
-def _read_counted_days(tokens: Tokens, at: int) -> Read:
+def _parse_counted_days(tokens: Tokens, at: int) -> Read:
     """ "Between 3 and 7 May", "from the 3rd to the 7th of May": the second says that the first is a day."""
     words = tokens.words
     number = day_number(words, at + (words[at] == "the"))
     if not number or (words[number[1]] != "and" and words[number[1]] not in RANGE_LINKS):
         return None
     link = number[1]
-    other = read_day_first(tokens, link + 1 + (words[link + 1] == "the"))
+    other = parse_day_first(tokens, link + 1 + (words[link + 1] == "the"))
     if not other or other[0].grain != "day":
         return None
     back = other[0].first - date.fromordinal(other[0].first).day + number[0]
@@ -79,7 +79,7 @@ def _read_counted_days(tokens: Tokens, at: int) -> Read:
     return None
 
 
-def _read_range(tokens: Tokens, at: int) -> Read:
+def _parse_range(tokens: Tokens, at: int) -> Read:
     """A point, or from one to another: "March to May 2023", "Monday - Friday"."""
     one = point(tokens, at)
     if one and tokens.words[one[1]] in RANGE_LINKS:

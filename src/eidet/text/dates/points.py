@@ -14,7 +14,7 @@ from .durations import (
     nth_of,
     of_week,
     offset,
-    read_count,
+    parse_count,
     slice_of,
 )
 from .english_words import (
@@ -35,23 +35,23 @@ from .english_words import (
 )
 from .months import (
     ordinal_number,
-    read_day_first,
-    read_day_of_month,
-    read_month,
-    read_numeric,
-    read_weekday,
+    parse_day_first,
+    parse_day_of_month,
+    parse_month,
+    parse_numeric,
+    parse_weekday,
     year_after,
 )
-from .named import read_code, read_decade_word, read_feast, read_quarter, read_season, read_year
+from .named import parse_code, parse_decade_word, parse_feast, parse_quarter, parse_season, parse_year
 from .relative import (
     DAY_WORDS,
     calendar_unit,
     days_repeated_ago,
-    read_day_word,
-    read_hours,
-    read_the_weekend,
-    read_vague,
-    read_which,
+    parse_day_word,
+    parse_hours,
+    parse_the_weekend,
+    parse_vague,
+    parse_which,
 )
 from .scanner import Tokens
 
@@ -66,7 +66,7 @@ _AFTER_THE = WHICH | set(DECADES) | set(SEASONS) | {"fourth", "weekend", "early"
 
 
 def point(tokens: Tokens, at: int) -> Read:
-    """One time, not a span between two."""
+    """Parses one time, not a span between two."""
     readers = READERS.get(tokens.words[at])
     if readers is None:
         return _digits(tokens, at) if tokens.words[at][:1].isdecimal() else None
@@ -85,14 +85,14 @@ def _inner(tokens: Tokens, at: int) -> Read:
 
 def _digits(tokens: Tokens, at: int) -> Read:
     return (
-        read_numeric(tokens, at)
-        or read_day_first(tokens, at)
-        or _read_counted(tokens, at)
-        or read_year(tokens, at)
+        parse_numeric(tokens, at)
+        or parse_day_first(tokens, at)
+        or _parse_counted(tokens, at)
+        or parse_year(tokens, at)
     )
 
 
-def _read_counted(tokens: Tokens, at: int) -> Read:
+def _parse_counted(tokens: Tokens, at: int) -> Read:
     """Two weeks ago · two Tuesdays ago · two days before Christmas · a week from Friday · in two weeks."""
     words = tokens.words
     if words[at] == "half" and words[at + 1] == "a" and words[at + 2] == "year":
@@ -103,7 +103,7 @@ def _read_counted(tokens: Tokens, at: int) -> Read:
         return _ahead(tokens, at)
     if words[at : at + 3] == ["a", "while", "ago"] or words[at : at + 3] == ["a", "while", "back"]:
         return span(tokens.today - 365, tokens.today - 7, 0.25), at + 3
-    count = read_count(words, at)
+    count = parse_count(words, at)
     if not count or not words[count.after].isalpha():
         return None
     return _ago(tokens, count) or _until_now(tokens, count) or _from_point(tokens, count)
@@ -111,7 +111,7 @@ def _read_counted(tokens: Tokens, at: int) -> Read:
 
 def _exactly(tokens: Tokens, at: int) -> Read:
     """Exactly two weeks ago: that very day, not the days around it."""
-    count = read_count(tokens.words, at + 1)
+    count = parse_count(tokens.words, at + 1)
     if not count:
         return None
     unit = UNITS.get(tokens.words[count.after])
@@ -138,7 +138,7 @@ def _ago(tokens: Tokens, count: Count) -> Read:
     elif unit:
         days = offset(tokens.today, count, unit, -1)
     elif words[named] in HOURS:
-        days = read_hours(tokens, count, -1)
+        days = parse_hours(tokens, count, -1)
     else:
         days = days_repeated_ago(tokens, words[named], count)
     return placed(days, end + 1)
@@ -156,7 +156,7 @@ def _until_now(tokens: Tokens, count: Count) -> Read:
 def _ahead(tokens: Tokens, at: int) -> Read:
     """In two weeks; it may also say how long something took, so it is not sure."""
     words = tokens.words
-    count = read_count(words, at + 1)
+    count = parse_count(words, at + 1)
     unit = UNITS.get(words[count.after]) if count else None
     if not count or not unit or words[count.after + 1] in _NOT_AHEAD:
         return None
@@ -196,25 +196,25 @@ def _the(tokens: Tokens, at: int) -> Read:
         days = {"day": 7, "night": 7, "week": 21, "weekend": 21, "month": 90}[words[named + 1]]
         return span(tokens.today - days, tokens.today - 1, 0.4), named + 2
     if words[named] == "year" and words[named + 1][:1].isdecimal():
-        return read_year(tokens, named + 1)
+        return parse_year(tokens, named + 1)
     found = (
-        _read_anchored(tokens, named)
+        _parse_anchored(tokens, named)
         or _part(tokens, named)
         or _nth(tokens, named)
-        or read_day_first(tokens, named)
+        or parse_day_first(tokens, named)
     )
     if found:
         return found
     if words[named][:1].isdecimal():
-        return read_day_of_month(tokens, named) or read_year(tokens, named)
+        return parse_day_of_month(tokens, named) or parse_year(tokens, named)
     if words[named] == "'" and words[named + 1][:1].isdecimal():
-        return read_year(tokens, named + 1)
+        return parse_year(tokens, named + 1)
     if words[named] in _AFTER_THE:
         return _inner(tokens, named)
     return None
 
 
-def _read_anchored(tokens: Tokens, at: int) -> Read:
+def _parse_anchored(tokens: Tokens, at: int) -> Read:
     """(The) week before last · day before yesterday · weekend after 8 May · week of May 8."""
     words, link = tokens.words, tokens.words[at + 1]
     if words[at] not in _ANCHORED or link not in ("before", "after", "of", "following"):
@@ -236,10 +236,10 @@ def _is_time(word: str) -> bool:
     return word in UNITS or word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word == "weekend"
 
 
-def _read_last_anchored(tokens: Tokens, at: int) -> Read:
+def _parse_last_anchored(tokens: Tokens, at: int) -> Read:
     """Last weekend before 10 April: the one just before it, not the one before today."""
     if tokens.words[at + 2] == "before":
-        return _read_anchored(tokens, at + 1)
+        return _parse_anchored(tokens, at + 1)
     return None
 
 
@@ -299,7 +299,7 @@ def _nth(tokens: Tokens, at: int) -> Read:
     unit, link = words[at + 1], words[at + 2]
     if unit == "quarter" and 1 <= number <= 4:
         if year_after(tokens, at + 2):
-            return read_quarter(tokens, at, number, at + 2)
+            return parse_quarter(tokens, at, number, at + 2)
         return None
     if link not in ("of", "in") or unit not in _NTH:
         return None
@@ -322,21 +322,21 @@ def _start(words: Iterable[str], *readers: Callable[[Tokens, int], Read]) -> Non
 
 
 _start(["the"], _the)
-_start(["last", "final"], _read_last_anchored)
-_start(ORDINALS, _nth, read_day_first)
-_start(TENS, read_day_first)
-_start(FEAST_STARTS | {"cinco", "st", "saint"}, read_feast)
-_start(ALL_MONTHS, read_month)
-_start(_ANCHORED, _read_anchored)
-_start(ALL_WEEKDAYS, read_weekday)
-_start(SEASONS, read_season)
-_start(DECADES, read_decade_word)
-_start(["weekend"], read_the_weekend)
-_start(WHICH, read_which)
+_start(["last", "final"], _parse_last_anchored)
+_start(ORDINALS, _nth, parse_day_first)
+_start(TENS, parse_day_first)
+_start(FEAST_STARTS | {"cinco", "st", "saint"}, parse_feast)
+_start(ALL_MONTHS, parse_month)
+_start(_ANCHORED, _parse_anchored)
+_start(ALL_WEEKDAYS, parse_weekday)
+_start(SEASONS, parse_season)
+_start(DECADES, parse_decade_word)
+_start(["weekend"], parse_the_weekend)
+_start(WHICH, parse_which)
 _start(PARTS, _part)
 _start(["earlier", "later"], _part)
-_start(DAY_WORDS, read_day_word)
-_start(["recently", "lately"], read_vague)
-_start([*NUMBERS, *TENS, *VAGUE, "a", "an", "half", "in", "dozen"], _read_counted)
+_start(DAY_WORDS, parse_day_word)
+_start(["recently", "lately"], parse_vague)
+_start([*NUMBERS, *TENS, *VAGUE, "a", "an", "half", "in", "dozen"], _parse_counted)
 _start(["exactly", "precisely"], _exactly)
-_start(["q1", "q2", "q3", "q4", "h1", "h2"], read_code)
+_start(["q1", "q2", "q3", "q4", "h1", "h2"], parse_code)

@@ -19,7 +19,7 @@ from .days import (
     weekend_at,
     year_away,
 )
-from .durations import Count, offset, read_count
+from .durations import Count, offset, parse_count
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
 from .months import guess_near
 from .named import feast, feast_name
@@ -31,18 +31,18 @@ _BEFORE_WEEKEND = words_of("over at on during for since until")
 _ROLLING = words_of("in over during within for throughout across")
 
 
-def read_day_word(tokens: Tokens, at: int) -> Read:
+def parse_day_word(tokens: Tokens, at: int) -> Read:
     """Today · yesterday evening."""
     after = at + 2 if tokens.words[at + 1] in PARTS_OF_DAY else at + 1
     return day(tokens.today + DAY_WORDS[tokens.words[at]], 0.98), after
 
 
-def read_vague(tokens: Tokens, at: int) -> Read:
+def parse_vague(tokens: Tokens, at: int) -> Read:
     """Recently · lately."""
     return span(tokens.today - 30, tokens.today, 0.3), at + 1
 
 
-def read_which(tokens: Tokens, at: int) -> Read:
+def parse_which(tokens: Tokens, at: int) -> Read:
     """Last week · this past Friday · next summer · the last three months."""
     word, named = tokens.words[at], at + 1
     if word == "this" and tokens.words[named] in ("past", "coming", "last", "next"):
@@ -55,13 +55,13 @@ def read_which(tokens: Tokens, at: int) -> Read:
         shift = 1
     else:
         shift = 0
-    return _read_named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
+    return _parse_named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
 
 
 def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
     """The last three weeks, the past month: up to today, or on from it."""
     words = tokens.words
-    count = read_count(words, named)
+    count = parse_count(words, named)
     if not count and words[named] in _ALONE and (words[named - 1] == "past" or _is_rolling(tokens, at)):
         count = Count(1, 1, named)
     if count is None or not sign:
@@ -75,7 +75,7 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
 
 def _hours_long(tokens: Tokens, count: Count, sign: int) -> Read:
     """The last 48 hours."""
-    far = read_hours(tokens, count, sign) if tokens.words[count.after] in HOURS else None
+    far = parse_hours(tokens, count, sign) if tokens.words[count.after] in HOURS else None
     if far:
         return span(far.first, tokens.today, 0.8), count.after + 1
     return None
@@ -86,11 +86,11 @@ def _just_past(tokens: Tokens, at: int, named: int) -> Read:
     word = tokens.words[named]
     known = word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word in ("weekend", "christmas")
     if known and tokens.before(at) not in ("half", "quarter"):
-        return _read_named(tokens, at, named, -1)
+        return _parse_named(tokens, at, named, -1)
     return None
 
 
-def _read_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
+def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
     """Last, this or next week, Friday, March, summer, Christmas, night."""
     word = tokens.words[named]
     if _is_weekday(tokens, named):
@@ -101,7 +101,7 @@ def _read_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
             return day(tokens.today + shift, 0.95), named + 1
         return None
     if word in ALL_MONTHS or word in SEASONS:
-        return _read_once_a_year(tokens, named, shift)
+        return _parse_once_a_year(tokens, named, shift)
     if name := feast_name(tokens.words, named):
         days = year_away(lambda y: feast(name[0], y), tokens.today, shift)
         if days:
@@ -111,11 +111,11 @@ def _read_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
         return None
     days = calendar_unit(tokens, at, word, shift)
     if days:
-        return _read_day_of_week(tokens, named, days) or (days, named + 1)
+        return _parse_day_of_week(tokens, named, days) or (days, named + 1)
     return None
 
 
-def _read_day_of_week(tokens: Tokens, named: int, week: Days) -> Read:
+def _parse_day_of_week(tokens: Tokens, named: int, week: Days) -> Read:
     """(Last week) on Friday · (last week)'s Friday: a day of that week."""
     words = tokens.words
     at = named + 1 + (words[named + 1] in ("on", "'s"))
@@ -131,7 +131,7 @@ def _is_weekday(tokens: Tokens, at: int) -> bool:
     return len(word) > 4 or tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
 
 
-def _read_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
+def _parse_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
     word = tokens.words[named]
     if shift == 0 and word in ("may", "march") and not tokens.capital(named):
         return None  # "this may help"
@@ -168,7 +168,7 @@ def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
 
 
 def calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
-    """The whole week, weekend, month, quarter, year or decade so many away from the present one."""
+    """Finds the whole week, weekend, month, quarter, year or decade so many away from the present one."""
     if word == "weekend":
         return _weekend(tokens, at, shift)
     return unit_away(tokens.today, word, shift) if word != "day" else None
@@ -181,7 +181,7 @@ def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
     return weekend_at(tokens.today + 7 * shift)
 
 
-def read_the_weekend(tokens: Tokens, at: int) -> Read:
+def parse_the_weekend(tokens: Tokens, at: int) -> Read:
     """(over, at, on) the weekend."""
     if tokens.before(at) != "the" or tokens.before(at - 1) not in _BEFORE_WEEKEND:
         return None
@@ -189,8 +189,8 @@ def read_the_weekend(tokens: Tokens, at: int) -> Read:
     return placed(guess_near(tokens, at, near, 0.7), at + 1)
 
 
-def read_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
-    """Some hours ago fall on a day too."""
+def parse_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
+    """Finds the day that some hours ago or on fall on."""
     seconds = HOURS[tokens.words[count.after]] * count.high
     try:
         return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9)

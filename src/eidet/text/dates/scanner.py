@@ -54,11 +54,11 @@ class Tokens:
         return self.text[self.start(at)].isupper()
 
     def opens(self, at: int) -> bool:
-        """Does a sentence begin here?"""
+        """Tells whether a sentence begins here."""
         return at == 0 or self.words[at - 1] in _ENDS or self.words[at - 1] in ':"-*('
 
     def before(self, at: int) -> str:
-        """The word before one, across a hyphen ("mid-May")."""
+        """Returns the word before one, across a hyphen ("mid-May")."""
         if at > 1 and self.words[at - 1] == "-" and self.start(at) == self.end(at - 1):
             return self.words[at - 2]
         if at > 0:
@@ -66,27 +66,27 @@ class Tokens:
         return ""
 
     def lean(self, at: int) -> int:
-        """-1 for the past, 1 for the future, 0 where nothing near tells."""
+        """Tells the leaning: -1 for the past, 1 for the future, 0 where nothing near tells."""
         if self.past:
             return -1
         return self.tense(at)
 
     def tense(self, at: int) -> int:
-        """What the verbs near a word in its sentence say: the nearest one, in its clause before others."""
+        """Detects the tense by the nearest verb of the sentence, in its clause before others."""
         before = _clue(self.words[max(at - _NEAR, 0) : at][::-1])
         after = _clue(self.words[at + 1 : at + _NEAR])
         return min(before, after, key=lambda clue: clue[0])[1]
 
 
 def fold_text(text: str) -> str:
-    """In small letters and with plain apostrophes, character for character."""
+    """Folds a text to small letters and plain apostrophes, character for character."""
     low = text.lower().replace("\u2019", "'")
     if len(low) != len(text):
         low = "".join(c if len(c.lower()) != 1 else c.lower() for c in text).replace("\u2019", "'")
     return low
 
 
-def read(text: str, low: str, now: datetime, past: bool) -> Tokens:
+def scan(text: str, low: str, now: datetime, past: bool) -> Tokens:
     places = list(_TOKEN.finditer(low))
     words = [place[0] for place in places]
     words.extend(_BEYOND)

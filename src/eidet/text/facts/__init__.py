@@ -3,7 +3,7 @@
 fact_reader.py       `read_facts`: from a text to its statements; begin here
 relations.json       the table of relations: how English says each, how many values it holds at a time
 statement.py         what a text states, as a value, and its bytes
-relations.py         the relations as values
+vocabulary.py        the relations and words as values
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from ...core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .fact_reader import read_facts
-    from .relations import RELATIONS, Relation, phrase_relation, relation_of
-    from .statement import Mention, Nature, Reference, Statement, pack_statements, read_statements
+    from .statement import Mention, Nature, Reference, Statement, pack_statements, parse_statements
+    from .vocabulary import RELATIONS, Relation, phrase_relation, relation_of
 else:
     __getattr__ = lazy_names(
         __name__,
         {
             "fact_reader": ("read_facts",),
-            "relations": ("RELATIONS", "Relation", "phrase_relation", "relation_of"),
+            "vocabulary": ("RELATIONS", "Relation", "phrase_relation", "relation_of"),
             "statement": (
                 "Mention",
                 "Nature",
                 "Reference",
                 "Statement",
                 "pack_statements",
-                "read_statements",
+                "parse_statements",
             ),
         },
     )
@@ -41,8 +41,8 @@ __all__ = [
     "Relation",
     "Statement",
     "pack_statements",
+    "parse_statements",
     "phrase_relation",
     "read_facts",
-    "read_statements",
     "relation_of",
 ]

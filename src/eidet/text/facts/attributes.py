@@ -8,16 +8,13 @@ from typing import Final
 from .clauses import SentenceReading
 from .moods import Mood, detect_mood, says_no_more
 from .name_phrases import NAMING
-from .relations import ATTRIBUTE, FAVOURITE
 from .statement import VALUE, Mention, Nature, Reference
 from .subject_phrases import ARTICLES, LISTS, OWNERS, mention_owner, name_owner
-from .vocabulary import PRESENT
+from .vocabulary import ATTRIBUTE, FAVOURITE, PRESENT
 
-PHONE: Final = r"\+?\(?\d[\d ().\-/]{5,20}\d"
-EMAIL: Final = r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}"
 _PATTERNS: Final = {
-    "phone": re.compile(PHONE),
-    "email": re.compile(EMAIL),
+    "phone": re.compile(r"\+?\(?\d[\d ().\-/]{5,20}\d"),
+    "email": re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}"),
     "website": re.compile(r"(?:https?://)?[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}(?:/[\w./-]{0,200})?"),
     "age": re.compile(r"\d{1,3}\b"),
 }
@@ -34,27 +31,25 @@ _FREE: Final = frozenset(  # attributes whose value may be any words
 )
 
 
-def read_is(reading: SentenceReading, at: int) -> bool:
-    """What a form of "be" says of an attribute, a favourite or kin; False if it is another kind of clause."""
+def parse_is(reading: SentenceReading, at: int) -> bool:
+    """Parses what a form of "be" says of an attribute, a favourite or kin; False for any other clause."""
     mood = detect_mood(reading.words, at, reading.known, PRESENT)
     if _UNREAL & mood.effects or reading.low[at] == "been":
         return False
     past = reading.low[at] in ("was", "were")
-    if reading.low[at] != "'s" and _read_attribute(reading, at, mood.subject_end, past):
+    if reading.low[at] != "'s" and _parse_attribute(reading, at, mood.subject_end, past):
         return True
     begin, denied = at + 1, False
     while reading.low[begin] in reading.known.adverbs or reading.low[begin] in ("not", "n't", "no", "longer"):
         denied = denied or reading.low[begin] in ("not", "n't", "no")
         begin += 1
-    return _read_favourite_of(reading, mood, begin, past) or _read_kin_of(
-        reading, at, mood, begin, denied, past
-    )
+    return _parse_kin_of(reading, at, mood, begin, denied, past)
 
 
 # --- my phone number is …
 
 
-def _read_attribute(reading: SentenceReading, copula: int, end: int, past: bool) -> bool:
+def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool) -> bool:
     """Whether the words before a copula are an attribute of somebody, and so were dealt with here."""
     low, known = reading.low, reading.known
     held = _find_owner(reading, end) or _find_owner_after(reading, end)
@@ -192,26 +187,6 @@ def _say_favourite(reading: SentenceReading, owner: Mention, name: list[str], be
     return True
 
 
-def _read_favourite_of(reading: SentenceReading, mood: Mood, at: int, past: bool) -> bool:
-    """Lasagna is my favourite dish."""
-    low = reading.low
-    if low[at] not in OWNERS or low[at + 1] not in _FAVOURITES:
-        return False
-    things, _ = reading.after.objects(at + 2, "thing")
-    subjects = reading.subjects_before(mood.subject_end, things=True)
-    if (
-        past
-        or len(things) != 1
-        or not subjects
-        or not subjects[0].name
-        or things[0].name in reading.known.vague
-    ):
-        return False
-    owner, relation = mention_owner(OWNERS[low[at]]), FAVOURITE + "_".join(things[0].name.lower().split())
-    reading.add(at, [owner], relation, subjects, nature=Nature.PREFERENCE)
-    return True
-
-
 # --- kin
 
 
@@ -234,7 +209,7 @@ def _add_kin(
     reading.add(at, [owner], relation, people, ended=ended)
 
 
-def _read_kin_of(
+def _parse_kin_of(
     reading: SentenceReading, copula: int, mood: Mood, at: int, denied: bool, past: bool
 ) -> bool:
     """Tom is my boss · Maria is Ann's sister · Ines is a friend of mine."""
@@ -268,16 +243,15 @@ def _read_kin_of(
     return False
 
 
-def read_kin(reading: SentenceReading, at: int) -> None:
-    """What a word such as "sister" or "dog" says by itself: "my sister Maria", "Ann's husband, Tom,"."""
+def parse_kin(reading: SentenceReading, at: int) -> None:
+    """Parses what a word such as "sister" says by itself: "my sister Maria", "Ann's husband, Tom,"."""
     owner = reading.before.owner_before(at - 1)
     if owner is None or reading.words.capital(at):
         return
-    names = _names_after(reading, at) or _name_before(reading, owner[1], at)
-    _add_kin(reading, mention_owner(owner[0]), reading.low[at], names, at)
+    _add_kin(reading, mention_owner(owner[0]), reading.low[at], _names_after(reading, at), at)
 
 
-def read_having(reading: SentenceReading, at: int) -> bool:
+def parse_having(reading: SentenceReading, at: int) -> bool:
     """I have a sister called Maria · we've got two cats, Milo and Otis · Tom adopted a kitten called Nemo."""
     low, known = reading.low, reading.known
     mood = detect_mood(reading.words, at, known, PRESENT)
@@ -309,13 +283,3 @@ def _names_after(reading: SentenceReading, at: int) -> list[Mention]:
     begin += low[begin] in NAMING
     names, _ = reading.after.objects(begin, "name", listed=plural)
     return names if plural else names[:1]
-
-
-def _name_before(reading: SentenceReading, first: int, at: int) -> list[Mention]:
-    """Maria, my sister, … · Maria (my sister) …"""
-    low = reading.low
-    if low[first - 1] not in (",", "(") or not (low[at + 1] in (",", ")", "") or at == reading.words.last):
-        return []
-    names, begin = reading.before.subjects(first - 2)
-    is_one = len(names) == 1 and names[0].name and low[begin - 1] not in _GREETINGS
-    return names if is_one else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import product
@@ -43,51 +44,44 @@ class _Clause(NamedTuple):
     confidence: float
 
 
+@dataclass(slots=True, eq=False)
 class SentenceReading:
     """Collects what one sentence states."""
 
-    __slots__ = (
-        "after",
-        "before",
-        "dated",
-        "known",
-        "low",
-        "names",
-        "quoted",
-        "said",
-        "span",
-        "statements",
-        "subject",
-        "words",
-    )
+    words: SentenceWords
+    known: Vocabulary
+    dated: Sequence[Dated]
+    said: datetime
+    quoted: Sequence[range] = ()
+    statements: list[Statement] = field(default_factory=list)
+    subject: list[Mention] = field(default_factory=list)  # of the last clause, for "… and works at Acme"
+    low: list[str] = field(init=False)
+    before: SubjectPhrases = field(init=False)
+    names: NamePhrases = field(init=False)
+    after: ObjectPhrases = field(init=False)
+    span: Validity = field(init=False)
 
-    def __init__(
-        self,
-        words: SentenceWords,
-        known: Vocabulary,
-        dated: Sequence[Dated],
-        said: datetime,
-        quoted: Sequence[range] = (),
-    ) -> None:
-        self.words: SentenceWords = words
-        self.low: list[str] = words.low
-        self.known: Vocabulary = known
-        self.dated: Sequence[Dated] = dated
-        self.said: datetime = said
-        self.quoted: Sequence[range] = quoted
-        self.statements: list[Statement] = []
-        self.subject: list[Mention] = []  # of the last clause, for "… and works at Acme"
-        self.before: SubjectPhrases = SubjectPhrases(words, known)
-        self.names: NamePhrases = NamePhrases(words, known, {one.start: one.end for one in dated})
-        self.after: ObjectPhrases = ObjectPhrases(self.names)
-        self.span: Validity = find_validity(words, dated, said)
+    def __post_init__(self) -> None:
+        self.low = self.words.low
+        self.before = SubjectPhrases(self.words, self.known)
+        self.names = NamePhrases(self.words, self.known, {one.start: one.end for one in self.dated})
+        self.after = ObjectPhrases(self.names)
+        self.span = find_validity(self.words, self.dated, self.said)
 
     def is_quoted(self, at: int) -> bool:
-        """Whether a word stands between quotation marks: somebody else's words."""
+        """Tells whether a word stands between quotation marks: somebody else's words."""
         return bool(self.quoted) and any(self.words.starts[at] in span for span in self.quoted)
 
+    def _is_cited(self, at: int) -> bool:
+        """Whether somebody else speaks at a word: "Tom said: I live in Paris"."""
+        for place in range(2, at):
+            before = self.low[max(place - 4, 0) : place]
+            if self.low[place] == ":" and not self.known.reporting.isdisjoint(before[-3:]):
+                return FIRST_PERSON.isdisjoint(before)
+        return False
+
     def confidence_at(self, at: int) -> float:
-        """How sure the text is at a word: hedges before it, quotation marks around it, who reports it."""
+        """Estimates how sure the text is at a word, by hedges, quotation marks and who reports it."""
         sure = 1.0
         for place in range(1, at):
             word = self.low[place]
@@ -108,7 +102,7 @@ class SentenceReading:
         sure: float = 1.0,
         **said: Any,
     ) -> None:
-        """One statement for each subject and object, as the word at a place says it.
+        """Adds one statement for each subject and object, as the word at a place says it.
 
         Who says "I" in somebody else's words is not the speaker: that states nothing.
         """
@@ -116,7 +110,7 @@ class SentenceReading:
         said |= {"since": span.since, "until": span.until, "confidence": sure}
         said |= {"start": self.words.starts[1], "end": self.words.end(self.words.last)}
         for subject, item in product(subjects, objects):
-            is_other = subject.reference is Reference.SPEAKER and self.is_quoted(at)
+            is_other = subject.reference is Reference.SPEAKER and (self.is_quoted(at) or self._is_cited(at))
             if len(self.statements) < MOST and subject != item and not is_other:
                 told = Statement(subject=subject, relation=relation, object=item, **said)
                 self.statements.append(told)
@@ -124,7 +118,7 @@ class SentenceReading:
     # --- who does it
 
     def subjects_before(self, end: int, things: bool = False) -> list[Mention]:
-        """The phrase that ends with a word, or whom the sentence spoke of before."""
+        """Finds the subjects that end with a word, else those of the clause before."""
         found, _ = self.before.subjects(end, things)
         if not found and (end == 0 or self.low[end] in LISTS or self.low[end] in (",", "but", "then", "-")):
             found = self.subject or self._first_subject(end)
@@ -148,14 +142,14 @@ class SentenceReading:
 
     # --- verbs
 
-    def read_verb(self, verb: int) -> None:
-        """What the verb at a word says, if it has an object that fits."""
+    def parse_verb(self, verb: int) -> None:
+        """Parses what the verb at a word says, if it has an object that fits."""
         by_tie = self.known.frames[self.low[verb]]
         at, denied = self._skip(verb)
         match = self._match(by_tie, at)
         if match is None:
             return
-        clause = self._read_clause(verb, match[0], denied)
+        clause = self._parse_clause(verb, match[0], denied)
         used: list[Frame] = []
         while clause and match and len(used) < 3:
             frame, objects, after = match
@@ -205,7 +199,7 @@ class SentenceReading:
         found.append((at, by_tie.get("", ())))
         return found
 
-    def _read_clause(self, verb: int, frame: Frame, denied: bool) -> _Clause | None:
+    def _parse_clause(self, verb: int, frame: Frame, denied: bool) -> _Clause | None:
         mood = detect_mood(self.words, verb, self.known, frame.form)
         if denied:
             is_over = self.low[verb + 1 : verb + 3] == ["no", "longer"]

@@ -9,17 +9,16 @@ from functools import cache
 from typing import Final
 
 from ..dates import Dated, dates_in
-from .attributes import EMAIL, PHONE, read_having, read_is, read_kin
+from .attributes import parse_having, parse_is, parse_kin
 from .clauses import SentenceReading
-from .instructions import is_instruction
 from .sentence_words import LONGEST, SentenceWords, split_words
 from .statement import VALUE, Mention, Nature, Reference, Statement
 from .subject_phrases import FIRST_PERSON, PRONOUNS, SPEAKER
 from .vocabulary import Vocabulary, load_vocabulary
 
-Rule = Callable[[SentenceReading, int], object]
+_Rule = Callable[[SentenceReading, int], object]
 
-LANGUAGE: Final = "en"  # the one that the tables have
+_LANGUAGE: Final = "en"  # the one that the tables have
 MOST: Final = 64  # statements of one text
 _FEWEST: Final = 4  # words that tell something, and a comma, before a question
 _FEWEST_ASKED: Final = 3  # words of the question
@@ -29,27 +28,25 @@ _RELATIVE: Final = frozenset(("which", "who", "whose", "whom", "where"))
 _LINKS: Final = frozenset(("so", "and", "but", "then"))
 _BE: Final = ("am", "is", "are", "'m", "'s", "'re", "was", "were")
 _HAVING: Final = ("have", "has", "had", "'ve", "adopted", "got", "own", "owns")
+_DENIALS: Final = frozenset(("n't", "not"))
+_BEFORE_ORDERS: Final = _DENIALS | {"do", "never", "always", "you", "should", "to"}
 _OBJECTIVE: Final = {"me": "", "him": "he", "her": "she", "them": "they", "it": "it"}
 _QUOTED: Final = re.compile(
     r'"[^"\n]{2,2000}"|\u201c[^\u201d\n]{2,2000}\u201d|\u00ab[^\u00bb\n]{2,2000}\u00bb|\u201e[^\u201c\u201d\n]{2,2000}[\u201c\u201d]'
     r"|\u2018[^\n\u2018]{2,2000}?\u2019(?!\w)|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,2000}'(?!\w)|^>[^\n]*",
     re.MULTILINE,
 )
-_CONTACT: Final = re.compile(
-    rf"(?:reach|text|call|email|contact) me (?:at|on|under|via) (?:(?P<email>{EMAIL})|(?P<phone>{PHONE}))",
-    re.IGNORECASE,
-)
 
 
 def read_facts(
-    text: str, *, said: datetime, language: str = LANGUAGE, dated: Sequence[Dated] | None = None
+    text: str, *, said: datetime, language: str = _LANGUAGE, dated: Sequence[Dated] | None = None
 ) -> tuple[Statement, ...]:
-    """What a text states, by rules, in the order of the text. Pure; nothing is raised for any text.
+    """Parses what a text states, by rules, in the order of the text. Pure; raises nothing for any text.
 
     Only the first `LONGEST` characters are read, and only in English. `dated` are the text's time
     expressions, if the caller has found them already (`dates_in(text, said, past=False)`).
     """
-    if language != LANGUAGE:
+    if language != _LANGUAGE:
         return ()
     text, known = text[:LONGEST], load_vocabulary()
     quoted = [range(*found.span()) for found in _QUOTED.finditer(text)]
@@ -61,7 +58,7 @@ def read_facts(
             dated = dates_in(text, said, language=language, past=False)
         first, last = words.starts[1], words.end(words.last)
         within = [one for one in dated if first <= one.start < last]
-        found += _read_sentence(SentenceReading(words, known, within, said, quoted))
+        found += _parse_sentence(SentenceReading(words, known, within, said, quoted))
         if len(found) >= MOST:
             break
     return _unique(found)
@@ -103,9 +100,9 @@ def _opens_question(low: list[str], at: int, known: Vocabulary) -> bool:
     return low[at] not in _RELATIVE or low[at + 1] in known.asking
 
 
-def _read_sentence(reading: SentenceReading) -> list[Statement]:
+def _parse_sentence(reading: SentenceReading) -> list[Statement]:
     words = reading.words
-    if is_instruction(words.low, reading.known):
+    if _is_instruction(words.low, reading.known):
         order = [Mention(name=words.sentence[:_LONGEST_ORDER], kind=VALUE)]
         reading.add(1, [SPEAKER], "instruction", order, nature=Nature.INSTRUCTION)
         return reading.statements
@@ -123,26 +120,25 @@ def _read_sentence(reading: SentenceReading) -> list[Statement]:
 
 
 @cache
-def _list_rules() -> Mapping[str, tuple[Rule, ...]]:
+def _list_rules() -> Mapping[str, tuple[_Rule, ...]]:
     """By word: the rules that it calls. One that returns True leaves nothing to the next."""
     known = load_vocabulary()
-    callers: tuple[tuple[Iterable[str], Rule], ...] = (
-        (_BE, read_is),
-        (_HAVING, read_having),
-        (known.frames, SentenceReading.read_verb),
-        (known.kin, read_kin),
-        (known.pets, read_kin),
-        (("call", "calls"), _read_nickname),
-        (("reach", "text", "call", "email", "contact"), _read_contact),
+    callers: tuple[tuple[Iterable[str], _Rule], ...] = (
+        (_BE, parse_is),
+        (_HAVING, parse_having),
+        (known.frames, SentenceReading.parse_verb),
+        (known.kin, parse_kin),
+        (known.pets, parse_kin),
+        (("call", "calls"), _parse_nickname),
     )
-    rules: dict[str, tuple[Rule, ...]] = {}
+    rules: dict[str, tuple[_Rule, ...]] = {}
     for words, rule in callers:
         for word in words:
             rules[word] = (*rules.get(word, ()), rule)
     return rules
 
 
-def _read_nickname(reading: SentenceReading, at: int) -> None:
+def _parse_nickname(reading: SentenceReading, at: int) -> None:
     """Call me Dan · everyone calls him Red."""
     target = _OBJECTIVE.get(reading.low[at + 1])
     if target is None:
@@ -150,15 +146,6 @@ def _read_nickname(reading: SentenceReading, at: int) -> None:
     names, _ = reading.after.objects(at + 2, "name")
     who = Mention(reference=Reference(target)) if target else SPEAKER
     reading.add(at, [who], "nickname", [Mention(name=name.name, kind=VALUE) for name in names[:1]])
-
-
-def _read_contact(reading: SentenceReading, at: int) -> None:
-    """Reach me at +44 … · email me at …"""
-    words = reading.words
-    found = _CONTACT.match(words.text, words.starts[at], words.end(words.last))
-    if found and found.lastgroup:
-        value = Mention(name=found[found.lastgroup].strip(), kind=VALUE)
-        reading.add(at, [SPEAKER], found.lastgroup, [value])
 
 
 def _unique(found: list[Statement]) -> tuple[Statement, ...]:
@@ -170,3 +157,50 @@ def _unique(found: list[Statement]) -> tuple[Statement, ...]:
         if key not in kept or kept[key].confidence < one.confidence:
             kept[key] = one
     return tuple(kept.values())[:MOST]
+
+
+# --- standing instructions
+
+
+def _is_instruction(low: list[str], known: Vocabulary) -> bool:
+    """Whether a sentence tells the assistant what to do from now on. Its words are in small letters."""
+    at, is_polite = 1, False
+    while low[at] in known.leading:
+        is_polite = is_polite or low[at] in known.polite
+        at += 1
+    if begin := _find_end(low, at, known.openings):
+        return low[begin + (low[begin] == ",")] not in known.bystanders
+    if (begin := _find_end(low, at, known.before_actions)) and _begins_order(low, begin, known):
+        return True
+    if (begin := _find_end(low, at, known.occasions)) and "," in low[begin:]:
+        return _begins_order(low, low.index(",", begin) + 1, known)
+    says_ever = is_polite or not known.ever.isdisjoint(low)
+    if low[at] == "do" and low[at + 1] in _DENIALS:
+        return says_ever and low[at + 2] in known.actions and low[at + 3] != "up"
+    if low[at] in ("stop", "avoid", "quit") and low[at + 1].endswith("ing"):
+        return is_polite or _is_action(low[at + 1], known)
+    if low[at] == "keep" and low[at + 1].endswith("ing"):
+        return False  # "keep going and never give up"
+    is_about_answers = low[at] == "keep" and not known.answers.isdisjoint(low[at : at + 5])
+    is_order = low[at] in known.actions and low[at + 1] != "up"
+    return is_about_answers or (is_order and not known.ever.isdisjoint(low))
+
+
+def _find_end(low: list[str], at: int, phrases: frozenset[str]) -> int:
+    """The place after the longest of some phrases that begins at a word; 0 where none does."""
+    sizes = range(6, 0, -1)
+    return next((at + size for size in sizes if " ".join(low[at : at + size]) in phrases), 0)
+
+
+def _begins_order(low: list[str], at: int, known: Vocabulary) -> bool:
+    """Answer … · don't answer … · , please answer …"""
+    while low[at] in known.leading or low[at] in _BEFORE_ORDERS:
+        at += 1
+    return low[at] in known.actions and low[at + 1] != "up"
+
+
+def _is_action(gerund: str, known: Vocabulary) -> bool:
+    """Using · adding · putting."""
+    stem = gerund[:-3]
+    doubled = stem[:-1] if len(stem) > 2 and stem[-1] == stem[-2] else stem
+    return not known.actions.isdisjoint((stem, stem + "e", doubled))

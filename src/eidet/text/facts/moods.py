@@ -64,7 +64,7 @@ def _find_effect(low: list[str], at: int, known: Vocabulary, form: str) -> tuple
 
 
 def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> Outcome:
-    """What a clause says of its relation.
+    """Decides what a clause says of its relation.
 
     lasting   "since March" or "for two years" goes with it
     dated     some time goes with it
@@ -144,6 +144,6 @@ def _judge_present(frame: Frame, mood: Mood, dated: bool) -> Outcome:
 
 
 def says_no_more(words: SentenceWords, verb: int) -> bool:
-    """ "… any more", "… any longer" after a denied verb: it did hold before."""
+    """Detects "any more" or "any longer" after a denied verb: it did hold before."""
     after = words.low[verb + 1 :]
     return "anymore" in after or any(pair in (("any", "more"), ("any", "longer")) for pair in pairwise(after))

@@ -30,18 +30,18 @@ class NamePhrases:
         return is_name(self.words, self.known, at)
 
     def is_time(self, at: int) -> bool:
-        """Whether a time expression begins at a word."""
+        """Tells whether a time expression begins at a word."""
         return bool(self.times) and at <= self.words.last and self.words.starts[at] in self.times
 
     def ends_clause(self, at: int) -> bool:
-        """Whether a clause may end before a word: at a mark, a conjunction, a time."""
+        """Tells whether a clause may end before a word: at a mark, a conjunction, a time."""
         word = self.low[at]
         if at > self.words.last or not word[0].isalnum() or word in self.known.stops:
             return True
         return word in ("since", "for", "in", "on", "and") or self.is_time(at)
 
     def begins_clause(self, at: int, after: int) -> bool:
-        """Whether what looks like another item is a clause: "… and Leo works at Acme", "… and hate tea"."""
+        """Tells whether what looks like another item is a clause: "… and Leo works at Acme"."""
         first, known, next_word = self.low[at], self.known, self.low[after]
         if first in known.frames and after - at <= 4 and not first.endswith("ing"):
             return True
@@ -55,17 +55,6 @@ class NamePhrases:
         if not word.endswith("s") or word.endswith("ss") or self.words.capital(at):
             return False
         return after in ARTICLES or after in OWNERS or (after in self.known.ties and after != "of")
-
-    def person(self, at: int) -> PhraseAt | None:
-        return self.proper(at, "person") or self._role_at(at) or self._called(at)
-
-    def _called(self, at: int) -> PhraseAt | None:
-        """A guy called Finn."""
-        if self.low[at] in ARTICLES:
-            for place in range(at + 1, min(at + 5, self.words.last)):
-                if self.low[place] in NAMING:
-                    return self.proper(place + 1, "person")
-        return None
 
     def own_name(self, at: int) -> PhraseAt | None:
         """I'm Nina."""
@@ -114,15 +103,3 @@ class NamePhrases:
             else:
                 break
         return at
-
-    def _role_at(self, at: int) -> PhraseAt | None:
-        """My sister · my older sister Maria."""
-        if self.low[at] not in OWNERS:
-            return None
-        for end in (at + 1, at + 2, at + 3):
-            if self.low[end] in self.known.kin:
-                after = self._name_after(end + 1)
-                name = self.words.cut(end + 1, after) if after > end + 1 else ""
-                owner = OWNERS[self.low[at]]
-                return PhraseAt(Mention(name=name, kind="person", role=self.low[end], owner=owner), at, after)
-        return None

@@ -45,7 +45,7 @@ class ObjectPhrases:
         self.known: Vocabulary = names.known
 
     def objects(self, at: int, kind: str, listed: bool = False) -> tuple[list[Mention], int]:
-        """The objects that begin at a word, one or a list, and the place after them; none: an empty list.
+        """Parses the objects that begin at a word, and the place after them; an empty list if there are none.
 
         `listed` tells that there are several, so that what follows an "and" is no other clause.
         """
@@ -83,10 +83,10 @@ class ObjectPhrases:
             return self._shaped(at, shape)
         if reader := self._READERS.get(kind):
             return reader(self, at)
-        if kind in ("place", "name"):
+        if kind in ("place", "name", "person"):
             return self.names.proper(at, kind)
-        if kind in ("person", "self"):
-            return self.names.person(at) if kind == "person" else self.names.own_name(at)
+        if kind == "self":
+            return self.names.own_name(at)
         if kind == "org":
             return self.names.proper(at, kind) or self._thing(at, kind)
         return self._thing(at, kind)

@@ -20,7 +20,7 @@ _ENDS: Final = frozenset(".!?;\u2026\n")
 _TITLES: Final = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "e.g", "i.e", "approx"))
 _QUOTES: Final = frozenset('"\u201c\u201d\u00ab\u00bb\u201e')
 
-Piece = tuple[str, int]  # as written, and where it begins
+_Piece = tuple[str, int]  # as written, and where it begins
 
 
 class SentenceWords:
@@ -31,7 +31,7 @@ class SentenceWords:
 
     __slots__ = ("last", "low", "mark", "raws", "starts", "text")
 
-    def __init__(self, text: str, pieces: list[Piece], mark: str) -> None:
+    def __init__(self, text: str, pieces: list[_Piece], mark: str) -> None:
         kept = [piece for piece in pieces if piece[0] != "."][:_WORD_LIMIT]  # "." of abbreviations
         self.text = text
         self.mark = mark  # what ends it: ".", "?", "" …
@@ -49,11 +49,11 @@ class SentenceWords:
         return 0 < at <= self.last and self.raws[at][0].isupper()
 
     def end(self, at: int) -> int:
-        """Where a word ends in the text."""
+        """Returns where a word ends in the text."""
         return self.starts[at] + len(self.raws[at])
 
     def cut(self, first: int, after: int) -> str:
-        """The text from one word up to another, as written."""
+        """Cuts out the text from one word up to another, as written."""
         return self.text[self.starts[first] : self.end(after - 1)]
 
     @property
@@ -62,8 +62,8 @@ class SentenceWords:
 
 
 def split_words(text: str) -> Iterator[SentenceWords]:
-    """The sentences of a text in order. A line break ends a sentence; titles such as "Dr." do not."""
-    pieces: list[Piece] = []
+    """Splits a text into sentences. A line break ends one; titles such as "Dr." do not."""
+    pieces: list[_Piece] = []
     for found in _PIECE.finditer(text):
         raw, start = found[0], found.start()
         if raw in _ENDS and not (raw == "." and pieces and pieces[-1][0].lower() in _TITLES):

@@ -81,12 +81,12 @@ KnownMentions = dict[tuple[object, ...], Mention]  # by the items of their JSON
 
 
 def pack_statements(statements: Sequence[Statement]) -> bytes:
-    """Compact JSON; what has its default is left out. No statements are no bytes."""
+    """Packs statements as compact JSON without defaults; no statements as no bytes."""
     return dump_json(list(map(statement_data, statements))).encode() if statements else b""
 
 
 def statement_data(statement: Statement) -> dict[str, Any]:
-    """A statement as JSON; what has its default is left out."""
+    """Returns a statement as JSON, without defaults."""
     mentions = {"subject": mention_data(statement.subject), "object": mention_data(statement.object)}
     told = {name: getattr(statement, name) for name, _ in _OPTIONAL}
     return (
@@ -101,8 +101,8 @@ def mention_data(mention: Mention) -> dict[str, str]:
     return {name: value for name, value, plain in told if value != plain}
 
 
-def read_statements(blob: bytes) -> tuple[Statement, ...]:
-    """`Corrupt` for bytes that are none."""
+def parse_statements(blob: bytes) -> tuple[Statement, ...]:
+    """Parses packed statements; raises `Corrupt` for other bytes."""
     if not blob:
         return ()
     try:
@@ -111,8 +111,8 @@ def read_statements(blob: bytes) -> tuple[Statement, ...]:
         raise Corrupt(f"the statements of a text are damaged: {error}") from error
 
 
-def read_all_statements(blobs: Sequence[bytes], known: KnownMentions) -> list[tuple[Statement, ...]]:
-    """Those of many texts in one pass; none for bytes that are damaged.
+def parse_all_statements(blobs: Sequence[bytes], known: KnownMentions) -> list[tuple[Statement, ...]]:
+    """Parses the statements of many texts in one pass; none for bytes that are damaged.
 
     `known` has the mentions read so far, so that equal ones are one object.
     """
@@ -127,7 +127,7 @@ def read_all_statements(blobs: Sequence[bytes], known: KnownMentions) -> list[tu
 
 def _read_or_skip(blob: bytes) -> tuple[Statement, ...]:
     try:
-        return read_statements(blob)
+        return parse_statements(blob)
     except Corrupt:
         return ()
 
@@ -137,7 +137,7 @@ def _parse_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[State
 
 
 def parse_statement(row: dict[str, Any], known: KnownMentions) -> Statement:
-    """The statement of a row that `statement_data` made. The row is used up."""
+    """Parses a row that `statement_data` made. It changes the row."""
     row["subject"] = _parse_mention(row["subject"], known)
     row["object"] = _parse_mention(row["object"], known)
     if "nature" in row:

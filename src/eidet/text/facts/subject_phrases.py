@@ -28,28 +28,28 @@ class PhraseAt(NamedTuple):
 
 
 def mention_owner(owner: str) -> Mention:
-    """The owner of a role as a mention: "" is the speaker."""
+    """Makes a mention of the owner of a role: "" is the speaker."""
     if not owner:
         return SPEAKER
     return Mention(reference=Reference(owner)) if owner in PRONOUNS else Mention(name=owner)
 
 
 def name_owner(mention: Mention) -> str:
-    """A mention as the owner of a role."""
+    """Names a mention as the owner of a role."""
     if mention.reference is Reference.NAME:
         return mention.name
     return "" if mention.reference is Reference.SPEAKER else mention.reference.value
 
 
 def is_name(words: SentenceWords, known: Vocabulary, at: int) -> bool:
-    """A word with a capital letter that is none of those that sentences begin with; "New York" is one."""
+    """Tells whether a word is a name: it has a capital and is no common word. "New York" is one."""
     if not words.capital(at):
         return False
     return words.low[at] not in known.common or (words.low[at] == "new" and words.capital(at + 1))
 
 
 def looks_like_code(word: str) -> bool:
-    """A word that is a name by its look: auth-service, billing_api, node.js."""
+    """Tells whether a word looks like a name in code: auth-service, billing_api, node.js."""
     return word[:1].isalpha() and ("-" in word or "_" in word or "." in word or word[-1:].isdigit())
 
 
@@ -64,7 +64,7 @@ class SubjectPhrases:
         self.known: Vocabulary = known
 
     def subjects(self, end: int, things: bool = False) -> tuple[list[Mention], int]:
-        """Those that a phrase ending with word `end` names, and where it begins; none: an empty list."""
+        """Parses whom a phrase that ends with a word names, and where it begins; an empty list if nobody."""
         found = self._before(end, things)
         if found is None:
             return [], end
@@ -83,8 +83,6 @@ class SubjectPhrases:
         word, known = self.low[end], self.known
         if word in ("who", "which", "that"):
             return self._before(end - 1 - (self.low[end - 1] == ","), things)
-        if word in (",", ")"):
-            return self._aside(end)
         if word in FIRST_PERSON:
             return PhraseAt(SPEAKER, end, end + 1)
         if word in PRONOUNS:
@@ -100,19 +98,6 @@ class SubjectPhrases:
 
     def _is_name(self, at: int) -> bool:
         return is_name(self.words, self.known, at)
-
-    def _aside(self, end: int) -> PhraseAt | None:
-        """Ann, my sister, … · Ann (my sister) … · my mother, Rosa, …: the name with its role."""
-        inner = self._name_before(end - 1) if self._is_name(end - 1) else self._role_before(end - 1)
-        if inner is None or self.low[inner.first - 1] not in (",", "("):
-            return None
-        outer = self._before(inner.first - 2, things=False)
-        if outer is None:
-            return None
-        name, role = (outer, inner) if inner.mention.role and not inner.mention.name else (inner, outer)
-        if not name.mention.name or not role.mention.role or role.mention.name:
-            return None
-        return PhraseAt(_with_role(name.mention.name, role.mention), outer.first, end + 1)
 
     def _name_before(self, end: int) -> PhraseAt:
         first = end
@@ -136,7 +121,7 @@ class SubjectPhrases:
         return PhraseAt(mention, owner[1], end + 1)
 
     def owner_before(self, end: int) -> tuple[str, int] | None:
-        """Whose the next word is, across at most two adjectives, and where that begins.
+        """Finds whose the next word is, across at most two adjectives, and where that begins.
 
         The owner is a name, "" for the speaker, or a pronoun.
         """

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..dates import Dated
 from ..dates.days import clip_day, move_day
-from ..dates.durations import read_count
+from ..dates.durations import parse_count
 from ..dates.english_words import UNITS
 from .sentence_words import SentenceWords
 
@@ -39,7 +39,7 @@ NO_TIME: Final = Validity()
 
 
 def find_validity(words: SentenceWords, dated: Sequence[Dated], said: datetime) -> Validity:
-    """The time that goes with a sentence."""
+    """Finds the time that goes with a sentence."""
     span = NO_TIME
     for found in dated:
         span = _add_time(span, found, _word_before(words, found), said)
@@ -86,7 +86,7 @@ def _find_duration(words: SentenceWords, said: datetime) -> float | None:
 def _count_back(words: SentenceWords, at: int, said: datetime) -> float | None:
     while words.low[at] in _ABOUT:
         at += 1
-    count = read_count(words.low, at)
+    count = parse_count(words.low, at)
     if count is None or count.after > words.last:
         return None
     unit = UNITS.get(words.low[count.after], "")

@@ -1,18 +1,92 @@
-"""The relations and words of the two tables beside this module, `relations.json` and `words.json`."""
+"""The relations and words of the two tables beside this module, `relations.json` and `words.json`.
+
+A relation says how many values it holds at a time, its inverse, and its wording.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+
+def _load_table(name: str) -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
+    return table
+
+
+def _split_list(words: str | list[str]) -> list[str]:
+    """Words between spaces; a list has several lines of them."""
+    return words.split() if isinstance(words, str) else " ".join(words).split()
+
+
+_ROWS: Final[dict[str, Any]] = _load_table("relations")["relations"]
+FAVOURITE: Final = "favourite_"  # begins a relation that the text names: favourite_colour
+ATTRIBUTE: Final = "_is"  # ends a relation that the text names: "Ann's shoe size is 38" is shoe_size_is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One relation.
+
+    single      it holds one value at a time: a new one closes the old one
+    inverse     the relation of the same fact read from its object ("parent" of "child")
+    symmetric   it is its own inverse ("sibling", "married")
+    transitive  it carries on ("part of", "located in")
+    personal    only people have it
+    object      what its object is: person, place, organisation, thing, event or value; "" where nobody says
+    phrase      a short sentence, for profiles and explanations
+    """
+
+    name: str
+    phrase: str
+    single: bool = False
+    inverse: str = ""
+    symmetric: bool = False
+    transitive: bool = False
+    personal: bool = False
+    object: str = "thing"
+
+
+_FIELDS: Final = frozenset(field.name for field in fields(Relation))
+_CONDITIONS: Final = frozenset(" ".join(_split_list(_ROWS["condition"]["states"])).replace("_", " ").split())
+RELATIONS: Final = {
+    name: Relation(name=name, **{field: value for field, value in row.items() if field in _FIELDS})
+    for name, row in _ROWS.items()
+}
+
+
+def phrase_relation(name: str, value: str) -> str:
+    """Returns the sentence of a relation with places for subject and object."""
+    if name == "condition" and value.lower().rpartition(" ")[2] in _CONDITIONS:
+        return "{subject} is {object}"
+    return relation_of(name).phrase
+
+
+@lru_cache(maxsize=4096)
+def relation_of(name: str) -> Relation:
+    """Finds a relation in the catalogue, or makes one of a name that a text or a caller gives.
+
+    `favourite_…` and `…_is` hold one value at a time; other unknown relations hold many.
+    """
+    if known := RELATIONS.get(name):
+        return known
+    words = name.replace("_", " ")
+    if name.startswith(FAVOURITE):
+        return Relation(name=name, phrase=f"{{subject}}'s {words} is {{object}}", single=True)
+    if name.endswith(ATTRIBUTE):
+        phrase = f"{{subject}}'s {words.removesuffix(' is')} is {{object}}"
+        return Relation(name=name, phrase=phrase, single=True, object="value")
+    return Relation(name=name, phrase=f"{{subject}} {words} {{object}}", object="")
+
+
 PRESENT: Final = "present"
-THIRD: Final = "third"  # lives, works
+_THIRD: Final = "third"  # lives, works
 PAST: Final = "past"
 PROGRESSIVE: Final = "progressive"
 
@@ -67,18 +141,19 @@ class Vocabulary:
     leading: frozenset[str]  # before an instruction
     answers: frozenset[str]
     ever: frozenset[str]  # an action with one of these is an instruction
-    bystanders: frozenset[str]  # subjects of a clause that is no order
+    bystanders: frozenset[str]  # whoever tells of them after an opening gives no order
     openings: frozenset[str]  # what follows is an instruction
     before_actions: frozenset[str]  # what follows is one if it is an action
+    occasions: frozenset[str]  # what follows the next comma is one if it is an action
 
 
 @cache
 def load_vocabulary() -> Vocabulary:
-    relations, words = load_table("relations")["relations"], load_table("words")
+    relations, words = _ROWS, _load_table("words")
     mapped: dict[str, Any] = {name: _invert(words[name]) for name in ("effects", "infinitives", "gerunds")}
     by_relation: dict[str, Any] = {name: _by_word(relations, name) for name in ("nouns", "kin", "states")}
-    classes = {name: frozenset(split_list(text)) for name, text in words["classes"].items()}
-    sets: dict[str, Any] = {name: frozenset(split_list(text)) for name, text in words["words"].items()}
+    classes = {name: frozenset(_split_list(text)) for name, text in words["classes"].items()}
+    sets: dict[str, Any] = {name: frozenset(_split_list(text)) for name, text in words["words"].items()}
     orders: dict[str, Any] = {name: frozenset(phrases) for name, phrases in words["instructions"].items()}
     return Vocabulary(
         frames=_load_frames(relations, words["verbs"], classes),
@@ -91,18 +166,8 @@ def load_vocabulary() -> Vocabulary:
     )
 
 
-def load_table(name: str) -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
-    return table
-
-
-def split_list(words: str | list[str]) -> list[str]:
-    """Words between spaces; a list has several lines of them."""
-    return words.split() if isinstance(words, str) else " ".join(words).split()
-
-
 def _invert(table: Mapping[str, str]) -> dict[str, str]:
-    return {word: value for value, words in table.items() for word in split_list(words)}
+    return {word: value for value, words in table.items() for word in _split_list(words)}
 
 
 def _by_word(relations: Mapping[str, Any], field: str) -> dict[str, str]:
@@ -110,7 +175,7 @@ def _by_word(relations: Mapping[str, Any], field: str) -> dict[str, str]:
     found = {}
     for name, relation in relations.items():
         words = relation.get(field, "")
-        for word in words if field == "nouns" else split_list(words):
+        for word in words if field == "nouns" else _split_list(words):
             found[word] = name
     return found
 
@@ -145,7 +210,7 @@ def _list_frames(
 
 def _list_forms(verb: str, verbs: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     slots = _BE if verb == "be" else (verb, *verbs.get(verb, _inflect(verb)).split())
-    for slot, form in zip(slots, (PRESENT, THIRD, PAST, PROGRESSIVE), strict=False):
+    for slot, form in zip(slots, (PRESENT, _THIRD, PAST, PROGRESSIVE), strict=False):
         yield from ((word, form) for word in slot.split("/"))
 
 

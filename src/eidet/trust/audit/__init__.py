@@ -3,8 +3,7 @@
     chain.py    entries, the hash that ties each to the one before it, and where a log ends
     log.py      the file: appended to by many threads and processes
     events.py   what entries say of records, filters and jobs
-    store.py    notes what is done to a store
-    mark.py     what a store knows of its log: that one is gone or restarted is noticed
+    store.py    notes what is done to a store; what a store knows of its log: one that is gone is noticed
     verify.py   whether anything was altered, removed, inserted or reordered
 
 `eidet.trust.audit.store` notes what happens to a store; `Memory` notes what a store cannot see.
@@ -12,7 +11,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,9 +21,9 @@ from typing import TYPE_CHECKING, Final
 from ...core.arguments import check_path
 from ...core.errors import Misconfigured
 from ...core.lazy_names import lazy_names
-from ...core.private_files import read_key_file
+from ...core.private_files import load_secret, read_key_file
 from ...core.record import Record
-from ...core.scope import Scope
+from ...core.scope import Scope, Scopes
 from ...core.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,6 +37,7 @@ __all__ = ["Audit", "AuditEntry", "AuditHead", "Check", "audit_of", "audit_set",
 
 Check = Callable[[Record], Sequence[str] | None]
 SHORTEST_KEY: Final = 16
+_KEY: Final = "the key of the audit log"
 OFF: Final = "off"  # the setting that opens an audited memory without its log
 
 
@@ -68,32 +67,22 @@ class Audit:
 
 
 def check_key(key: object) -> bytes | None:
-    """The key as bytes; a short one could be guessed from the log."""
+    """The key as bytes, also of `file:PATH` or `env:NAME`; a short one could be guessed from the log."""
     if key is None:
         return None
     if not isinstance(key, str | bytes):
         raise Misconfigured(f"the key of an audit log must be text or bytes, not {type(key).__name__}")
-    found = _read_key(key) if isinstance(key, str) else key
+    found = load_secret(key, _KEY)
+    if isinstance(key, str):
+        found = found.strip(b"\r\n")
     if len(found) < SHORTEST_KEY:
         raise Misconfigured(f"the key of an audit log needs {SHORTEST_KEY} bytes or more, not {len(found)}")
     return found
 
 
-def _read_key(given: str) -> bytes:
-    """The text itself, or what `file:PATH` or `env:NAME` names, as for the other keys of a memory."""
-    kind, _, rest = given.partition(":")
-    if kind == "file":
-        return key_in(rest)
-    if kind == "env":
-        if not os.environ.get(rest):
-            raise Misconfigured(f"the variable {rest} is not set: put the key of the audit log there")
-        return os.environ[rest].encode()
-    return given.encode()
-
-
 def key_in(file: str | Path) -> bytes:
     """The key that a file holds; line ends around it do not count."""
-    return read_key_file(file, "the key of the audit log").strip(b"\r\n")
+    return read_key_file(file, _KEY).strip(b"\r\n")
 
 
 def audit_set(settings: Settings) -> Audit | None:
@@ -135,12 +124,24 @@ class Auditing:
     def __init__(self, log: AuditLog | None) -> None:
         self._log = log
 
-    def read(self, verb: str, scope: str | Scope, ids: Sequence[str], *, query: str | None = None) -> None:
-        """Before the answer is given: what cannot be noted is not answered."""
+    def read(
+        self, verb: str, scope: Scopes, found: Sequence[tuple[str, str]], *, query: str | None = None
+    ) -> None:
+        """Notes an answer before it is given: what cannot be noted is not answered.
+
+        `found` are the scopes and ids of its records. Each scope that was asked gets a note of its own.
+        """
         log = self._log
         if log is not None and log.audit.recalls:
             asked = query if log.audit.content else None
-            log.note(verb, scope=str(Scope.of(scope)), ids=list(ids), count=len(ids), query=asked)
+            for one in Scope.among(scope).members:
+                ids = list(dict.fromkeys(id for path, id in found if one.holds(path)))
+                log.note(verb, scope=str(one), ids=ids, count=len(ids), query=asked)
+
+    def promote(self, scope: str, to: str, id: str, *, moved: bool, by: str | None) -> None:
+        """Notes before it is done that a record goes into another scope."""
+        if self._log is not None:
+            self._log.note("promote", by=by, scope=scope, ids=[id], count=1, to=to, moved=moved)
 
     @contextmanager
     def doing(self, verb: str, scope: str | Scope | None = None, *, file: str) -> Iterator[Done]:

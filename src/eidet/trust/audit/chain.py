@@ -78,20 +78,14 @@ class AuditEntry:
     @staticmethod
     def of(fields: Mapping[str, Any]) -> AuditEntry:
         known = {name: fields[name] for name in _KNOWN if name in fields}
-        rest = {}
-        for name, value in fields.items():
-            if name not in _KNOWN:
-                rest[name] = value
+        rest = {name: value for name, value in fields.items() if name not in _KNOWN}
         return AuditEntry(**{**known, "ids": tuple(fields.get("ids", ()))}, details=rest)
 
     @property
     def json(self) -> dict[str, Json]:
         """As the line has it."""
         values = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
-        present = {}
-        for name, value in values.items():
-            if value is not None and value != ():
-                present[name] = value
+        present = {name: value for name, value in values.items() if value is not None and value != ()}
         ids = {"ids": list(self.ids)} if self.ids else {}
         return {**present, **ids, **self.details, "hash": self.hash}
 

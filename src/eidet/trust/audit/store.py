@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 from ...core.actor import Acting, acting_as, acts
 from ...core.errors import BadInput, Corrupt, EidetError, Misconfigured
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.validate import Json, dump_json
 from ...store import (
     SETTINGS,
@@ -34,13 +33,16 @@ from ...store import (
 from ...store.abilities import TakesAuditLog
 from ...store.model import K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
-from ...store.traits import path_of
+from ...store.traits import path_of, traits_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import AddCounts, AddUses, ClearLeases, StageVectors, TakeLease
 from ...store.verbs.writing import Put, RewriteForms, run_put
 from .chain import AuditHead, is_ours
 from .events import describe_put, flag_records, of_records, writer
 from .log import AuditLog
+
+if TYPE_CHECKING:
+    from ...store.sql.postgres.searchable import SearchableDatabase
 
 SETTING: Final = (
     "audit"  # what a store knows of its log; written when one is attached, now and then, at the end
@@ -105,13 +107,13 @@ def _describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any]
     """The entry for a memory that knows of no log; None for a new one.
 
     A log that is attached to a memory with records says how much it does not know of. If the memory is
-    `known` to the log, somebody took away what the memory knew.
+    `known` to have had a log, somebody took away what the memory knew of it.
     """
+    if known:
+        gone = "the memory no longer knew its log: its note of it was removed"
+        return {"verb": "lost", "store": store, "changes": seq, "note": gone}
     if not seq:
         return None
-    if known:
-        gone = "the memory no longer knew this log: its note of it was removed"
-        return {"verb": "lost", "store": store, "changes": seq, "note": gone}
     return {"verb": "attach", "store": store, "changes": seq}
 
 
@@ -141,15 +143,16 @@ def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) 
     If it is, the store remembers it, and the next opening with the log says so there.
     """
     mark = read_mark(store)
-    if mark is None:
+    if mark is None and not traits_of(store).audited:
         return
     if not allowed:
+        log = "whose name was removed outside of Eidet" if mark is None else mark.path
         raise Misconfigured(
-            f"{path_of(store) or 'this memory'} keeps an audit log, {mark.path}: open it with audit=… "
+            f"{path_of(store) or 'this memory'} keeps an audit log, {log}: open it with audit=… "
             "(EIDET_AUDIT, or audit in the settings file), or with audit=False (EIDET_AUDIT=off) to go on "
             "without it, which the log will tell"
         )
-    if mark.without is None and store.writable:
+    if mark is not None and mark.without is None and store.writable:
         without = (clock(), store.head().seq)
         store.write(_SetMark(LogMark(log=mark.log, path=mark.path, head=mark.head, without=without)))
 
@@ -243,6 +246,7 @@ class AuditedStore(PassthroughStore):
         self._log = log
         self._owns = owns
         self._marked: int | None = None  # how many entries the store knows of; None: it knows of no log
+        self._was_audited = traits_of(store).audited
         if isinstance(store, TakesAuditLog):
             store.note_in(log)
 
@@ -255,7 +259,8 @@ class AuditedStore(PassthroughStore):
         mark, seq = read_mark(self.inner), self.inner.head().seq
         log, head = self._log, self._log.head
         if mark is None:
-            lacks = _describe_attachment(self.inner.identity, seq, known=bool(seq) and self._is_known())
+            known = self._was_audited or (bool(seq) and self._is_known())
+            lacks = _describe_attachment(self.inner.identity, seq, known=known)
         else:
             lacks = _describe_gap(mark, log.identity, head, log.key)
         for gap in (lacks, _describe_absence(mark, seq)):
@@ -354,3 +359,13 @@ class AuditedStore(PassthroughStore):
         super().close()
         if self._owns:
             self._log.close()
+
+
+class AuditedDatabase(AuditedStore):
+    """An audited store whose server also searches: what an index asks of the database is passed on."""
+
+    def __init__(self, store: SearchableDatabase, log: AuditLog, *, owns: bool = False) -> None:
+        super().__init__(store, log, owns=owns)
+        self.condition: Final = store.condition
+        self.ask: Final = store.ask
+        self.changes_here: Final = store.changes_here

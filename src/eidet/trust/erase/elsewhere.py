@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ...core.errors import EidetError
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json, dump_json
 from ...store import Store, verbs

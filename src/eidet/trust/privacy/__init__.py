@@ -1,8 +1,7 @@
 """What a text must not carry into storage: personal data, secrets, and orders to the agent that reads it.
 
 `guard_text` finds personal data and acts by a `Policy`; `poison` says how much a text looks like instructions
-to the agent; `fence_text` quotes what is not trusted. Pure: no I/O (a vault is given, if one is wanted), no
-clock, no model.
+to the agent; `fence_text` quotes what is not trusted. Pure: no I/O, no clock, no model.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from .findings import Found, Pii
     from .placeholders import restore_text
     from .poisoning import Poisoned, poison
-    from .policy import Action, Forbidden, Pattern, Policy, PrivacyKeys, Vault, policy_of
+    from .policy import Action, Forbidden, Pattern, Policy, policy_of
     from .quarantine import fence_text
     from .scan import find
     from .text_guard import Finding, Guarded, GuardedData, guard_data, guard_text
@@ -27,7 +26,7 @@ else:
             "findings": ("Found", "Pii"),
             "placeholders": ("restore_text",),
             "poisoning": ("Poisoned", "poison"),
-            "policy": ("Action", "Forbidden", "Pattern", "Policy", "PrivacyKeys", "Vault", "policy_of"),
+            "policy": ("Action", "Forbidden", "Pattern", "Policy", "policy_of"),
             "quarantine": ("Trust", "fence_text"),
             "scan": ("find",),
             "text_guard": ("Finding", "Guarded", "GuardedData", "guard_data", "guard_text"),
@@ -45,9 +44,7 @@ __all__ = [
     "Pii",
     "Poisoned",
     "Policy",
-    "PrivacyKeys",
     "Trust",
-    "Vault",
     "fence_text",
     "find",
     "guard_data",

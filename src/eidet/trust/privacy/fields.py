@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ...core.describe import describe_data
 from ...core.draft import Draft
 from ...core.errors import Misconfigured
+from ...core.procedure import tell_data
 from ...core.record import Record
 from ...core.settings import Settings
 from ...core.state import NO_STATE, MergedPart, State
 from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
-from . import Action, Finding, Policy, PrivacyKeys, guard_data, guard_text, policy_of
+from . import Action, Finding, Policy, guard_data, guard_text, policy_of
 from .findings import Pii
 from .policy import KEYED
 from .pseudonyms import Pending, with_more_classes
@@ -23,11 +23,6 @@ from .vault import VaultFile, key_of, subkey
 TEXTS: Final = ("text", "who", "source")
 TREES: Final = ("data", "meta")
 _COMPARED: Final = frozenset({"=", "!=", "in", "contains"})
-
-
-def _plain_bytes(value: str) -> bytes:
-    """The vault file seals by itself."""
-    return value.encode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +63,15 @@ class Guard:
         """Of the classes that are the user's own."""
         return tuple(pattern.name for pattern in self.policy.patterns)
 
-    def keys(self, pending: Pending) -> PrivacyKeys | None:
-        return None if self.key is None else PrivacyKeys(key=self.key, vault=pending, seal=_plain_bytes)
-
     def text(self, text: str, pending: Pending, labels: set[str]) -> str:
-        found = guard_text(text, self.policy, self.keys(pending))
+        found = guard_text(text, self.policy, self.key)
+        pending.values |= found.values
         labels |= _classes(found.findings)
         return found.text
 
     def tree(self, value: Json, what: str, pending: Pending, labels: set[str]) -> Json:
-        found = guard_data(value, self.policy, self.keys(pending), what=what)
+        found = guard_data(value, self.policy, self.key, what=what)
+        pending.values |= found.values
         labels |= _classes(found.findings)
         return found.data
 
@@ -116,7 +110,7 @@ def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
     given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard, pending)
     if draft.text is None and draft.data is not None:
-        spoken = describe_data(clean_json(kept["data"], "data"))
+        spoken = tell_data(clean_json(kept["data"], "data"), draft.kind)
         kept["text"] = guard.text(spoken, pending, labels)
     pending.classes.append(labels)
     if draft.vector is not None and kept["text"] != draft.text:

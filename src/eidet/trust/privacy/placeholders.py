@@ -8,9 +8,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
-from ...core.errors import Corrupt
 from .findings import Found, Pii, fold
-from .policy import KEYED, Action, Vault
+from .policy import KEYED, Action
 
 SIGNS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: they are misread
 LENGTH: Final = 10  # fifty bits: two of a million values share a token with a chance under one in 2,000
@@ -89,14 +88,11 @@ def tokens_in(text: str, names: Iterable[str] = ()) -> list[str]:
     return [match[0] for match in _pseudonyms(tuple(names)).finditer(text)]
 
 
-def restore_text(text: str, vault: Vault, unseal: Callable[[bytes], str], names: Iterable[str] = ()) -> str:
-    """The text with pseudonyms turned back. Tokens the vault does not know stay; a bad seal is `Corrupt`."""
+def restore_text(text: str, find_value: Callable[[str], str | None], names: Iterable[str] = ()) -> str:
+    """The text with pseudonyms turned back; those whose value is not found stay."""
 
-    def value(match: re.Match[str]) -> str:
-        sealed = vault.get(match[0])
-        try:
-            return match[0] if sealed is None else unseal(sealed)
-        except ValueError:
-            raise Corrupt(f"the sealed value of {match[0]} cannot be opened; is it another key?") from None
+    def restore(match: re.Match[str]) -> str:
+        value = find_value(match[0])
+        return match[0] if value is None else value
 
-    return _pseudonyms(tuple(names)).sub(value, text)
+    return _pseudonyms(tuple(names)).sub(restore, text)

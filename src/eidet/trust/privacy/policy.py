@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ...core.errors import BadInput, Refused
 from .findings import LEAST, Found, Pii, finding_at
@@ -175,35 +175,6 @@ def _check_action(kind: str, action: str | None) -> None:
         raise BadInput(f"a guard has the unknown action {action!r}; there are off, {', '.join(Action)}")
     if action not in tuple(Action):
         raise BadInput(f"{kind} has the unknown action {action!r}; there are {', '.join(Action)}")
-
-
-class Vault(Protocol):
-    """Where sealed values wait under their tokens."""
-
-    def put(self, token: str, sealed: bytes) -> None:
-        """Keeps the value. A token that is there already stands for the same value: either may stay."""
-
-    def get(self, token: str) -> bytes | None:
-        """The sealed value, or None where there is none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrivacyKeys:
-    """What hashes and pseudonyms need. The key is never shown; another key gives other tokens.
-
-    `seal` turns a value into what the vault keeps (encryption is the caller's).
-    """
-
-    key: bytes
-    vault: Vault | None = None
-    seal: Callable[[str], bytes] | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.key, bytes) or not 16 <= len(self.key) <= 64:
-            raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
-
-    def __repr__(self) -> str:
-        return "Keys(…)"
 
 
 class Forbidden(Refused):

@@ -32,14 +32,8 @@ class Pending:
     """
 
     def __init__(self) -> None:
-        self.values: dict[str, bytes] = {}
+        self.values: dict[str, str] = {}
         self.classes: list[set[str]] = []
-
-    def put(self, token: str, sealed: bytes) -> None:
-        self.values[token] = sealed
-
-    def get(self, token: str) -> bytes | None:
-        return self.values.get(token)
 
 
 def with_classes(records: list[Record], pending: Pending) -> list[Record]:
@@ -76,23 +70,24 @@ class Pseudonyms:
         """With pseudonyms turned back, for who may see it: see `memory.trust.reveal`."""
         if not isinstance(about, Told):
             raise BadInput(f"reveal takes a text, a record or hits, not {type(about).__name__}")
-        telling = Telling(self._may_reveal(key))
+        guard = self._may_reveal(key)
+        telling = _Telling(guard)
         self._note("reveal", _describe_revealed(about))
         if isinstance(about, str):
-            return _reveal_text(about, telling.guard)
+            return _reveal_text(about, guard)
         if isinstance(about, Record):
             return telling.records([about])[0]
         if isinstance(about, Hit):
             return telling.hits([about])[0]
         return Hits(telling.hits(about), about.trace, about.scope)
 
-    def telling(self, reveal: bool) -> Telling:
+    def telling(self, reveal: bool) -> _Telling:
         """How records are told in a context: as they are kept, or with pseudonyms turned back."""
         if not reveal:
-            return Telling(None)
+            return _Telling(None)
         guard = self._may_reveal(None)
         self._note("reveal", {"what": "a context"})
-        return Telling(guard)
+        return _Telling(guard)
 
     def _may_reveal(self, key: object) -> Guard:
         guard = self._guard
@@ -160,7 +155,7 @@ class Pseudonyms:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class _Telling:
     """Records as they are told to whoever asked: without a guard, as they are kept."""
 
     guard: Guard | None
@@ -199,12 +194,11 @@ def _reveal_tree(value: Json, guard: Guard) -> Json:
     return value
 
 
-def _reveal_text(text: str, guard: Guard | None) -> str:
+def _reveal_text(text: str, guard: Guard) -> str:
     from .placeholders import restore_text
 
-    assert guard is not None
     assert guard.vault is not None
-    return restore_text(text, guard.vault, lambda value: value.decode("utf-8", "surrogatepass"), guard.names)
+    return restore_text(text, guard.vault.get, guard.names)
 
 
 def _describe_revealed(about: Told) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from hashlib import blake2b
 from typing import Final
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.record import Kind, Record, Trust, trust_of
+from ...core.record import Record, Trust, trust_of
 from ...core.state import PoisonLabel, Quarantine, Review
 from ...core.where import Condition, Where
-from .poisoning import SUSPICIOUS, Poisoned, poison, visible
+from .poisoning import SUSPICIOUS, Poisoned, visible
 
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
 SCANS: Final = ("untrusted", "all", "off")
@@ -42,12 +42,6 @@ def threshold_of(value: object) -> float | None:
     return chosen
 
 
-def is_scanned(record: Record, scan: str) -> bool:
-    if scan == "untrusted":
-        return record.trust in UNTRUSTED or record.kind is Kind.DOCUMENT
-    return scan == "all"
-
-
 def _less_trusted(one: Trust, other: Trust) -> Trust:
     return max(one, other, key=_ORDER.__getitem__)
 
@@ -70,10 +64,6 @@ def label_record(record: Record, poisoned: Poisoned | None, echo_of: Record | No
     return record.but(state=record.state.but(poison=label), trust=trust)
 
 
-def scan_record(record: Record, scan: str) -> Poisoned | None:
-    return poison(record.text) if is_scanned(record, scan) else None
-
-
 def set_aside(record: Record, now: float, *, by: str | None = None, because: str | None = None) -> Record:
     """Quarantined: what it was is kept, for whoever approves it."""
     if record.trust is Trust.QUARANTINED and record.state.quarantine is not None:
@@ -83,11 +73,15 @@ def set_aside(record: Record, now: float, *, by: str | None = None, because: str
     return record.but(trust=Trust.QUARANTINED, state=record.state.but(quarantine=mark))
 
 
+def check_approved_trust(trust: str | None) -> None:
+    if trust is not None and trust_of(trust) is Trust.QUARANTINED:
+        raise BadInput("approve says how far a memory is trusted: trusted, user, tool, web or unknown")
+
+
 def approve_record(record: Record, trust: str | None, now: float, *, by: str | None = None) -> Record:
     """Back among the others, without its label; as far trusted as is said, or as it was before."""
+    check_approved_trust(trust)
     chosen = _trust_before(record) if trust is None else trust_of(trust)
-    if chosen is Trust.QUARANTINED:
-        raise BadInput("approve says how far a memory is trusted: trusted, user, tool, web or unknown")
     mark = Review(at=now, digest=record.digest, by=by)
     return record.but(trust=chosen, state=record.state.but(poison=None, quarantine=None, reviewed=mark))
 
@@ -96,6 +90,39 @@ def is_reviewed(record: Record, since: float = 0.0) -> bool:
     """Whether somebody approved what it still says, at that time or later."""
     mark = record.state.reviewed
     return mark is not None and mark.digest == record.digest and mark.at >= since
+
+
+def await_review(record: Record, old: Record | None, review: str, now: float) -> Record:
+    """Set aside if the setting `review` wants a person to see it first.
+
+    What was approved and still says the same does not wait again, nor does what repeats its last version.
+    """
+    if old is not None and (old.trust, old.digest) == (record.trust, record.digest):
+        mark = old.state.reviewed
+        return record if mark is None else record.but(state=record.state.but(reviewed=mark))
+    if is_reviewed(record) or not _is_due(record, review):
+        return record
+    return set_aside(record, now, because=_DUE[review])
+
+
+_DUE: Final = {
+    "all": "every new text waits for review",
+    "untrusted": "texts from untrusted sources wait for review",
+    "derived": "texts made from other memories wait for review",
+}
+
+
+def _is_due(record: Record, review: str) -> bool:
+    if review == "derived":
+        merged = {part.id for part in record.state.merged}
+        made = any(id not in merged for id in record.derived_from)
+        return made or record.state.worded_by is not None
+    return review == "all" or (review == "untrusted" and is_untrusted(record))
+
+
+def is_waiting(record: Record) -> bool:
+    """Whether `review` lists it: it is in quarantine, or labelled."""
+    return record.trust is Trust.QUARANTINED or record.state.poison is not None
 
 
 def _trust_before(record: Record) -> Trust:

@@ -16,23 +16,24 @@ from typing import TYPE_CHECKING, Any, Final
 from ...core.arguments import check_filter
 from ...core.draft import Draft
 from ...core.errors import Refused
-from ...core.record import Record, Trust
+from ...core.record import Kind, Record, Trust
 from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...parts import Parts
 from ...store import verbs
+from .poisoning import poison
 from .pseudonyms import Pending, Pseudonyms, with_classes
 from .quarantine import (
     ASIDE,
     LABELLED,
     SEEN,
+    UNTRUSTED,
     approve_record,
+    await_review,
     is_reviewed,
-    is_scanned,
     label_record,
     scan_of,
-    scan_record,
     score_of,
     set_aside,
     threshold_of,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["LABELLED", "SEEN", "Guarding", "Pending", "guard_of", "score_of", "with_guard"]
 
 BATCH: Final = 500
+_NOTHING_PENDING: Final = Pending()  # where nothing is guarded, nothing is ever put into it
 
 
 class Guarding:
@@ -58,6 +60,7 @@ class Guarding:
         self._asking = None if guard is None else guard.asking
         self._scan = scan_of(parts.settings.poison)
         self._above = threshold_of(parts.settings.quarantine_above)
+        self._review = parts.settings.review
         if guard is not None and guard.vault is not None:
             guard.vault.note_user(parts.store.identity)
             guard.vault.close()  # opened again when it is needed
@@ -66,20 +69,20 @@ class Guarding:
 
     def drafts(self, drafts: list[Draft]) -> tuple[list[Draft], Pending]:
         """Drafts as they may be kept, and the values behind their pseudonyms, which `checked` keeps."""
-        pending = Pending()
         guard = self._guard
         if guard is None:
-            return drafts, pending
+            return drafts, _NOTHING_PENDING
         from .fields import guard_draft
 
+        pending = Pending()
         return [guard_draft(draft, guard, pending) for draft in drafts], pending
 
     def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], Pending]:
-        pending = Pending()
         if self._guard is None:
-            return dict(changes), pending
+            return dict(changes), _NOTHING_PENDING
         from .fields import guard_changes
 
+        pending = Pending()
         return guard_changes(changes, self._guard, pending), pending
 
     def check_records(
@@ -91,9 +94,10 @@ class Guarding:
         """
         if pending.classes:
             records = with_classes(records, pending)
-        aside = {record.id for record in there if record is not None and record.trust == "quarantined"}
-        if self._scan != "off" or self._parts.settings.echo_guard or aside:
-            records = [self._check_record(record, now, aside) for record in records]
+        known = {old.id: old for old in there if old is not None}
+        aside = any(old.trust is Trust.QUARANTINED for old in known.values())
+        if self._scan != "off" or self._parts.settings.echo_guard or self._review != "off" or aside:
+            records = [self._check_record(record, now, known.get(record.id)) for record in records]
         if pending.values:
             self.pseudonyms.keep(pending)
         return records
@@ -111,33 +115,55 @@ class Guarding:
             return new
         return self.check_records([new], now, pending)[0]
 
-    def _check_record(self, record: Record, now: float, aside: set[str]) -> Record:
+    def _check_record(self, record: Record, now: float, old: Record | None = None) -> Record:
+        record = self._label(record, now)
+        if old is not None and old.trust is Trust.QUARANTINED:
+            return set_aside(record, now)
+        return await_review(record, old, self._review, now)
+
+    def _label(self, record: Record, now: float) -> Record:
+        """With its label, and set aside if its score is too high."""
         echo = None if record.state.echo_of is None else self._find_echo(record)
-        if echo is not None or record.state.poison is not None or is_scanned(record, self._scan):
-            record = label_record(record, scan_record(record, self._scan), echo)
+        scanned = self._is_scanned(record)
+        if echo is not None or record.state.poison is not None or scanned:
+            record = label_record(record, poison(record.text) if scanned else None, echo)
         above = (
             self._above is not None and record.state.poison is not None and score_of(record) >= self._above
         )
-        return set_aside(record, now) if above or record.id in aside else record
+        return set_aside(record, now) if above else record
+
+    def _is_scanned(self, record: Record) -> bool:
+        if self._scan == "untrusted":
+            return record.trust in UNTRUSTED or record.kind in (Kind.DOCUMENT, Kind.PROCEDURE)
+        return self._scan == "all"
 
     def _find_echo(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
         id = record.state.echo_of if self._parts.settings.echo_guard else None
         return None if id is None else self._parts.store.read(record.scope, [id])[0]
 
-    def check_loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
+    def check_loaded(self, records: Iterable[Record], now: float, *, review: bool = True) -> Iterator[Record]:
         """Records of an export or an archive, as if they were remembered now; what was approved stays so.
 
-        What is in quarantine here stays there, unless the record was approved after that.
+        What is in quarantine here stays there, unless the record was approved after that. Without `review`,
+        nothing new waits for review: a copy is exact.
         """
-        from ...write.reembed import batches
+        from ...write.ingest import batches
 
         aside = self._list_quarantined()
-        if self._guard is None and self._scan == "off" and not aside:
+        reviews = review and self._review != "off"
+        if self._guard is None and self._scan == "off" and not aside and not reviews:
             yield from records
             return
         for batch in batches(records, BATCH):
-            for record in self._check_batch(batch, now):
+            checked = self._check_batch(batch, now)
+            if reviews:
+                there = verbs.find_same_ids(self._parts.store, checked)
+                checked = [
+                    await_review(record, there.get((record.scope, record.id)), self._review, now)
+                    for record in checked
+                ]
+            for record in checked:
                 since = aside.get((record.scope, record.id))
                 if since is None or record.trust == "quarantined" or is_reviewed(record, since):
                     yield record
@@ -169,20 +195,19 @@ class Guarding:
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
             kept[at] = ready
-        fresh = [record if _is_judged(record) else self._check_record(record, now, set()) for record in kept]
+        fresh = [record if _is_judged(record) else self._label(record, now) for record in kept]
         self.pseudonyms.keep(pending)
         return fresh
 
     def guard_worded(self, record: Record) -> Record:
         """A record that upkeep or a model worded, as it may be kept; what would be refused is redacted."""
-        if self._asking is None:
-            return record
-        from .fields import guard_record
+        if self._asking is not None:
+            from .fields import guard_record
 
-        pending = Pending()
-        kept = guard_record(record, self._asking, pending)
-        self.pseudonyms.keep(pending)
-        return kept
+            pending = Pending()
+            record = guard_record(record, self._asking, pending)
+            self.pseudonyms.keep(pending)
+        return await_review(record, None, self._review, self._parts.clock())
 
     def guard_reason(self, why: str | None) -> str | None:
         """Why somebody did something, as it may be kept in a record, a receipt or the audit log.

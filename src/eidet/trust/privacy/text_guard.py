@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
-from ...core.errors import Misconfigured
+from ...core.errors import BadInput, Misconfigured
 from ...core.validate import Json, clean_json
 from .findings import Found
 from .placeholders import TOKEN_SIGNS, pattern_of_tokens, token_for
-from .policy import KEYED, STAYING, Action, Forbidden, Policy, PrivacyKeys
+from .policy import KEYED, STAYING, Action, Forbidden, Policy
 from .scan import find
 
 DEEPEST: Final = 8  # a text that still gives something then is made to do so, and the rest of it is covered
@@ -37,11 +37,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """The text to keep; `labels` are the classes that the policy labels and that are in it."""
+    """The text to keep; `labels` are the classes that the policy labels and that are in it.
+
+    `values` are what stands behind new pseudonyms: whoever keeps them can turn the text back.
+    """
 
     text: str
     findings: tuple[Finding, ...] = ()
     labels: tuple[str, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +55,19 @@ class GuardedData:
     data: Json
     findings: tuple[Finding, ...] = ()
     labels: tuple[str, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def guard_text(text: str, policy: Policy, keys: PrivacyKeys | None = None) -> Guarded:
-    """Guarding twice is guarding once. Nothing reaches the vault if the policy refuses the text."""
-    guard = _TextGuard(policy, keys)
-    return Guarded(text=guard.apply(text), findings=tuple(guard.findings), labels=guard.finish())
+def guard_text(text: str, policy: Policy, key: bytes | None = None) -> Guarded:
+    """Guarding twice is guarding once. Hashes and pseudonyms need a key; another key gives other tokens."""
+    guard = _TextGuard(policy, key)
+    return Guarded(text=guard.apply(text), **guard.report())
 
 
-def guard_data(
-    data: Json, policy: Policy, keys: PrivacyKeys | None = None, *, what: str = "data"
-) -> GuardedData:
+def guard_data(data: Json, policy: Policy, key: bytes | None = None, *, what: str = "data") -> GuardedData:
     """The same for every string and key of JSON data; a key counts as a word said about its value."""
-    guard = _TextGuard(policy, keys)
-    kept = _walk(clean_json(data, what), guard, "", what)
-    return GuardedData(data=kept, findings=tuple(guard.findings), labels=guard.finish())
+    guard = _TextGuard(policy, key)
+    return GuardedData(data=_walk(clean_json(data, what), guard, "", what), **guard.report())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +82,15 @@ class _TextGuard:
     """Guards the texts of one value and collects what was done."""
 
     policy: Policy
-    keys: PrivacyKeys | None
+    key: bytes | None
     findings: list[Finding] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)  # behind new pseudonyms
 
     def __post_init__(self) -> None:
-        actions, keys = self.policy.actions, self.keys
-        if keys is None and actions & KEYED:
-            raise Misconfigured(
-                "hashes and pseudonyms need a key: guard_text(text, policy, PrivacyKeys(key=…))"
-            )
-        if Action.PSEUDONYM in actions and (keys is None or keys.vault is None or keys.seal is None):
-            raise Misconfigured("pseudonyms need a vault and a seal: PrivacyKeys(key=…, vault=…, seal=…)")
+        if self.key is None and self.policy.actions & KEYED:
+            raise Misconfigured("hashes and pseudonyms need a key: guard_text(text, policy, key)")
+        if self.key is not None and not 16 <= len(self.key) <= 64:
+            raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
 
     def apply(self, text: str, name: str = "", path: str = "") -> str:
         """The text to keep. `name` is read as said before it: `date_of_birth` as `date of birth: `."""
@@ -149,17 +148,19 @@ class _TextGuard:
         )
 
     def _token(self, found: Found, action: Action) -> str:
-        token = token_for(found, action, None if self.keys is None else self.keys.key)
+        token = token_for(found, action, self.key)
         if action is Action.PSEUDONYM:
             self.values[token] = found.text
         return token
 
-    def finish(self) -> tuple[str, ...]:
-        """Hands values to the vault, now that nothing was refused; the classes that were labelled."""
-        if self.keys is not None and self.keys.vault is not None and self.keys.seal is not None:
-            for token, value in self.values.items():
-                self.keys.vault.put(token, self.keys.seal(value))
-        return tuple(sorted({one.kind for one in self.findings if one.action is Action.LABEL}))
+    def report(self) -> dict[str, Any]:
+        """What was done, by the names of the fields that tell it."""
+        labels = {one.kind for one in self.findings if one.action is Action.LABEL}
+        return {
+            "findings": tuple(self.findings),
+            "labels": tuple(sorted(labels)),
+            "values": self.values,
+        }
 
 
 def _outside(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[str, int]]:

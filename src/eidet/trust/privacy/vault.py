@@ -9,25 +9,24 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from base64 import b64decode
-from binascii import Error as BadCode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import blake2b
 from hmac import compare_digest
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
-from ...core.private_files import create_private, read_key_file
+from ...core.errors import BadInput, Corrupt, Misconfigured, Unavailable
+from ...core.private_files import create_private, decode_key, load_secret
 from ...core.record import Record
 from ...core.validate import dump_json
+from ..seal import WrongKey
+from ..seal.service import LocalKeys
 from .placeholders import tokens_in
 
 Living = Callable[[], Iterable[Record]]  # all records there are, archives included
 
-NONCE: Final = 12
 WAIT_SECONDS: Final = 10.0
 USER: Final = "user:"
 _TABLES: Final = (
@@ -37,28 +36,13 @@ _TABLES: Final = (
 
 
 def key_of(given: object) -> bytes:
-    """The bytes of a key: 16 to 64 of them, or as hexadecimal or base64 text, or `file:PATH` of such a text.
+    """The bytes of a key: given so, as hexadecimal or base64 text, or as `file:PATH` or `env:NAME` of it.
 
     What is wrong with a key is told without the key.
     """
-    if isinstance(given, bytes):
-        return _long_enough(given)
-    text = str(given).strip()
-    if text.startswith("file:"):
-        text = read_key_file(text.removeprefix("file:"), "the guard key").decode("ascii", "replace").strip()
-    return _long_enough(_spelt(text))
-
-
-def _spelt(text: str) -> bytes:
-    with suppress(ValueError):
-        return bytes.fromhex(text)
-    try:
-        return b64decode(text, altchars=b"-_" if set("-_") & set(text) else None, validate=True)
-    except (BadCode, ValueError):
-        raise BadInput("a guard key is hexadecimal or base64 text, or file:PATH of such a text") from None
-
-
-def _long_enough(key: bytes) -> bytes:
+    key = given if isinstance(given, bytes) else decode_key(load_secret(str(given).strip(), "the guard key"))
+    if not key:
+        raise BadInput("a guard key is hexadecimal or base64 text, or file:PATH or env:NAME of such a text")
     if not 16 <= len(key) <= 64:
         raise BadInput(f"a guard key has 16 to 64 bytes, not {len(key)}: secrets.token_hex(32) makes one")
     return key
@@ -74,17 +58,14 @@ class VaultFile:
 
     def __init__(self, path: str | Path, key: bytes, *, lasting: bool = False) -> None:
         self._path = Path(path)
-        self._seal = _cipher(subkey(key, b"seal"))
+        self._seal = LocalKeys(subkey(key, b"seal"))
         self._mark = subkey(key, b"mark")
         self._sync = "FULL" if lasting else "NORMAL"
         self._lock = threading.RLock()
         self._open: tuple[int, sqlite3.Connection] | None = None
         self._check_key()
 
-    def put(self, token: str, sealed: bytes) -> None:
-        self.keep({token: sealed})
-
-    def keep(self, values: Mapping[str, bytes]) -> None:
+    def keep(self, values: Mapping[str, str]) -> None:
         """Seals and keeps values, all or none; what is there already stays."""
         if not values:
             return
@@ -92,10 +73,10 @@ class VaultFile:
             missing = [token for token in values if self._row(file, token) is None]
             file.executemany(
                 "INSERT OR IGNORE INTO sealed VALUES (?, ?)",
-                [(token, self._encrypt(token, values[token])) for token in missing],
+                [(token, self._seal.wrap(_encode(values[token]), token.encode())) for token in missing],
             )
 
-    def get(self, token: str) -> bytes | None:
+    def get(self, token: str) -> str | None:
         with self._lock_connection() as file:
             sealed = self._row(file, token)
         return None if sealed is None else self._decrypt(token, sealed)
@@ -137,16 +118,10 @@ class VaultFile:
         row = file.execute("SELECT value FROM sealed WHERE token = ?", (token,)).fetchone()
         return None if row is None else bytes(row[0])
 
-    def _encrypt(self, token: str, value: bytes) -> bytes:
-        nonce = os.urandom(NONCE)
-        return nonce + bytes(self._seal.encrypt(nonce, value, token.encode()))
-
-    def _decrypt(self, token: str, sealed: bytes) -> bytes:
-        from cryptography.exceptions import InvalidTag
-
+    def _decrypt(self, token: str, sealed: bytes) -> str:
         try:
-            return bytes(self._seal.decrypt(sealed[:NONCE], sealed[NONCE:], token.encode()))
-        except (InvalidTag, ValueError):
+            return self._seal.unwrap(sealed, token.encode()).decode("utf-8", "surrogatepass")
+        except WrongKey:
             raise Corrupt(f"{token} is damaged in the vault {self._path}; restore a copy") from None
 
     @contextmanager
@@ -188,12 +163,8 @@ class VaultFile:
             )
 
 
-def _cipher(key: bytes) -> Any:
-    try:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    except ImportError:
-        raise MissingExtra("a vault of pseudonyms", extra="seal") from None
-    return AESGCM(key)
+def _encode(value: str) -> bytes:
+    return value.encode("utf-8", "surrogatepass")
 
 
 # Values that no record names any more.

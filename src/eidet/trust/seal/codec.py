@@ -20,8 +20,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
-from ...core.event import Event
-from ...core.record import EXACT_KEY_BYTES, Record
+from ...core.record import EXACT_KEY_BYTES, Event, Record
 from ...core.record_table import FIELD_OF, FIELDS, RecordField, Sealing
 from ...core.validate import Json, dump_json
 from ...store import Derived, Entry

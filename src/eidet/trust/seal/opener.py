@@ -15,8 +15,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, cast
 
 from ...core.errors import Corrupt
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.where import Where
 from ...store import SETTINGS, STAGED, TALLIES, Store, Table, Transaction
 from ...store.model import K, V
@@ -108,7 +107,7 @@ def split_filter(where: Where, token: Token) -> Asked:
 
 def _one_scope(where: Where) -> str | None:
     """The one scope that all matches are in, if it is said."""
-    if where.scope is not None and not where.scope.below:
+    if where.scope is not None and where.scope.is_one:
         return where.scope.path
     return next(filter(None, map(_one_scope, where.every)), None)
 

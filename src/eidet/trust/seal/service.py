@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import os
 import secrets
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...core.errors import Misconfigured, MissingExtra
-from ...core.private_files import read_key_file
+from ...core.private_files import decode_key, load_secret
 from . import KeyService, WrongKey
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ class LocalKeys:
 
     def __init__(self, key: bytes) -> None:
         if not isinstance(key, bytes) or len(key) != KEY_BYTES:
-            raise Misconfigured(f"a master key must have {KEY_BYTES} bytes; `eidet keys new` makes one")
+            raise Misconfigured(f"a master key must have {KEY_BYTES} bytes; `eidet keys master` makes one")
         self._cipher = aes_gcm(key)
         self.name: str = (
             "local:" + blake2b(b"name", key=key, digest_size=6, person=b"eidet.master").hexdigest()
@@ -70,59 +68,19 @@ def service_of(key: Key, environment: Mapping[str, str] | None = None) -> KeySer
     """`env:NAME`, `file:/path`, 32 bytes, their base64 or hexadecimal text, a function, or a KeyService."""
     if isinstance(key, KeyService):
         return key
-    if isinstance(key, bytes) and len(key) == KEY_BYTES:
-        return LocalKeys(key)
-    if isinstance(key, Path):
-        return LocalKeys(_from_file(key))
     if callable(key):
         return service_of(key(), environment)
-    if isinstance(key, bytes):
-        key = key.decode("ascii", "replace")
-    if not isinstance(key, str):
+    if not isinstance(key, str | bytes | Path):
         raise Misconfigured(
             f"a key must be text, bytes, a function or a KeyService, not {type(key).__name__}"
         )
-    return LocalKeys(_from_text(key, os.environ if environment is None else environment))
-
-
-def _from_text(key: str, environment: Mapping[str, str]) -> bytes:
-    kind, colon, rest = key.partition(":")
-    if colon and kind == "env":
-        if not environment.get(rest, "").strip():
-            raise Misconfigured(f"the variable {rest} is not set: put the master key there")
-        return _bytes_of(environment[rest], f"the variable {rest}")
-    if colon and kind == "file":
-        return _from_file(rest)
-    return _bytes_of(key, "the key")
-
-
-def _from_file(path: str | Path) -> bytes:
-    content = read_key_file(path, "the master key")
-    if len(content) == KEY_BYTES:
-        return content
-    return _bytes_of(content.decode("ascii", "replace"), f"the key file {path}")
-
-
-def _bytes_of(text: str, where: str) -> bytes:
-    """32 bytes from base64 or hexadecimal. The text itself is never told: it may be nearly a key."""
-    tidy = text.strip()
-    try:
-        found = (
-            bytes.fromhex(tidy)
-            if len(tidy) == 2 * KEY_BYTES
-            else base64.b64decode(_plain(tidy), validate=True)
-        )
-    except (ValueError, binascii.Error):
-        found = b""
-    if len(found) != KEY_BYTES:
+    secret = load_secret(key, "the master key", environment)
+    place = key if isinstance(key, str) and key.startswith(("file:", "env:")) else "the key"
+    spelt = isinstance(key, str) and not key.startswith("file:")  # a text of 32 letters is no key
+    found = secret if len(secret) == KEY_BYTES and not spelt else decode_key(secret)
+    if len(found) != KEY_BYTES:  # the text itself is never told: it may be nearly a key
         raise Misconfigured(
-            f"{where} holds no master key: one is {KEY_BYTES} random bytes as base64 or hexadecimal text "
-            "(a password will not do); `eidet keys new` makes one"
+            f"{place} holds no master key: one is {KEY_BYTES} random bytes as base64 "
+            "or hexadecimal text (a password will not do); `eidet keys master` makes one"
         )
-    return found
-
-
-def _plain(text: str) -> str:
-    """Base64 in its usual letters, with its padding."""
-    usual = text.translate(str.maketrans("-_", "+/")).rstrip("=")
-    return usual + "=" * (-len(usual) % 4)
+    return LocalKeys(found)

@@ -13,8 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Final, TypeVar
 
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, Table, Transaction, verbs
@@ -54,11 +53,12 @@ class SealedStore(PassthroughStore):
             inner.carry_by(partial(carry_sealed, self.opener, self.forms))
 
     def describe(self) -> StoreTraits:
-        return replace(super().describe(), sealed=True)
+        return replace(super().describe(), sealed=True, audited=self.ring.audited)
 
     def note_in(self, log: Any) -> None:
-        """From now on the use of keys is noted in an audit log."""
+        """From now on the use of keys is noted in an audit log, which the record of the master key tells."""
         self.ring.noted = lambda what, scope: log.note(f"key {what}", scope=scope or None)
+        self.ring.note_audited()
         super().note_in(log)
 
     # Keys.
@@ -148,7 +148,7 @@ class SealedStore(PassthroughStore):
 
     def _passing(self, where: Where, asked: Asked, forms: Iterable[Record]) -> Iterator[Record]:
         """The records that match. What was shredded is passed over where more than its scope is meant."""
-        one = asked.exact and where.scope is not None and not where.scope.below
+        one = asked.exact and where.scope is not None and where.scope.is_one
         for form in forms:
             if form.scope in self.ring.list_shredded() and not one:
                 continue

@@ -11,8 +11,7 @@ from functools import partial
 from typing import ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...core.actor import acting_as, acts
-from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
@@ -194,9 +193,9 @@ class SealedTransaction(PassthroughTransaction):
         yield from self._ask_forms(others)
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
-        sealed: dict[tuple[str, str], Mapping[int, Mapping[str, Json]] | None] = {}
-        for (scope, id), notes in edits.items():
-            sealed[scope, id] = notes if notes is None else self._seal_notes(scope, id, notes)
+        sealed = {
+            key: None if notes is None else self._seal_notes(*key, notes) for key, notes in edits.items()
+        }
         return self.inner.edit_history(sealed)
 
     def _seal_notes(

@@ -23,7 +23,10 @@ LIKES = {"from": "Ann", "to": "Bob", "relationType": "likes"}
 
 REFUSED: dict[str, Arguments] = {
     "revise": lambda held: {"id": held, "text": "else"},
+    "promote": lambda held: {"id": held, "to": "other", "move": True},
     "forget": lambda held: {"ids": [held]},
+    "approve": lambda held: {"id": held},
+    "reject": lambda held: {"id": held},
     "delete_entities": lambda held: {"entityNames": ["Ann"]},
     "delete_observations": lambda held: {"deletions": [{"entityName": "Ann", "observations": ["likes tea"]}]},
     "delete_relations": lambda held: {"relations": [LIKES]},
@@ -31,8 +34,10 @@ REFUSED: dict[str, Arguments] = {
 LEAVES: dict[str, Arguments] = {
     "remember": lambda held: {"text": "Ann lives in Lisbon", "more": ["something else"]},
     "recall": lambda held: {"query": "Ann"},
+    "recall_all": lambda held: {"query": "Ann"},
     "context": lambda held: {"query": "Ann"},
     "history": lambda held: {"id": held},
+    "review": lambda held: {},
     "facts": lambda held: {"about": "Ann"},
     "create_entities": lambda held: {"entities": [ANN | {"entityType": "cat"}]},
     "create_relations": lambda held: {"relations": [LIKES]},

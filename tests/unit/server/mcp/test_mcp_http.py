@@ -105,7 +105,7 @@ def test_keys_share_a_scope_or_are_kept_apart(era: str, tmp_path: Path) -> None:
                 await ben.read_resource("memory://profile/acme/ann")
         async with connect(url, "secret-reader", era) as reader:
             names = [tool.name for tool in (await reader.list_tools()).tools]
-            assert names == ["recall", "context", "history", "facts"]
+            assert names == ["recall", "recall_all", "context", "history", "facts"]
             assert "the right 'forget'" in await fail(reader, "forget", ids=[stored["id"]], scope="acme/ann")
 
     with serve(keys=keys) as url:

@@ -119,7 +119,7 @@ def test_a_configuration_as_it_is_printed_starts_a_server(tmp_path: Path) -> Non
     try:
         agent.begin()
         tools = agent.ask("tools/list")["result"]["tools"]
-        names = ["remember", "recall", "context", "revise", "history", "facts"]
+        names = ["remember", "recall", "recall_all", "context", "revise", "promote", "history", "facts"]
         assert [tool["name"] for tool in tools] == names
         assert agent.call("remember", text="Ann lives in Porto")["stored"][0]["scope"] == "ann"
         agent.write("this is no JSON")

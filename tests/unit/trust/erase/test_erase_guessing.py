@@ -25,7 +25,7 @@ from eidet.aio import AsyncMemory
 from eidet.compat.opening import next_number
 from eidet.core.settings import Upkeep
 from eidet.exchange import import_memories
-from eidet.server.mcp.knowledge_graph import GraphEntity, KnowledgeGraph
+from eidet.server.mcp.graph_tools import GraphEntity, KnowledgeGraph
 from eidet.server.server_settings import ServerSettings
 from eidet.views import Conversation, Working
 

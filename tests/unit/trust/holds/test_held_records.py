@@ -25,8 +25,7 @@ from tests.unit.trust.holds.verbs import (
 )
 
 from eidet import Memory, Refused
-from eidet.core.event import Event
-from eidet.core.record import Record
+from eidet.core.record import Event, Record
 from eidet.memory.admin import AdminNamespace
 from eidet.memory.facts import FactsNamespace
 from eidet.memory.keys import KeysNamespace

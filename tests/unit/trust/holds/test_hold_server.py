@@ -17,8 +17,7 @@ from tests.unit.server.test_access_table import name_id
 from tests.unit.server.test_mem0_api import TABLE
 
 from eidet import Memory
-from eidet.core.event import Event
-from eidet.core.record import Record
+from eidet.core.record import Event, Record
 
 SCOPE, MEM0 = "acme/ann", "mem0/user/ann"
 TEXT = "Ann lives in Lisbon"
@@ -87,7 +86,11 @@ class Served(NamedTuple):
         else:
             content, body = None, request.body
         given = params | (request.params or {})
-        return self.http.request(request.method, request.path, content=content, json=body, params=given)
+        asked = self.http.stream(request.method, request.path, content=content, json=body, params=given)
+        with asked as answer:
+            if not answer.headers.get("content-type", "").startswith("text/event-stream"):  # which never ends
+                answer.read()
+        return answer
 
 
 @pytest.fixture(scope="module")

@@ -139,10 +139,12 @@ REFUSED: dict[str, Verb] = {  # all of it: nothing else of the call is done eith
     "forget, the scope": lambda c: c.memory.forget(everything=True, scope=SCOPE),
     "forget, no promise": lambda c: c.memory.forget(HELD, scope=SCOPE, for_good=False),
     "forget, the scope, no promise": lambda c: c.memory.forget(everything=True, scope=SCOPE, for_good=False),
+    "promote, as a move": lambda c: c.memory.promote(HELD, scope=SCOPE, to="elsewhere", move=True),
     "upkeep.pin": lambda c: c.memory.upkeep.pin(HELD, scope=SCOPE),
     "upkeep.restore": lambda c: c.memory.upkeep.restore(HELD, scope=SCOPE),
     "trust.quarantine": lambda c: c.memory.trust.quarantine(HELD, scope=SCOPE),
     "trust.approve": lambda c: c.memory.trust.approve(HELD, scope=SCOPE),
+    "trust.reject": lambda c: c.memory.trust.reject(HELD, scope=SCOPE),
     "trust.forget_value": lambda c: c.memory.trust.forget_value(VALUE),
     "trust.preview_forget": lambda c: c.memory.trust.preview_forget(HELD, scope=SCOPE),
 }
@@ -152,6 +154,8 @@ SEALED_REFUSED: dict[str, Verb] = {
 }
 LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "recall": lambda c: c.memory.recall("contract", scope=SCOPE),
+    "recall_all": lambda c: c.memory.recall_all("contract", scope=SCOPE),
+    "promote": lambda c: c.memory.promote(HELD, scope=SCOPE, to="elsewhere"),
     "context": lambda c: c.memory.context("contract", scope=SCOPE),
     "feedback": lambda c: c.memory.feedback(HELD, useful=True, scope=SCOPE),
     "get": lambda c: c.memory.get(HELD, scope=SCOPE),
@@ -177,6 +181,8 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "trust.reveal": lambda c: c.memory.trust.reveal("no pseudonym"),
     "trust.verify_forgotten": lambda c: c.memory.trust.verify_forgotten("nothing of it", scope=SCOPE),
     "trust.verify_receipt": _verify_receipt,
+    "watch": lambda c: list(c.memory.watch(scope=SCOPE, since=0, wait=0)),
+    "admin.changes": lambda c: c.memory.admin.changes(scope=SCOPE, since=0),
     "admin.stats": lambda c: c.memory.admin.stats(),
     "admin.sessions": lambda c: c.memory.admin.sessions(),
     "admin.explain": lambda c: c.memory.admin.explain("Ann", scope=SCOPE),

@@ -5,18 +5,22 @@ Everything comes from a seed. Nothing is taken from a real person or an outside 
 
 from __future__ import annotations
 
+import json
 import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 from eidet.trust.privacy import Found, find
 
 from .digits import born, card, digits, iban, national_id, with_luhn
-from .near_misses import NEGATIVES
-from .phrases import FIRST, LOCALES, MONTHS, PHONES, SAYINGS, STREETS, TOWNS
 
+FIRST, MONTHS, PHONES, SAYINGS, STREETS, TOWNS, NEGATIVES = json.loads(
+    Path(__file__).with_name("locales.json").read_text(encoding="utf-8")
+).values()
+LOCALES = tuple(FIRST)
 KINDS = ("email", "phone", "card", "iban", "national_id", "ip", "mac", "secret", "birth", "address")
 
 
@@ -128,7 +132,7 @@ def _address(random: Random, locale: str) -> str:
 
 
 def _near_miss(random: Random, locale: str) -> str:
-    shape, sentence = random.choice(NEGATIVES[locale] + NEGATIVES["all"])
+    shape, sentence = map(str, random.choice(NEGATIVES[locale] + NEGATIVES["all"]))
     return sentence.format(
         _isbn(random) if shape == "isbn" else _bad_card(random) if shape == "card" else _filled(random, shape)
     )

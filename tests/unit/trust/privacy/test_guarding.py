@@ -462,8 +462,8 @@ def test_an_asynchronous_embedder_hears_no_value(tmp_path: Path) -> None:
 
 def test_a_vault_made_for_power_loss_is_synced(tmp_path: Path) -> None:
     vault = vaults.VaultFile(tmp_path / "v", bytes(32), lasting=True)
-    vault.put("EMAIL_0000000000", b"x")
-    assert vault.get("EMAIL_0000000000") == b"x"
+    vault.keep({"EMAIL_0000000000": "x"})
+    assert vault.get("EMAIL_0000000000") == "x"
     assert vault.get("EMAIL_1111111111") is None
     assert vault._connection().execute("PRAGMA synchronous").fetchone() == (2,)
     vault.close()

@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 from tests.unit.trust.privacy import digits
-from tests.unit.trust.privacy.people import KINDS, Score, cases, scores, table
-from tests.unit.trust.privacy.phrases import LOCALES
+from tests.unit.trust.privacy.people import KINDS, LOCALES, Score, cases, scores, table
 
 from eidet.trust.privacy import find
 

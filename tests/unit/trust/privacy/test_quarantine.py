@@ -74,8 +74,7 @@ def test_a_context_quotes_what_is_not_trusted_in_its_place() -> None:
     mine.remember("tea is best hot")
     lines = mine.context("tea").text.splitlines()
     assert [line for line in lines if not line.startswith((">", "[["))] == [
-        "# Memory",
-        "2023-11-14",
+        "Tue 14 Nov 2023",
         "[1] Ann likes tea",
         next(line for line in lines if "[[web " in line),
         "[3] tea is best hot",

@@ -262,20 +262,24 @@ def test_the_command_line_seals_rotates_checks_and_shreds(tmp_path: Path) -> Non
         memory.remember(TEXTS)
         memory.remember("Eve likes chess", scope="eve")
     for made in (key, new):
-        assert run("keys", "new", made)[0] == 0
-    assert run("keys", "new", key)[0] == 2, "a key is never overwritten"
+        assert run("keys", "master", made)[0] == 0
+    assert run("keys", "master", key)[0] == 2, "a key is never overwritten"
     assert run("copy", plain, file, "--to-key", f"file:{key}")[0] == 0
     assert run("scopes", "--at", file)[0] == 7
     code, told = run("find", "--at", file, "--json", EIDET_KEY=key.read_text())
     assert (code, "giraffe" in told) == (0, True)
-    assert run("keys", "rotate", "--at", file, "--key-file", key) == (0, "re-encrypted 4 records\n")
-    assert run("keys", "rotate", "--to", "secret", "--at", file, "--key-file", key)[0] == 2
-    assert run("keys", "rotate", "--to", new, "--at", file, "--key-file", key)[0] == 0
-    assert run("keys", "check", "--at", file, "--key-file", key)[0] == 7
-    assert run("keys", "shred", "eve", "--at", file, "--key-file", new)[0] == 2
-    assert run("keys", "shred", "eve", "--yes", "--at", file, "--key-file", new)[0] == 0
-    code, told = run("keys", "check", "--at", file, "--key-file", new)
-    assert (code, "shredded  eve: 1 records" in told) == (1, True)
+    assert run("keys", "master", "--rotate", "--at", file, "--key-file", key) == (
+        0,
+        "re-encrypted 4 records\n",
+    )
+    assert run("keys", "master", "--to", "secret", "--at", file, "--key-file", key)[0] == 2
+    assert run("keys", "master", "--to", new, "--at", file, "--key-file", key)[0] == 0
+    assert run("doctor", "--at", file, "--key-file", key)[0] == 1
+    assert run("forget", "--shred", "--scope", "eve", "--at", file, "--key-file", new)[0] == 2
+    assert run("forget", "--shred", "--scope", "eve", "--yes", "--at", file, "--key-file", new)[0] == 0
+    code, told = run("doctor", "--json", "--at", file, "--key-file", new)
+    keys = {one["message"]: one["level"] for one in json.loads(told) if one["check"] == "keys"}
+    assert keys == {"default: 3 records, 1 keys, ok": "ok", "eve: 1 records, 0 keys, shredded": "warning"}
     assert run("find", "--scope", "eve", "--at", file, "--key-file", new)[0] == 2
 
 

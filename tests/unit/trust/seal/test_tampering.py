@@ -15,9 +15,8 @@ from typing import Any, Final
 import pytest
 
 from eidet.core.errors import Corrupt, EidetError
-from eidet.core.event import Event
 from eidet.core.lossless import Original, pack_original
-from eidet.core.record import Kind, Record, Tier, Trust
+from eidet.core.record import Event, Kind, Record, Tier, Trust
 from eidet.core.state import State
 from eidet.core.where import Where
 from eidet.store import Store, Transaction, verbs
@@ -119,7 +118,10 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Rows]:
     path = tmp_path_factory.mktemp("life") / "m.db"
     with closing(SqliteStore(path)) as store:
         forms = zip(("first", "last", "other"), write_life(store), strict=True)
-        rows = {name: dict(zip(COLUMNS, row_of(form, form.seq), strict=True)) for name, form in forms}
+        rows = {
+            name: dict(zip(COLUMNS, row_of(form, form.seq, (form.sealed or b"")[:28]), strict=True))
+            for name, form in forms
+        }
     return path, rows
 
 

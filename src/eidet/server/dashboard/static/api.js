@@ -25,15 +25,15 @@ function headers(hasBody) {
   return found;
 }
 
-export async function call(path, { scope, params, body, signal } = {}) {
+export async function call(path, { scope, params, body, signal, method, ifMatch } = {}) {
   const query = new URLSearchParams(params || {});
   if (scope) query.set("scope", scope);
   const tail = query.size ? `?${query}` : "";
   let answer;
   try {
     answer = await fetch(`/v1${path}${tail}`, {
-      method: body === undefined ? "GET" : "POST",
-      headers: headers(body !== undefined),
+      method: method || (body === undefined ? "GET" : "POST"),
+      headers: ifMatch ? { ...headers(body !== undefined), "If-Match": ifMatch } : headers(body !== undefined),
       body: body === undefined ? undefined : JSON.stringify(body),
       signal,
       cache: "no-store",

@@ -6,6 +6,7 @@ import { Overview } from "./views/overview.js";
 import { Why } from "./views/why.js";
 import { Memories } from "./views/memories.js";
 import { Timeline } from "./views/timeline.js";
+import { Review } from "./views/review.js";
 import { Facts } from "./views/facts.js";
 import { MapView } from "./views/map.js";
 import { Health } from "./views/health.js";
@@ -14,6 +15,7 @@ const VIEWS = [
   { path: "overview", name: "Overview", view: Overview, tells: "How much there is, what came lately, what was asked, and what waits." },
   { path: "why", name: "Why?", view: Why, tells: "Ask, and see what made the answer: each signal, each candidate, each thing left out." },
   { path: "memories", name: "Memories", view: Memories, tells: "All that is stored in this scope, with where it came from and what became of it." },
+  { path: "review", name: "Review", view: Review, tells: "What waits until you approve, edit or reject it." },
   { path: "timeline", name: "Timeline", view: Timeline, tells: "What was written and recalled, from years down to minutes." },
   { path: "facts", name: "Facts", view: Facts, tells: "Who and what is known, how it hangs together, and what changed." },
   { path: "map", name: "Map", view: MapView, tells: "Every memory as a point: what is alike lies close together." },

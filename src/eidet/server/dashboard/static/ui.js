@@ -5,7 +5,7 @@ import { call } from "./api.js";
 export { html, useEffect, useRef, useState };
 export { useMemo, useCallback, useLayoutEffect } from "./vendor/htm-preact-standalone.js";
 
-export const KINDS = ["message", "fact", "episode", "summary", "document", "state", "action", "interaction", "working", "triple"];
+export const KINDS = ["message", "fact", "episode", "summary", "document", "state", "action", "interaction", "working", "triple", "procedure"];
 export const TIERS = ["short", "middle", "long"];
 export const TRUST = ["trusted", "user", "tool", "web", "unknown", "quarantined"];
 export const SIGNALS = ["dense", "words", "context", "speaker", "entity", "identifier", "date", "form", "reply", "question", "echo", "asked", "importance", "recency", "uses"];
@@ -42,6 +42,7 @@ export const kindColour = (kind) => `var(--c${KIND_COLOURS[kind] ?? 9})`;
 
 const PATHS = {
   why: "M9.1 9a3 3 0 1 1 4.2 2.7c-.9.4-1.3 1-1.3 2M12 17h.01M21 12a9 9 0 1 1-18 0 9 9 0 0 1 18 0z",
+  review: "M4 13h5l1.5 3h3L15 13h5M4 13l3-8h10l3 8v6H4z",
   memories: "M4 6h16M4 12h16M4 18h10",
   timeline: "M4 19V9M9 19V5M14 19v-8M19 19V7M3 21h18",
   facts: "M6 7a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM12 21a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM7.8 5.6 16 6.8M7 6.8l4.2 10.3M16.9 8.6 13 17.2",

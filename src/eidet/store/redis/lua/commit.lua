@@ -69,7 +69,8 @@ local function creation(created, agent) return '["created",' .. created .. ',' .
 
 local function remove(gone, id, number, key)
   redis.call('DEL', base .. 'r:' .. gone)
-  for _, index in ipairs({'s', 'o', 'c', 'p', 't', 'x'}) do redis.call('ZREM', base .. index, gone) end
+  redis.call('ZREM', base .. 's', gone)
+  redis.call('ZREM', base .. 'x', gone)
   redis.call('HDEL', base .. 'z', gone)
   if redis.call('HGET', base .. 'i', id) == gone then redis.call('HDEL', base .. 'i', id) end
   unlist(key, gone)
@@ -81,7 +82,7 @@ local function remove(gone, id, number, key)
   end
 end
 
-local function add(number, id, key, bytes, occurred, created, importance, step, expires, ttl, agent)
+local function add(number, id, key, bytes, created, expires, ttl, agent)
   local this = take(number)
   if agent == '' then -- another version, which keeps the uses of the one before it
     bytes = string.sub(bytes, 1, 1) .. (uses[base .. id] or string.sub(bytes, 2, 17)) .. string.sub(bytes, 18)
@@ -96,10 +97,6 @@ local function add(number, id, key, bytes, occurred, created, importance, step, 
   end
   redis.call('HSET', base .. 'i', id, this)
   redis.call('ZADD', base .. 's', this, this)
-  redis.call('ZADD', base .. 'o', occurred, this)
-  redis.call('ZADD', base .. 'c', created, this)
-  redis.call('ZADD', base .. 'p', importance, this)
-  if step ~= '' then redis.call('ZADD', base .. 't', step, this) end
   if key ~= '' then
     local seqs = redis.call('HGET', base .. 'd', key)
     redis.call('HSET', base .. 'd', key, seqs and (seqs .. ' ' .. this) or this)
@@ -122,21 +119,16 @@ local function use(id, count, when)
   redis.call('SETRANGE', base .. 'r:' .. this, 1, struct.pack('>dd', before + tonumber(count), moment))
 end
 
--- Replaces the vector and the terms in the bytes of a record (see codec.py). Each begins with a '1' that does
--- not count; without it, there is no vector, and terms stay as they are.
+-- Replaces the vector and the terms in the bytes of a record (see codec.py). A vector begins with a '1' that
+-- does not count; without it, there is none.
 local function derive(key, vector, terms)
   local bytes = redis.call('GET', key)
   if not bytes or #bytes < 65 then return end
   local said, terms_size, vector_size, original, sealed = struct.unpack('>I4I4I4I4I4', bytes, 18)
   local at = 65 + said
   local rest = string.sub(bytes, at + math.max(terms_size - 1, 0) + math.max(vector_size - 1, 0) + 1)
-  if terms == '' then
-    terms = string.sub(bytes, at, at + math.max(terms_size - 1, 0))
-  else
-    terms_size = #terms
-  end
-  local head = string.sub(bytes, 1, 17) .. struct.pack('>I4I4I4I4I4', said, terms_size, #vector, original, sealed)
-  local new = head .. string.sub(bytes, 38, at) .. string.sub(terms, 2) .. string.sub(vector, 2) .. rest
+  local sizes = struct.pack('>I4I4I4I4I4', said, #terms + 1, #vector, original, sealed)
+  local new = string.sub(bytes, 1, 17) .. sizes .. string.sub(bytes, 38, at) .. terms .. string.sub(vector, 2) .. rest
   redis.call('SET', key, new, 'KEEPTTL')
 end
 
@@ -162,8 +154,8 @@ local words = {
     return 2
   end,
   ['+'] = function(i)
-    add(unpack(ARGV, i, i + 10))
-    return 11
+    add(unpack(ARGV, i, i + 7))
+    return 8
   end,
   ['-'] = function(i)
     local number, gone, id = ARGV[i], ARGV[i + 1], ARGV[i + 2]
@@ -195,7 +187,7 @@ while at <= #ARGV do
 end
 
 if ARGV[3] ~= '' then redis.call('PERSIST', base .. 'm') end
-local KEPT = {'i', 's', 'o', 'c', 'p', 't', 'x', 'z', 'd', 'g', 'm'}
+local KEPT = {'i', 's', 'x', 'z', 'd', 'g', 'm'}
 for scope, till in pairs(ends) do
   base = scope
   sweep()

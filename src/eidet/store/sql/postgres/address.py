@@ -12,7 +12,7 @@ from ....net.url import Options
 
 PREFIX: Final = "eidet_"
 CONNECTIONS: Final = 16
-MOST_PARTITIONS: Final = 1024
+_MOST_PARTITIONS: Final = 1024
 _PREPARE: Final[dict[str, bool | None]] = {"on": True, "off": False, "auto": None}
 
 
@@ -46,10 +46,10 @@ def _read_options(url: str, options: Options) -> PostgresAddress:
     options.check_known(f.name for f in fields(PostgresAddress) if f.name != "url")
     return PostgresAddress(
         url=url,
-        connections=options.read_whole("connections", CONNECTIONS, least=2),
-        partitions=options.read_whole("partitions", 0, least=2, most=MOST_PARTITIONS, or_zero=True),
-        deadline_seconds=options.read_number("deadline_seconds", None, above=0),
-        prepare=options.read_choice("prepare", _PREPARE, None),
+        connections=options.parse_whole("connections", CONNECTIONS, least=2),
+        partitions=options.parse_whole("partitions", 0, least=2, most=_MOST_PARTITIONS, or_zero=True),
+        deadline_seconds=options.parse_number("deadline_seconds", None, above=0),
+        prepare=options.parse_choice("prepare", _PREPARE, None),
     )
 
 

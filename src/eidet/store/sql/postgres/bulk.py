@@ -8,13 +8,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.condition import MISSING, Condition, compare
+from ....core.record import Record
 from ....core.where import Where
+from ...model import NewRecord
 from ...pushdown import untold
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
-from ..rows import TABLES, VALUE_TABLES, ValueTable
-from ..statements import select_held
+from ..rows import KINDS, TABLES, VALUE_TABLES, ValueTable, select_held
 from ..transaction import SqlTransaction
 from .json_sql import PostgresJson
 from .text import array_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FEW: Final = 3  # rows that are written one by one
 AT_ONCE: Final = 1000
-VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
+_VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
 _REMOVE: Final = (
     "WITH doomed AS (SELECT unnest(%s::bigint[]) AS seq), "
     "staged AS (DELETE FROM vectors_next WHERE seq IN (SELECT seq FROM doomed)) "
@@ -33,6 +34,19 @@ _REMOVE: Final = (
 _CENSOR: Final = (
     "UPDATE events SET earlier = NULL FROM unnest(%s::text[], %s::text[]) AS g (scope, id) "
     "WHERE events.scope = g.scope AND events.id = g.id AND events.earlier IS NOT NULL"
+)
+
+
+_STORED: Final = {name: type for name, type in TABLES["records"].items() if name != "seq"}
+_INSERT_NEW: Final = (
+    f"INSERT INTO records (seq, {', '.join(_STORED)}) SELECT greatest("
+    "(SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
+    "(SELECT value::bigint FROM settings WHERE name = 'leapt'), 0) + 1, "
+    f"{', '.join(f'%s::{type}' for type in _STORED.values())} "
+    "WHERE NOT EXISTS (SELECT 1 FROM records WHERE scope || '' = %s AND exact_key IN (%s, %s, %s, %s) "
+    f"AND kind IN ({KINDS}) AND (expires IS NULL OR expires > %s)) "
+    "AND (%s::text IS NULL OR %s = (SELECT value FROM settings WHERE name = 'epoch')) "
+    "AND NOT (%s AND EXISTS (SELECT 1 FROM tombstones)) ON CONFLICT (scope, id) DO NOTHING RETURNING seq"
 )
 
 
@@ -70,7 +84,7 @@ class PostgresReader(SqlReader):
         query = (
             f"SELECT {', '.join(['seq', *(value.text for value in read)])} FROM records "
             f"WHERE {' AND '.join(test.enclosed.text for test in tests)} AND seq > %s "
-            f"ORDER BY seq LIMIT {VALUES_AT_ONCE}"
+            f"ORDER BY seq LIMIT {_VALUES_AT_ONCE}"
         )
         values = [value for part in (*read, *tests) for value in part.values]
         after = 0
@@ -83,6 +97,15 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
     """Writes in fewer round trips, too."""
 
     _cursor: PostgresCursor
+
+    def insert_new(self, new: NewRecord, *, refuse: bool = False) -> Record | None:
+        """One statement looks for what stands against the record, and inserts it."""
+        record, keys = new.record, self._list_keys(new)
+        epoch = None if new.epoch is None else str(new.epoch)
+        row = self._row_of(record, 0)[1:]
+        self._cursor.execute(_INSERT_NEW, [*row, record.scope, *keys, new.now, epoch, epoch, refuse])
+        found = self._cursor.fetchone()
+        return None if found is None else record.but(seq=found[0])
 
     def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
         if len(rows) < FEW:

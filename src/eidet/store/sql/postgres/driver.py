@@ -29,8 +29,8 @@ _REIGN: Final = """SELECT CASE WHEN NOT pg_is_in_recovery()
 
 T = TypeVar("T")
 
-CONNECT_SECONDS: Final = 10.0
-SLOW_SECONDS: Final = 600.0  # that a statement over a whole table may take
+_CONNECT_SECONDS: Final = 10.0
+_SLOW_SECONDS: Final = 600.0  # that a statement over a whole table may take
 _DEAD: Final = """SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relid IN (
     SELECT to_regclass(t)::oid FROM unnest(ARRAY['records', 'events']) t
     UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))"""
@@ -119,7 +119,7 @@ class PostgresDriver:
 
     def _more(self, connection: DeadlineConnection, left: float, sql: str) -> None:
         """A transaction may take long; each of its statements may not, but for those over a whole table."""
-        connection.allow(max(left, SLOW_SECONDS) if sql in self.slow else left)
+        connection.allow(max(left, _SLOW_SECONDS) if sql in self.slow else left)
 
     def trim(self, most: int) -> int:
         """Deleted rows are cleared away; their space is used again, and given back at the end of a table."""
@@ -131,7 +131,7 @@ class PostgresDriver:
         """How many deleted rows had to stay, because an older transaction may still look at them."""
 
         def job(connection: DeadlineConnection) -> int:
-            connection.allow(SLOW_SECONDS)
+            connection.allow(_SLOW_SECONDS)
             connection.execute("VACUUM records, events, tombstones")
             return _dead(connection)
 
@@ -251,7 +251,7 @@ def _make_engine(address: PostgresAddress) -> Any:
     from sqlalchemy.pool import NullPool
 
     def begin() -> Connection[Any]:
-        options = {**connect_options(address.url, CONNECT_SECONDS), "autocommit": False}
+        options = {**connect_options(address.url, _CONNECT_SECONDS), "autocommit": False}
         return psycopg.connect(address.url, prepare_threshold=None, **options)
 
     return create_engine("postgresql+psycopg://", creator=begin, poolclass=NullPool)

@@ -27,8 +27,8 @@ from .errors import translate_errors
 
 T = TypeVar("T")
 
-LOOK_SECONDS: Final = 0.1  # after which whoever waits for a connection looks whether connecting failed
-CLOSE_SECONDS: Final = 2.0
+_LOOK_SECONDS: Final = 0.1  # after which whoever waits for a connection looks whether connecting failed
+_CLOSE_SECONDS: Final = 2.0
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors tell of what it warns of
 
@@ -155,11 +155,11 @@ class Server:
         while True:
             remaining = ends - time.monotonic()
             try:
-                connection = pool.getconn(timeout=min(max(remaining, 0.001), LOOK_SECONDS))
+                connection = pool.getconn(timeout=min(max(remaining, 0.001), _LOOK_SECONDS))
             except PoolTimeout:
                 if self._failures > failures and self._error is not None:
                     raise self._error from None
-                if remaining <= LOOK_SECONDS:
+                if remaining <= _LOOK_SECONDS:
                     raise Unavailable(self._explain_wait(), retry_after=0.1) from None
             except PoolClosed:
                 raise Unavailable(f"{self.retrier.name} was closed meanwhile") from None
@@ -178,7 +178,7 @@ class Server:
         """Closes idle connections; those in use are closed when they come back."""
         if not self._closed and self._pid == os.getpid():
             self._closed = True
-            self._pool.close(CLOSE_SECONDS)
+            self._pool.close(_CLOSE_SECONDS)
 
 
 _servers: Final[WeakSet[Server]] = WeakSet()

@@ -1,5 +1,5 @@
 // Health: rates, drift, what lies where, upkeep, the audit log and keys.
-import { html, useState, useRef, useLoad, Bar, Empty, Failure, Figure, Loading, Progress, Text, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
+import { html, useState, useRef, useLoad, Bar, Empty, Failure, Figure, Loading, Progress, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
 import { call, upload, work } from "../api.js";
 import { RateBar } from "../charts.js";
 
@@ -9,12 +9,11 @@ export function Health({ scope, head, say, go, may, params, single }) {
   const { data, error, reload } = useLoad((signal) => call("/quality", { scope, signal }), [scope, head.seq]);
   if (error && !data) return html`<${Failure} error=${error} retry=${reload} />`;
   if (!data) return html`<section class="card"><${Loading} what="Looking at every record" /><div class="bar-wait"><i></i></div></section>`;
-  const open = (record) => go("memories", { scope: params.get("scope"), id: record.id, at: record.scope });
   return html`<div class="stack">
     <${Figures} data=${data} />
     <div class="health-grid">
       <${Rates} quality=${data.stats.retrieval} />
-      <div class="stack"><${Unused} data=${data} /><${Review} rows=${data.review} open=${open} /></div>
+      <${Unused} data=${data} />
       <div class="stack"><${Storage} data=${data} /><${DriftCard} drift=${data.stats.retrieval.drift} /></div>
       <${UpkeepCard} scope=${scope} works=${data.works} may=${may} say=${say} onDone=${reload} go=${go} params=${params} />
       <${Transfer} scope=${scope} may=${may} say=${say} onDone=${reload} />
@@ -141,12 +140,6 @@ function offer(blob, name) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-function Review({ rows, open }) {
-  return html`<section class="card"><header><h2>To review</h2><span class=${`chip ${rows.length ? "warn" : "good"}`}>${count(rows.length)}</span></header>
-    ${rows.length === 0 ? html`<p class="soft">Nothing waits: no memory looks like injected instructions.</p>` : html`<p class="small soft">These look like instructions to the agent, or are in quarantine.</p>
-    <ul class="links">${rows.map((record) => html`<li key=${record.id}><button class="pick-row" onClick=${() => open(record)}><${Text} text=${record.text} chars=${record.chars} clamp=${true} /><span class="small soft">${record.trust}${record.source ? ` · ${record.source}` : ""}</span></button></li>`)}</ul>`}</section>`;
 }
 
 function Lines({ health, retention }) {

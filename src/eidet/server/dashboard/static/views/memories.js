@@ -173,14 +173,14 @@ function Edit({ data, scope, say, onClose, onDone }) {
   const cut = data.chars > data.text.length;
   const save = async (event) => {
     event.preventDefault();
-    const body = { id: data.id, version: data.version };
+    const body = {};
     if (!cut && text !== data.text) body.text = text;
     if (Number(importance) !== data.importance) body.importance = Number(importance);
     if (kind !== data.kind) body.kind = kind;
-    if (who !== (data.who || "")) body.who = who;
+    if (who !== (data.who || "")) body.who = who || null;
     if (occurred !== localInput(data.occurred)) body.occurred = fromInput(occurred);
     try {
-      const done = await call("/dashboard/revise", { scope, body });
+      const done = await call(`/memories/${encodeURIComponent(data.id)}`, { scope, body, method: "PATCH", ifMatch: data.etag });
       say(done.version === data.version ? "Nothing was changed." : `Saved as version ${done.version}.`);
       onClose();
       onDone();
@@ -201,8 +201,8 @@ function Forget({ ids, scope, say, onClose, onDone }) {
   const [why, setWhy] = useState("");
   const [done, setDone] = useState(null);
   const [failed, setFailed] = useState(null);
-  const { data, error } = useLoad((signal) => call("/dashboard/forget/preview", { scope, signal, body: { ids } }), [ids.join()]);
-  const forget = () => call("/dashboard/forget", { scope, body: { ids, why: why || null } }).then((answer) => { setDone(answer); onDone(); }, setFailed);
+  const { data, error } = useLoad((signal) => call("/forget", { scope, signal, body: { ids, preview: true } }).then(({ preview, ...rest }) => ({ ...preview, ...rest })), [ids.join()]);
+  const forget = () => call("/forget", { scope, body: { ids, why: why || null } }).then((answer) => { setDone(answer); onDone(); }, setFailed);
   const end = () => onClose();
   if (done) return html`<${Dialog} title="Forgotten" onClose=${end}><${Receipt} done=${done} /><div class="row"><button class="btn main-act" onClick=${end}>Done</button></div><//>`;
   const groups = data ? [["asked", "Asked for"], ["copies", "Word for word the same"], ["dropped", "Made of it, goes too"], ["anew", "Made of it, worded anew without it"]].filter(([name]) => data[name].length) : [];
@@ -210,7 +210,7 @@ function Forget({ ids, scope, say, onClose, onDone }) {
     ${error && html`<${Failure} error=${error} />`}
     ${!data && !error && html`<${Loading} what="Looking what would go" />`}
     ${data && html`<p>${plural(data.count, "record")} would be deleted, with copies, history and what was made of it. It cannot be undone, and is refused if it comes back.</p>
-      ${groups.map(([name, title]) => html`<div><h3>${title} (${count(data[name].length)})</h3><ul class="links">${data[name].slice(0, 6).map((record) => html`<li key=${record.id} class="gone-row"><${Text} text=${record.text} chars=${record.chars} clamp=${true} /></li>`)}</ul></div>`)}
+      ${groups.map(([name, title]) => html`<div><h3>${title} (${count(data[name].length)})</h3><ul class="links">${data[name].slice(0, 6).map((record) => html`<li key=${record.id} class="gone-row"><${Text} text=${record.text} chars=${record.text.length} clamp=${true} /></li>`)}</ul></div>`)}
       <label class="field"><span>Why (kept in the receipt)</span><input type="text" value=${why} onInput=${(event) => setWhy(event.target.value)} /></label>`}
     ${failed && html`<${Failure} error=${failed} />`}
     <div class="row"><button class="btn danger main-act" disabled=${!data} onClick=${forget}>Forget for good</button><button class="btn" onClick=${end}>Keep</button></div>
@@ -221,7 +221,7 @@ function Receipt({ done }) {
   const receipt = done.receipt;
   const save = () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(receipt, null, 2)], { type: "application/json" }));
+    link.href = URL.createObjectURL(new Blob([JSON.stringify({ eidet: "receipt", format: 1, ...receipt }, null, 2)], { type: "application/json" }));
     link.download = `receipt-${receipt.ids[0] || "scope"}.json`;
     link.click();
     URL.revokeObjectURL(link.href);

@@ -6,7 +6,7 @@ import { DayBars } from "../charts.js";
 const WEEK = 7;
 const KINDS = ["fact", "message", "episode", "summary", "document"];
 const WAITS = [
-  ["review", "to review", "health", "They look like instructions to the agent, or are in quarantine."],
+  ["review", "to review", "review", "No answer has them until somebody approves them, or they look like instructions."],
   ["contradictions", "to decide", "facts", "Facts that cannot hold together."],
   ["retention", "due to be deleted", "health", "By a retention policy; upkeep deletes them."],
 ];

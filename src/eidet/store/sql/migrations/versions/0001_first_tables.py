@@ -1,10 +1,11 @@
 """The first tables: records and their history, settings, tallies, tombstones, vectors of a new embedder."""
 
-import uuid
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import context, op
+
+from eidet.store.sql.migrate import first_settings
 
 revision = "0001"
 down_revision = None
@@ -59,7 +60,8 @@ def upgrade() -> None:
             f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
         )
     op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
-    unique_kinds = sa.text("kind IN ('fact', 'document')")
+    op.create_index("records_by_seq", "records", ["scope", "seq"])
+    unique_kinds = sa.text("kind IN ('fact', 'document', 'procedure')")
     op.create_index(
         "records_by_key",
         "records",
@@ -98,9 +100,7 @@ def upgrade() -> None:
         sa.Column("name", PLAIN, primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
     )
-    op.bulk_insert(
-        settings, [{"name": "identity", "value": uuid.uuid4().hex}, {"name": "epoch", "value": "0"}]
-    )
+    op.bulk_insert(settings, [{"name": name, "value": value} for name, value in first_settings().items()])
     op.create_table(
         "vectors_next",
         sa.Column(

@@ -1,0 +1,231 @@
+"""The program that a coding agent starts at each event, with the event as JSON on stdin.
+
+    python -P -m eidet.coding.hook claude prompt --at ~/.eidet/memory.db
+
+It asks the resident process and prints what that answers. Without an answer within 300 ms it prints nothing;
+whatever goes wrong is one line in ~/.eidet/hooks.log, and the exit code is 0. It imports only the version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn
+
+from .. import __version__
+
+_WAIT_SECONDS: Final = 0.2  # of the 300 ms; the rest is Python's own start and end
+_WAIT: Final = "EIDET_HOOKS_WAIT_SECONDS"  # another limit, for a slow machine
+_CHECK_SECONDS: Final = 10.0
+RECALLS: Final = ("start", "prompt")
+CAPTURES: Final = ("note", "turn", "end")
+BUDGET: Final = 800  # tokens
+_SWITCH: Final = "EIDET_HOOKS"  # "off" switches hooks off for a session
+_OFF_FILE: Final = Path(".eidet", "off")  # in a project: switches them off there
+_LOG_BYTES: Final = 1_000_000
+KEY: Final = "key"  # the file with the key by which the two processes know each other
+_unsent: Final[dict[str, Any]] = {}  # the event that nobody has taken yet
+
+
+def main() -> None:
+    words, seconds = sys.argv[1:], _WAIT_SECONDS
+    with suppress(ValueError):
+        seconds = float(os.environ.get(_WAIT, _WAIT_SECONDS))
+    if words[:1] == ["resident"]:
+        _become_resident(words[1])
+    if words[1:2] == ["check"]:
+        _check(words)
+    watchdog = threading.Timer(seconds, _give_up, (f"no answer within {seconds * 1000:.0f} ms",))
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        answer = _run(words)
+    except Exception as error:  # noqa: BLE001  # an agent's session goes on, whatever is wrong here
+        _give_up(f"{type(error).__name__}: {error}")
+    watchdog.cancel()
+    if answer:
+        os.write(1, answer.encode())
+    os._exit(0)  # skips what Python does at its end
+
+
+def _give_up(why: str) -> NoReturn:
+    """Ends without an answer. What was to be remembered waits in a file, unless it has arrived."""
+    with suppress(Exception):
+        leave_event(_unsent)
+    write_log(f"{' '.join(sys.argv[1:3])}: {why}")
+    os._exit(0)
+
+
+def _run(words: list[str]) -> str:
+    request = _read_request(words)
+    if request is None:
+        return ""
+    _unsent.update(request)
+    answer = ask(request)
+    if answer is None:  # nobody is there yet: the event waits, and the next one finds the process
+        start_resident(request["at"])
+        leave_event(request)
+    _unsent.clear()
+    return answer or ""
+
+
+def _read_request(words: list[str]) -> dict[str, Any] | None:
+    """The event, or None where hooks are switched off."""
+    request = _parse_words(words)
+    event = json.loads(sys.stdin.buffer.read())
+    if not isinstance(event, dict):
+        raise TypeError("the event on stdin is not a JSON object")
+    roots = event.get("workspace_roots") or [None]
+    cwd = event.get("cwd") or roots[0] or str(Path.cwd())
+    if os.environ.get(_SWITCH, "").lower() in ("off", "0", "false", "no") or _is_off(cwd):
+        return None
+    return {**request, "input": {"timestamp": time.time(), **event}, "cwd": cwd}
+
+
+def _parse_words(words: list[str]) -> dict[str, Any]:
+    """`claude prompt --at PLACE --budget 800` as a request."""
+    tool, event, *rest = words
+    options = dict(zip(rest[::2], rest[1::2], strict=True))
+    return {
+        "tool": tool,
+        "event": event,
+        "at": options.get("--at") or str(home() / "memory.db"),
+        "budget": int(options.get("--budget", BUDGET)),
+        "version": __version__,
+    }
+
+
+def home() -> Path:
+    """The user's folder for hooks and their memory."""
+    return Path.home() / ".eidet"
+
+
+def _is_off(cwd: str) -> bool:
+    """Whether a project is switched off: its folder, or one above it, has `.eidet/off`."""
+    folder = Path(cwd).absolute()
+    return any((above / _OFF_FILE).exists() for above in (folder, *folder.parents))
+
+
+def folder_for(at: str) -> Path:
+    """A private folder for the resident process of a memory; made where there is none."""
+    from hashlib import blake2b
+
+    folder = home() / f"hooks-{blake2b(at.encode(), digest_size=4).hexdigest()}"
+    for path in (home(), folder):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def address_in(folder: Path) -> str:
+    """Where the resident process listens. A socket's path has a short limit: it is relative to the folder."""
+    return rf"\\.\pipe\eidet-{folder.name}" if os.name == "nt" else "socket"
+
+
+def ask(request: dict[str, Any]) -> str | None:
+    """The answer of the resident process, "" if it has none; None if there is no such process.
+
+    The process is told when the answer has arrived: what arrives too late counts as not shown.
+    """
+    from multiprocessing.connection import Client
+
+    folder = folder_for(request["at"])
+    os.chdir(folder)
+    try:
+        line = Client(address_in(folder), authkey=(folder / KEY).read_bytes())
+    except (FileNotFoundError, ConnectionRefusedError):
+        return None
+    with line:
+        line.send_bytes(json.dumps(request).encode())
+        answer = ""
+        with suppress(EOFError, ConnectionError):
+            answer = line.recv_bytes().decode()
+            line.send_bytes(b"arrived")
+        return answer
+
+
+def leave_event(request: dict[str, Any]) -> None:
+    """Writes an event into the folder that the resident process empties when it starts."""
+    if request.get("event") not in CAPTURES:
+        return
+    spool = folder_for(request["at"]) / "spool"
+    spool.mkdir(mode=0o700, exist_ok=True)
+    path = spool / f"{time.time_ns()}-{os.getpid()}.json"
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(request), encoding="utf-8")
+    partial.replace(path)
+
+
+def take_lock(folder: Path) -> BinaryIO | None:
+    """A lock that makes a process the only one of its memory; None if there is one already."""
+    file = (folder / "lock").open("wb")
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def start_resident(at: str) -> None:
+    """Starts the process, unless one is there or starting."""
+    import subprocess
+
+    lock = take_lock(folder_for(at))
+    if lock is None:
+        return
+    lock.close()
+    how: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    how |= {"creationflags": 0x208} if os.name == "nt" else {"start_new_session": True}  # 0x208: detached
+    command = [sys.executable, "-P", "-m", "eidet.coding.hook", "resident", at]
+    subprocess.Popen(command, close_fds=True, **how)  # noqa: S603  # our own program
+
+
+def _become_resident(at: str) -> NoReturn:
+    """Serves a memory in this process; the lock is taken before anything that takes time."""
+    folder = folder_for(at)
+    os.chdir(folder)
+    lock = take_lock(folder)  # held as long as it is referred to
+    if lock is not None:
+        from .resident import serve
+
+        serve(at, folder)
+    os._exit(0)  # whatever threads still wait for
+
+
+def write_log(line: str) -> None:
+    """Adds a line to ~/.eidet/hooks.log; where even that fails, nobody is told."""
+    path, stamp = home() / "hooks.log", time.strftime("%Y-%m-%d %H:%M:%S")
+    with suppress(OSError):
+        home().mkdir(mode=0o700, exist_ok=True)
+        if path.exists() and path.stat().st_size > _LOG_BYTES:
+            path.replace(path.with_suffix(".log.old"))
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{stamp} {' '.join(line.split())[:500]}\n")
+
+
+def _check(words: list[str]) -> None:
+    """Says on stdout what the resident process answers, and waits for its start if need be."""
+    request = {**_parse_words(words), "input": {}, "cwd": str(Path.cwd())}
+    end, answer = time.monotonic() + _CHECK_SECONDS, ask(request)
+    while answer is None and time.monotonic() < end:
+        start_resident(request["at"])
+        time.sleep(0.5)
+        answer = ask(request)
+    print(answer or "the resident process does not start: see ~/.eidet/hooks.log")
+    raise SystemExit(0 if answer and answer.startswith("ok") else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What a coding agent is told at an event: a context within a budget, and no record twice in a session."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ..core.private_files import write_private
+from ..core.where import Where
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+
+_USER: Final = "default"  # the scope of the user's own memories
+_LEAST: Final = 0.1  # the score of a hit from which a prompt gets to see it
+_QUERY_CHARS: Final = 2_000
+_FRAME: Final = 60  # tokens for the lines around the memories
+_KEPT_DAYS: Final = 30  # of what a session was told
+_LASTING: Final = ("fact", "procedure", "episode", "summary", "document")
+# For an event: the scope, the kinds (None: all) and the share of what is left of the budget, one by one.
+_PORTIONS: Final[Mapping[str, tuple[tuple[str, tuple[str, ...] | None, float], ...]]] = {
+    "start": (("project", _LASTING, 0.5), (_USER, _LASTING, 0.5), ("project", None, 1.0)),
+    "prompt": (("project", None, 0.7), (_USER, None, 1.0)),
+}
+
+
+@dataclass(slots=True)
+class Session:
+    """What the hooks know of a session: the records it was told, and how far its transcript was read."""
+
+    shown: list[str] = field(default_factory=list)
+    offset: int = 0
+    began: bool = False  # whether it was told what a session is told at its start
+
+    @classmethod
+    def load(cls, file: Path) -> Session:
+        try:
+            return cls(**json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):  # none yet, or not ours
+            return cls()
+
+    def save(self, file: Path) -> None:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(file, json.dumps(asdict(self)))
+
+
+def remove_old_sessions(folder: Path) -> None:
+    for file in folder.glob("*.json"):
+        if file.stat().st_mtime < time.time() - _KEPT_DAYS * 86_400:
+            file.unlink(missing_ok=True)
+
+
+def find_project(cwd: str) -> Path:
+    """The folder of the project: the nearest above that is a git repository, or else the folder itself."""
+    folder = Path(cwd).absolute()
+    return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+
+
+def scope_of(cwd: str) -> str:
+    """The scope of a folder's project, `projects/NAME-…`: two folders of one name have two scopes."""
+    project = find_project(cwd)
+    name = "".join(c if c.isalnum() or c in "-_." else "-" for c in project.name).strip(".") or "root"
+    return f"projects/{name[:60]}-{blake2b(str(project).encode(), digest_size=3).hexdigest()}"
+
+
+def session_of(request: Mapping[str, Any]) -> str:
+    """The name of a session in the memory, such as `claude:…`."""
+    given = request["input"]
+    return f"{request['tool']}:{given.get('session_id') or given.get('conversation_id') or 'unknown'}"
+
+
+def recall(memory: Memory, request: Mapping[str, Any], session: Session) -> tuple[str, list[str]]:
+    """What to tell at the start of a session or before a prompt, with its ids; "" where nothing fits.
+
+    What a session said itself is not told to it. One that was told nothing at its start, because the
+    resident process was not there yet, is told with its first prompt.
+    """
+    event, query = request["event"], str(request["input"].get("prompt") or "")
+    project, own = scope_of(request["cwd"]), Where(session=session_of(request))
+    parts, ids, left = [], list[str](), request["budget"] - _FRAME
+    events = (event,) if session.began or event == "start" else ("prompt", "start")
+    for name in events:
+        for scope, kinds, share in _PORTIONS[name]:
+            context = memory.context(
+                query[:_QUERY_CHARS] if name == "prompt" else "",
+                scope=project if scope == "project" else scope,
+                budget=max(int(left * share), 1),
+                where=~(own | Where(ids=[*session.shown, *ids])),
+                least=_LEAST if name == "prompt" else None,
+                neighbours=0,
+                **({"kinds": kinds} if kinds else {}),  # type: ignore[arg-type]
+            )
+            if context.records and left > 0:
+                parts.append(context.text)
+                ids += [record.id for record in context.records]
+                left -= context.tokens
+    if not parts:
+        return "", []
+    head = f"From earlier sessions, by Eidet. The memory scope of this project is {project}."
+    return "\n\n".join([head, *parts]), ids
+
+
+def write_answer(tool: str, text: str, given: Mapping[str, Any]) -> str:
+    """The text in the form that an agent reads."""
+    if tool in ("cursor", "opencode"):
+        return json.dumps({"additional_context": text})
+    output = {"hookEventName": given.get("hook_event_name"), "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": output})

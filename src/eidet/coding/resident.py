@@ -1,0 +1,204 @@
+"""The process that keeps a memory open between the events of coding agents.
+
+The first hook starts it; it ends by itself after some idle minutes. It listens on a socket in a private
+folder, to callers who have the key there. Recalls are answered at once; what is to be remembered is done one
+by one behind them. A memory that cannot be opened is a line in the log, and no answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+import time
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import blake2b
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Connection, Listener
+from pathlib import Path
+from typing import Any, Final
+
+from .. import __version__
+from ..core.errors import EidetError
+from ..core.settings import Settings, read_choices, read_settings
+from ..memory import Memory
+from ..store.sql.inspect_file import file_of
+from .capturing import make_drafts
+from .hook import CAPTURES, KEY, RECALLS, address_in, home, leave_event, write_log
+from .recalling import Session, recall, remove_old_sessions, scope_of, session_of, write_answer
+from .transcripts import find_steps
+
+_IDLE_SECONDS: Final = 900.0
+_IDLE: Final = "EIDET_HOOKS_IDLE_SECONDS"
+_ARRIVAL_SECONDS: Final = 1.0
+_OPENING_SECONDS: Final = 0.2  # how long a recall waits for another thread that opens the memory
+_MOST_TRIES: Final = 3  # of an event that cannot be remembered
+_CONFIG: Final = "eidet.toml"  # settings for this memory, in ~/.eidet
+_Request = dict[str, Any]
+
+
+class _Resident:
+    """Answers events about one memory."""
+
+    def __init__(self, at: str, folder: Path) -> None:
+        self._at, self._folder = at, folder
+        self._memory: Memory | None = None
+        self._file_id: int | None = None
+        self._warm = False
+        self._opening, self._sessions = threading.Lock(), threading.Lock()
+        self._waiting: queue.Queue[_Request] = queue.Queue()
+        self._last = time.monotonic()
+        self.ended = threading.Event()
+
+    def run(self, idle: float) -> None:
+        """Serves until nothing has happened for so many seconds."""
+        key = self._folder / KEY
+        if not key.exists():
+            key.touch(mode=0o600)
+            key.write_bytes(os.urandom(32))
+        address = address_in(self._folder)
+        with suppress(OSError):
+            Path(address).unlink()  # of a process that was killed
+        with Listener(address, backlog=16, authkey=key.read_bytes()) as listener:
+            for task in (self._accept, self._remember):
+                threading.Thread(target=task, args=(listener,), daemon=True).start()
+            self._empty_spool()
+            remove_old_sessions(self._folder / "sessions")
+            self._warm_up()
+            while time.monotonic() < self._last + idle and self._folder.exists():
+                if self.ended.wait(1.0):
+                    break
+        self._waiting.join()
+        if self._memory is not None:
+            self._memory.close()
+
+    def _warm_up(self) -> None:
+        """Loads what the first recall needs."""
+        with suppress(EidetError, OSError):
+            if not self._warm and (memory := self._open(False)) is not None:
+                memory.context("what was decided?", scope="projects/**", budget=100)
+                self._warm = True
+
+    def _accept(self, listener: Listener) -> None:
+        while True:
+            try:
+                line: Any = listener.accept()
+            except (AuthenticationError, EOFError, ConnectionError):
+                continue  # a caller who hung up, or has no key
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(line,), daemon=True).start()
+
+    def _serve(self, line: Connection) -> None:
+        with line, suppress(EOFError, ConnectionError):
+            request = json.loads(line.recv_bytes())
+            self._last = time.monotonic()
+            if request["version"] != __version__:
+                leave_event(request)
+                self.ended.set()  # Eidet was upgraded: the next event starts the new one
+                return
+            answer, ids = self._answer(request)
+            line.send_bytes(answer.encode())
+            if ids and line.poll(_ARRIVAL_SECONDS):
+                with self._sessions:
+                    session = Session.load(self._session_file(request))
+                    session.shown, session.began = session.shown + ids, True
+                    session.save(self._session_file(request))
+            if request["event"] in CAPTURES:
+                self._empty_spool()
+                self._waiting.put(request)
+
+    def _answer(self, request: _Request) -> tuple[str, list[str]]:
+        """The answer, and the ids of the records that it tells."""
+        event = request["event"]
+        try:
+            memory = self._open(False) if event in (*RECALLS, "check") else None
+            if event == "check":
+                found = "no memory yet" if memory is None else f"{sum(memory.scopes().values()):,} records"
+                return f"ok: eidet {__version__}, {found}", []
+            if memory is None:
+                return "", []
+            text, ids = recall(memory, request, Session.load(self._session_file(request)))
+        except (EidetError, OSError, LookupError) as error:
+            write_log(f"{request['tool']} {event}: {error}")
+            return f"error: {error}" if event == "check" else "", []
+        return text and write_answer(request["tool"], text, request["input"]), ids
+
+    def _empty_spool(self) -> None:
+        for file in sorted((self._folder / "spool").glob("*.json")):
+            with suppress(ValueError, OSError):
+                self._waiting.put(json.loads(file.read_text(encoding="utf-8")))
+            file.unlink(missing_ok=True)
+
+    def _remember(self, _: Listener) -> None:
+        while True:
+            request = self._waiting.get()
+            try:
+                self._capture(request)
+            except Exception as error:  # noqa: BLE001  # the next event has nothing to do with it
+                write_log(f"{request['tool']} {request['event']}: not remembered: {error}")
+                tries = request.get("tries", 0) + 1
+                if tries < _MOST_TRIES:
+                    leave_event({**request, "tries": tries})
+            finally:
+                self._last = time.monotonic()
+                self._waiting.task_done()
+
+    def _capture(self, request: _Request) -> None:
+        file = self._session_file(request)
+        session = Session.load(file)
+        steps, offset = find_steps(request["tool"], request["input"], session.offset)
+        drafts = make_drafts(steps, request["tool"], session_of(request))
+        if drafts and (memory := self._open(True)) is not None:
+            memory.remember(drafts, scope=scope_of(request["cwd"]))
+            self._warm_up()
+        if offset != session.offset:
+            with self._sessions:
+                session = Session.load(file)
+                session.offset = offset
+                session.save(file)
+
+    def _session_file(self, request: _Request) -> Path:
+        name = blake2b(session_of(request).encode(), digest_size=12).hexdigest()
+        return self._folder / "sessions" / f"{name}.json"
+
+    def _open(self, creates: bool) -> Memory | None:
+        """The memory; None if there is none yet. One that was deleted or replaced is opened anew."""
+        if not self._opening.acquire(timeout=30.0 if creates else _OPENING_SECONDS):
+            raise TimeoutError("the memory is still being opened")
+        try:
+            file = file_of(self._at)
+            here = None if file is None or not file.exists() else file.stat().st_ino
+            if file is not None and here is None and not creates:
+                return None
+            if self._memory is not None and here != self._file_id:
+                self._memory.close()
+                self._memory = None
+            if self._memory is None:
+                self._memory = Memory(self._at, **_read_configuration())
+                self._file_id = None if file is None else file.stat().st_ino
+            return self._memory
+        finally:
+            self._opening.release()
+
+
+def _read_configuration() -> dict[str, Any]:
+    """Settings of ~/.eidet/eidet.toml and the environment; personal data and secrets are redacted."""
+    file = home() / _CONFIG
+    config = file if file.is_file() else None
+    settings: Settings = read_settings(os.environ, config)
+    if settings.guard is None:
+        settings = replace(settings, guard="redact")
+    chosen = {} if config is None else read_choices(config)
+    return {"settings": settings, "embedder": os.environ.get("EIDET_EMBEDDER") or chosen.get("embedder")}
+
+
+def serve(at: str, folder: Path) -> None:
+    """Serves a memory until nothing has happened for a while; whatever ends it is a line in the log."""
+    try:
+        _Resident(at, folder).run(float(os.environ.get(_IDLE, _IDLE_SECONDS)))
+    except Exception as error:  # noqa: BLE001  # there is nobody to raise it to
+        if folder.exists():
+            write_log(f"the resident process ended: {type(error).__name__}: {error}")

@@ -1,0 +1,100 @@
+"""What a prompt would hold: the gold in a context, and in hits that are simply listed, by the same counter.
+
+context@500        whether any gold is in a context of 500 tokens
+context-all@500    the share of the gold that is in it
+context-gold@500   the share of its tokens that tell gold
+listed, plain      the first two for lines of recall's own hits, and of reciprocal ranks of BM25 and cosine
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import Memory, Recipe
+from ..core.record import Record
+from ..core.scope import Scope
+from ..recall import Query, Recall
+from ..recall.prompt_lines import line_of
+from ..text.tokens import counter_of
+from .cases import Question
+from .ranking_metrics import Values
+
+if TYPE_CHECKING:
+    from .runner import QuestionAnswer
+
+BUDGETS: Final = (200, 500, 1000)
+FIGURES: Final = ("context", "context-all", "context-gold", "listed", "listed-all", "plain", "plain-all")
+_MOST: Final = 300  # questions whose contexts are made
+_LISTED: Final = 50  # hits that are listed
+_FLAT: Final = 60  # of reciprocal ranks
+_COUNTER: Final = counter_of()
+
+
+def measure_contexts(
+    memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budgets: Sequence[int], seed: int
+) -> dict[str, Values]:
+    """A number per answer for each figure; NaN where the question was not drawn."""
+    columns = {f"{name}@{budget}": np.full(len(answers), np.nan) for budget in budgets for name in FIGURES}
+    drawn = random.Random(seed).sample(range(len(answers)), min(_MOST, len(answers)))  # noqa: S311
+    for at in drawn if budgets else ():
+        for name, value in _measure_one(memory, answers[at], recipe, budgets):
+            columns[name][at] = value
+    return columns
+
+
+def _measure_one(
+    memory: Memory, answer: QuestionAnswer, recipe: Recipe, budgets: Sequence[int]
+) -> Iterator[tuple[str, float]]:
+    question, scope = answer.question, answer.scope
+    hits = memory.recall(
+        question.text, scope=scope, limit=_LISTED, recipe=recipe, now=question.asked, least=0
+    )
+    listed, plain = [hit.record for hit in hits], _rank_plainly(memory, question, scope)
+    for budget in budgets:
+        context = memory.context(question.text, scope=scope, budget=budget, recipe=recipe, now=question.asked)
+        for name, told in (
+            ("context", context.records),
+            ("listed", list(_list_fitting(listed, budget))),
+            ("plain", list(_list_fitting(plain, budget))),
+        ):
+            found = {record.id for record in told if record.scope == scope}.intersection(question.gold)
+            yield f"{name}@{budget}", float(bool(found))
+            yield f"{name}-all@{budget}", min(1.0, len(found) / (question.needed or len(question.gold)))
+        yield f"context-gold@{budget}", _share_gold(context.records, question)
+
+
+def _rank_plainly(memory: Memory, question: Question, scope: str) -> list[Record]:
+    """The records by the sum of their reciprocal ranks by BM25 and by cosine."""
+    recall, now = Recall.of(memory.parts), question.asked or time.time()
+    asked = Query(text=question.text, scope=Scope.of(scope), now=now, asked=now, understand=False)
+    if (ranking := recall.rank(asked)) is None:
+        return []
+    found = ranking.found
+    sums = 1.0 / (_FLAT + _rank(found.words)) + 1.0 / (_FLAT + _rank(found.dense))
+    best = (-sums).argsort(kind="stable")[:_LISTED]
+    return [record for record in recall.read(scope, found.seq[best].tolist()) if record is not None]
+
+
+def _rank(values: NDArray[Any]) -> Values:
+    return (-values).argsort(kind="stable").argsort(kind="stable").astype(np.float64)
+
+
+def _list_fitting(records: Iterable[Record], budget: int) -> Iterator[Record]:
+    """The records whose lines fit a budget, the first first."""
+    for record in records:
+        cost = _COUNTER.count(line_of(record) + "\n")
+        if cost <= budget:
+            budget -= cost
+            yield record
+
+
+def _share_gold(records: Sequence[Record], question: Question) -> float:
+    costs = {record.id: _COUNTER.count(line_of(record)) for record in records}
+    gold: float = sum(cost for id, cost in costs.items() if id in question.gold)
+    return gold / sum(costs.values()) if costs else 0.0

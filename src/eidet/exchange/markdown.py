@@ -1,0 +1,211 @@
+"""Notes in Markdown, in and out: MEMORY.md, CLAUDE.md, AGENTS.md, auto-memory folders, Open Knowledge Format.
+
+Of a file of notes each bullet becomes a record, and the prose of each section; heading and file are kept.
+Of a bundle in the Open Knowledge Format 0.2 each concept becomes a record.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, Final
+
+from ..core.draft import Draft
+from ..core.errors import BadInput
+from ..core.record import Record, iso_time
+from .front_matter import RESERVED, can_hold, join_front_matter, make_stem, split_front_matter
+from .source_files import SourceFiles, open_members
+from .source_items import Notes, ReadOptions, SourceItem, has_text, parse_time, with_origin
+from .table_files import make_json_row
+
+_HEADING: Final = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
+_BULLET: Final = re.compile(r"(?:[-*+]|\d+[.)])\s+(?=\S)")
+_COMMENT: Final = re.compile(r"<!--.*-->")
+_CODE: Final = ("```", "~~~")
+_TITLE_CHARS: Final = 80
+
+
+def read_markdown(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+    """A file of notes or a folder of them: a memory for each bullet, and for the prose of each section."""
+    seen: Counter[str] = Counter()
+    for name, text in _read_notes(source):
+        matter, body, first = split_front_matter(text, name)
+        count = 0
+        for heading, line, said in _list_statements(body):
+            count += 1
+            digest = blake2b(f"{heading}\n{said}".encode(), digest_size=12).hexdigest()
+            seen[f"{name} {digest}"] += 1
+            meta = with_origin({"heading": heading} if heading else {}, "front_matter", matter)
+            key = f"markdown {name} {digest} {seen[f'{name} {digest}']}"
+            draft = Draft(key=key, text=said, source=name, meta=meta)
+            yield SourceItem(draft=draft, where=f"{name}, line {first + line}")
+        if not count:
+            notes.skip(name, "has no text")
+
+
+def _read_notes(source: str) -> Iterator[tuple[str, str]]:
+    """The Markdown files of a source by name, without those that only list others."""
+    with open_members(source) as files:
+        names = files.list_names() if files.is_single else files.find("*.md")
+        for name in names:
+            if PurePosixPath(name).name not in RESERVED:
+                yield name, _read_file(files, name)
+
+
+def _read_file(files: SourceFiles, name: str) -> str:
+    with files.open(name) as file:
+        return file.read()
+
+
+def _list_statements(body: str) -> Iterator[tuple[str, int, str]]:
+    """Each bullet, and the prose of each section: with its heading and its line, from 0."""
+    reader = _NoteReader()
+    for number, line in enumerate(body.split("\n")):
+        yield from reader.take(number, line.rstrip())
+    yield from reader.finish()
+
+
+class _NoteReader:
+    """Reads notes line by line; a statement is complete when something else begins."""
+
+    def __init__(self) -> None:
+        self._headings: dict[int, str] = {}
+        self._begun, self._said = 0, list[str]()
+        self._in_bullet = self._in_code = False
+
+    def take(self, number: int, line: str) -> Iterator[tuple[str, int, str]]:
+        plain = not self._in_code and line[:1] not in (" ", "\t")
+        heading = _HEADING.fullmatch(line) if plain else None
+        bullet = _BULLET.match(line) if plain else None
+        is_after = self._in_bullet and plain and line and self._said[-1:] == [""]
+        if heading or bullet or is_after:
+            yield from self.finish()
+            self._in_bullet = bullet is not None
+        if heading:
+            kept = {level: name for level, name in self._headings.items() if level < len(heading[1])}
+            self._headings = {**kept, len(heading[1]): heading[2]}
+        elif not (plain and _COMMENT.fullmatch(line)):
+            self._add(number, line[bullet.end() :] if bullet else line)
+
+    def finish(self) -> Iterator[tuple[str, int, str]]:
+        text = "\n".join(self._said).strip("\n")
+        self._said.clear()
+        if text.strip():
+            yield _join_headings(self._headings), self._begun, text
+
+    def _add(self, number: int, line: str) -> None:
+        if not self._said:
+            self._begun = number
+        if line.lstrip().startswith(_CODE):
+            self._in_code = not self._in_code
+        self._said.append(line.removeprefix("  ") if self._in_bullet and self._said else line)
+
+
+def _join_headings(headings: Mapping[int, str]) -> str:
+    """The headings above a statement; the title of the file only where there is no other."""
+    below = [name for level, name in sorted(headings.items()) if level > 1]
+    return " / ".join(below) or headings.get(1, "")
+
+
+def write_notes(records: Iterable[Record], file: BinaryIO) -> int:
+    """Writes a file such as MEMORY.md: a bullet a record, below the heading it came with or its kind."""
+    sections: dict[str, list[str]] = {}
+    for record in records:
+        heading = record.meta.get("heading")
+        name = heading if isinstance(heading, str) and heading.isprintable() and heading else ""
+        lines = record.whole.text.strip().split("\n")
+        indented = [f"  {line}".rstrip() for line in lines[1:]]
+        text = "\n".join((f"- {lines[0].strip()}", *indented))
+        sections.setdefault(name or f"{record.kind.capitalize()}s", []).append(text)
+    parts = [f"## {name}\n\n" + "\n".join(texts) for name, texts in sections.items()]
+    file.write(("\n\n".join(("# Memory", *parts)) + "\n").encode())
+    return sum(map(len, sections.values()))
+
+
+def read_okf(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+    """A bundle of the Open Knowledge Format, as a folder, a zip or one file: a memory for each concept."""
+    for name, text in _read_notes(source):
+        matter, body, _line = split_front_matter(text, name)
+        if not has_text(matter.get("type")):
+            notes.skip(name, "has no `type` in its front matter, as concepts have")
+            continue
+        own = matter.get("eidet")
+        draft = _draft_own(own, body, name) if isinstance(own, dict) else _draft_concept(matter, body, name)
+        if draft is None:
+            notes.skip(name, "has no text")
+        else:
+            scope = own.get("scope") if isinstance(own, dict) else None
+            yield SourceItem(draft=draft, where=name, labels={"scope": scope} if has_text(scope) else {})
+
+
+def _draft_own(own: Mapping[str, Any], body: str, name: str) -> Draft:
+    """What an export of Eidet says of a record; its text is the body, unless Markdown cannot hold it."""
+    values = {name: value for name, value in own.items() if name != "scope"}
+    try:
+        return Draft(**{"text": body.strip("\n")} | values)
+    except TypeError:
+        raise BadInput(f"{name}: `eidet` names a field that no memory has") from None
+
+
+def _draft_concept(matter: Mapping[str, Any], body: str, name: str) -> Draft | None:
+    head = [matter[field] for field in ("title", "description") if has_text(matter.get(field))]
+    text = "\n\n".join(filter(None, (": ".join(head), body.strip())))
+    if not text:
+        return None
+    generated, sources = matter.get("generated"), matter.get("sources")
+    made = generated.get("at") if isinstance(generated, dict) else matter.get("timestamp")
+    first = sources[0] if isinstance(sources, list) and sources else {}
+    source = matter.get("resource") or (first.get("resource") if isinstance(first, dict) else None) or name
+    return Draft(
+        key=f"okf {name.removesuffix('.md')}",
+        kind="document",
+        text=text,
+        source=str(source),
+        occurred=parse_time(made, f"{name}: generated.at"),
+        meta=with_origin({}, "okf", matter),
+    )
+
+
+def write_bundle(records: Iterable[Record], file: BinaryIO) -> int:
+    """Writes a zip with a concept a record; what the format has no field for stands below `eidet`."""
+    listed: list[str] = []
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for record in records:
+            path, matter = _name_concept(record.scope, record.id), _describe_concept(record)
+            own = make_json_row(record)
+            del own["eidet"]
+            text = own["text"]
+            if can_hold(text):
+                del own["text"]
+            bundle.writestr(path[1:], join_front_matter({**matter, "eidet": own}, text))
+            title = re.sub(r"[\[\]\\]", "", matter["title"])
+            listed.append(f"* [{title}]({path[1:]}) - {matter['type']}")
+        index = "\n".join(("# Memory", "", *listed))
+        bundle.writestr("index.md", join_front_matter({"okf_version": "0.2"}, index))
+    return len(listed)
+
+
+def _name_concept(scope: str, id: str) -> str:
+    return f"/{make_stem(scope)}/{make_stem(id)}.md"
+
+
+def _describe_concept(record: Record) -> dict[str, Any]:
+    origins = [record.source] if record.source else []
+    origins += [_name_concept(record.scope, id) for id in record.derived_from]
+    reviewed = record.state.reviewed
+    matter: dict[str, Any] = {
+        "type": record.kind.capitalize(),
+        "title": record.whole.text.strip().partition("\n")[0][:_TITLE_CHARS] or record.id,
+        "generated": {"by": "process:eidet", "at": iso_time(record.created)},
+    }
+    if origins:
+        matter["sources"] = [{"resource": origin} for origin in origins]
+    if reviewed is not None:
+        matter["verified"] = [{"by": f"human:{reviewed.by or 'unnamed'}", "at": iso_time(reviewed.at)}]
+    if record.expires is not None:
+        matter["stale_after"] = str(iso_time(record.expires))[:10]
+    return matter

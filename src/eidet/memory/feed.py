@@ -1,0 +1,153 @@
+"""`memory.watch`: what changed in a scope, one change after another, and none missed.
+
+`read_changes` reads one page from the store; `watch` and `follow` ask `memory.admin.changes` for pages, so
+that they work wherever the memory is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ..core.errors import BadInput
+from ..core.record import Record, Trust
+from ..core.scope import Scope
+from ..parts import Parts
+
+if TYPE_CHECKING:
+    from . import Memory
+
+_PAUSE: Final = 0.25  # seconds between two looks when nothing is new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change of a scope. Go on after it with `watch(since=change.cursor)`.
+
+    `put`: a record is new, or has its next version. `gone`: the record that had this `seq` was deleted, is no
+    longer shown, or its next version follows. `reset`: the cursor is too old to tell what has gone since, so
+    drop all you hold; every record follows.
+    """
+
+    what: str
+    cursor: int
+    seq: int = 0
+    record: Record | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangePage:
+    """Changes in order, where to go on, and whether more are there already."""
+
+    changes: tuple[Change, ...] = ()
+    cursor: int
+    more: bool = False
+
+
+def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> ChangePage:
+    """What changed after a cursor, as of one moment; None stands for now.
+
+    What went comes first, with the cursor of before; whoever stops in between is told it again, and nothing
+    is missed.
+    """
+    head = parts.store.head()
+    if since is None or since == head.seq:
+        return ChangePage(cursor=head.seq)
+    found = None if since > head.seq else parts.store.changes(scope, since, limit)
+    if found is None or found.pruned > since > 0:
+        return ChangePage(changes=(Change(what="reset", cursor=0),), cursor=0, more=True)
+    gone = [Change(what="gone", cursor=since, seq=seq) for seq in found.gone]
+    seqs = [entry.seq for entry in found.entries]
+    records = parts.store.read(scope, seqs) if seqs else []
+    put = [
+        Change(what="put", cursor=seq, seq=seq, record=record)
+        for seq, record in zip(seqs, records, strict=True)
+        if record is not None and _is_shown(record, parts.clock())
+    ]
+    changes = [*gone, *put]
+    if changes:
+        changes[-1] = replace(changes[-1], cursor=found.head.seq)
+    return ChangePage(changes=tuple(changes), cursor=found.head.seq, more=found.head.seq < head.seq)
+
+
+def _is_shown(record: Record, now: float) -> bool:
+    """What is in quarantine or has expired is not told, as in `find`."""
+    expired = record.expires is not None and record.expires <= now
+    return record.trust is not Trust.QUARANTINED and not expired
+
+
+def check_cursor(since: int | None) -> int | None:
+    if since is not None and (type(since) is not int or since < 0):
+        raise BadInput(f"since must be the cursor of a change, 0 for everything, or None, not {since!r:.80}")
+    return since
+
+
+@dataclass(slots=True)
+class _Pace:
+    """How long to go on without news."""
+
+    wait: float | None
+    heard: float
+
+    @classmethod
+    def of(cls, wait: float | None) -> _Pace:
+        if wait is not None and (type(wait) not in (int, float) or not wait >= 0):
+            raise BadInput(f"wait must be a number of seconds from 0 up, or None, not {wait!r:.80}")
+        return cls(wait, time.monotonic())
+
+    def pause(self, page: ChangePage) -> float | None:
+        """Seconds until the next look; None if it is time to end."""
+        now = time.monotonic()
+        if page.changes or page.more:
+            self.heard = now
+            return 0.0
+        left = _PAUSE if self.wait is None else self.heard + self.wait - now
+        return min(left, _PAUSE) if left > 0 else None
+
+
+def watch(
+    self: Memory,
+    *,
+    scope: str | Scope = "default",
+    since: int | None = None,
+    wait: float | None = None,
+) -> Iterator[Change]:
+    """What changes in a scope from now on, or after the `cursor` of a change (0: everything), none missed.
+
+    Goes on until you leave the loop, or until nothing has changed for `wait` seconds; with 0, it ends with
+    what is there. Records in quarantine are not told. After a break, a change may be told twice.
+    """
+    pace, start = _Pace.of(wait), check_cursor(since)
+    if start is None:
+        start = self.admin.changes(scope=scope).cursor
+    return _watch(partial(self.admin.changes, scope=scope), start, pace)
+
+
+def _watch(changes: Callable[..., ChangePage], since: int, pace: _Pace) -> Iterator[Change]:
+    while True:
+        page = changes(since=since)
+        yield from page.changes
+        since, pause = page.cursor, pace.pause(page)
+        if pause is None:
+            return
+        time.sleep(pause)
+
+
+async def follow(
+    changes: Callable[..., Awaitable[ChangePage]], since: int | None, wait: float | None
+) -> AsyncIterator[Change]:
+    """`watch` for asyncio: without a cursor it begins when the first change is awaited."""
+    from asyncio import sleep
+
+    pace, since = _Pace.of(wait), check_cursor(since)
+    while True:
+        page = await changes(since=since)
+        for change in page.changes:
+            yield change
+        since, pause = page.cursor, pace.pause(page)
+        if pause is None:
+            return
+        await sleep(pause)

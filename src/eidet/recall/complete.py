@@ -1,0 +1,98 @@
+"""Answers that shall be complete: which questions want all records on a topic, and which records belong.
+
+A list on one topic is made of records that resemble each other, so that a record counts by its score and by
+its likeness to the best hits. The numbers were chosen on the lists and counts of the development sets
+(see `bench/complete.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ..core.hit import AllHits, Hit, Hits
+from ..index import Floats
+from ..models.embed.quantise import dequantise_all
+
+LOOKED_AT: Final = 1000  # hits that a complete answer is chosen from
+LEAST_OF_ALL: Final = 1e-6  # the lowest score of one of them
+_LIKE: Final = 5  # best hits that others are compared with
+_LIKENESS: Final = 8.0  # log odds that a cosine of 1 with one of them adds
+_MEMBER, _MAYBE = 5.0, 7.0  # log odds behind the first
+_SURE: Final = 0.1  # where the best score is lower, nothing is sure to belong
+
+_PHRASES: Final = (
+    r"how many|how often|number of|(every|each|all the) times?|so far|over time|history of|last time",
+    r"(list|name|show|show me|give me|tell me) (all|every)|over the (years?|months?|weeks?)",
+    r"all (of )?(the|my|our|your|his|her|their|these|those|them)|every(one|body|thing) (who|that|we|i)",
+    r"when (did|was|were|have|had) .*\blast",
+    r"wie oft|wie viele|jedes mal|combien de|chaque fois|cu[aá]nt[ao]s|cada vez|quante volte|ogni volta",
+    r"quantas vezes|hoe vaak|hoeveel keer",
+)
+_WANTS_ALL: Final = re.compile(
+    rf"\b({'|'.join(_PHRASES)})\b|^\W*(all|every|list|count)\b"
+    r"|^\W*(which|what) (\w+ ){0,2}?\w{2,}[^s\W]s (did|do|have|has|had|were|are)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_all(question: str) -> bool:
+    """Whether a question wants every record on its topic: how many, how often, all, every time, when last."""
+    return _WANTS_ALL.search(question) is not None
+
+
+def gather_all(found: Hits, width: int, limit: int) -> AllHits:
+    """The hits that belong to the topic, in order of time, those that may, and what the answer may lack.
+
+    `found` has hits of any score, best first; `width` is that of the vectors.
+    """
+    if not found:
+        return AllHits(scope=found.scope)
+    odds = _weigh_all(found, width)
+    order = sorted(range(len(found)), key=lambda at: -odds[at])
+    behind = [odds[order[0]] - odds[at] for at in order]
+    sure = _MEMBER if found[0].score >= _SURE else -1.0
+    member = [found[at] for at, gap in zip(order, behind, strict=True) if gap <= sure]
+    maybe = [found[at] for at, gap in zip(order, behind, strict=True) if sure < gap <= _MAYBE]
+    reasons = []
+    if len(member) > limit:
+        reasons.append(f"{len(member) - limit:,} more belong: ask with a higher limit")
+    if maybe:
+        reasons.append(f"{len(maybe):,} others may belong: see `maybe`")
+    if len(found) >= LOOKED_AT and behind[-1] <= _MAYBE:
+        reasons.append(f"only the best {LOOKED_AT:,} were looked at: ask for less at once, with a filter")
+    return AllHits(
+        hits=tuple(sorted(member[:limit], key=lambda hit: (hit.record.occurred, hit.record.seq))),
+        maybe=tuple(maybe[:limit]),
+        reason="; ".join(reasons),
+        scope=found.scope,
+    )
+
+
+def _weigh_all(found: Sequence[Hit], width: int) -> list[float]:
+    """The log odds of each hit, raised by its likeness to the best ones."""
+    rows = _unit_rows(found, width)
+    likeness = rows @ rows[:_LIKE].T
+    np.fill_diagonal(likeness, 0.0)
+    nearest = likeness.max(axis=1, initial=0.0)
+    shares = [min(max(hit.score, LEAST_OF_ALL), 1 - LEAST_OF_ALL) for hit in found]
+    return [
+        math.log(share / (1 - share)) + _LIKENESS * float(near)
+        for share, near in zip(shares, nearest, strict=True)
+    ]
+
+
+def _unit_rows(found: Sequence[Hit], width: int) -> Floats:
+    """The mean vector of each record, of length 1; zeros where it has none."""
+    vectors = dequantise_all([hit.record.vector for hit in found], [hit.record.level for hit in found], width)
+    rows = np.zeros((len(found), width), np.float32)
+    for row, vector in zip(rows, vectors, strict=True):
+        if vector is not None and len(vector) % (4 * width) == 0:
+            row[:] = np.frombuffer(vector, "<f4").reshape(-1, width).mean(axis=0)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Floats = (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
+    return unit

@@ -1,0 +1,93 @@
+"""The participants that a text names, by their whole name or its first word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from ..text.stopwords import STOP_WORDS
+
+KEPT_NAMES: Final = 2_048  # participants whose names are taken apart once
+PEOPLE_ROLES: Final = frozenset({"user", "human"})
+AGENT_ROLES: Final = frozenset({"assistant", "ai", "agent", "bot", "model"})
+_ROLES: Final = PEOPLE_ROLES | AGENT_ROLES | {"system", "tool"}
+_COMMON: Final = STOP_WORDS["en"] | frozenset(
+    ["may", "mark", "grace", "art", "bill", "hope", "joy", "rose", "faith", "april"]
+)
+# a word after these that is a name as well as another word is the name
+_BEFORE_NAME: Final = (
+    r"(?:(?<=\bdid )|(?<=\bdoes )|(?<=\bis )|(?<=\bwas )|(?<=\bhas )|(?<=\bwith )|(?<=\bto )|(?<=\babout )"
+    r"|(?<=\bby )|(?<=\bfrom )|(?<=\bfor )|(?<=\bof ))"
+)
+# first words that name nobody by themselves
+_NO_FIRST: Final = (
+    frozenset(["the", "a", "an", "my", "our", "your", "dr", "mr", "mrs", "ms", "mx", "prof", "sir", "st"])
+    | _ROLES
+)
+_SPACES: Final = re.compile(r"\s+")
+
+
+def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
+    """The participants that a text names, by their whole name or its first word, in order.
+
+    Of two who share a first name, a whole name means only one.
+    """
+    low = text.casefold()
+    found: dict[str, tuple[int, int]] = {}
+    for voice in voices:
+        if _is_name(voice) and (at := _find_name(text, low, voice)):
+            found[voice] = at
+    order = sorted(found, key=lambda who: (found[who][0], -found[who][1], len(who)))
+    return tuple(who for who in order if not _is_part_of_another(found[who], found.values()))
+
+
+def _is_part_of_another(part: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    return any(_within(part, other) for other in others)
+
+
+def _within(part: tuple[int, int], whole: tuple[int, int]) -> bool:
+    return part != whole and whole[0] <= part[0] and part[1] <= whole[1]
+
+
+@lru_cache(maxsize=KEPT_NAMES)
+def _is_name(who: str) -> bool:
+    return bool(who.strip()) and who.casefold() not in _ROLES
+
+
+def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
+    """From where to where a text names somebody first."""
+    for part in _calls(who):
+        if part.casefold() in low and (found := _pattern(part).search(text)):
+            return found.span()
+    return None
+
+
+@lru_cache(maxsize=KEPT_NAMES)
+def _pattern(name: str) -> re.Pattern[str]:
+    """A name in any case; one that is a common word too (Will, May) only where somebody is named."""
+    own = re.escape(name)
+    if name.casefold() in _COMMON:
+        return re.compile(rf"(?<=\w )(?:{own}['\u2019]s|{_BEFORE_NAME}{own})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w){own}(?:['\u2019]s)?(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=KEPT_NAMES)
+def _calls(who: str) -> tuple[str, ...]:
+    """What somebody is called: the whole name, or its first word if that is one."""
+    first = who.split(maxsplit=1)[0]
+    short = len(first) < 2 or first.casefold().rstrip(".") in _NO_FIRST
+    if short:
+        return (who,)
+    return tuple(dict.fromkeys((who, first)))
+
+
+def without(text: str, names: Sequence[str]) -> str:
+    """The text without the names and their possessive endings."""
+    low = text.lower()
+    for who in names:
+        for part in (*_calls(who), *who.split()[1:]):
+            if part.lower() in low or not (part.isascii() and low.isascii()):
+                text = _pattern(part).sub(" ", text)
+    return _SPACES.sub(" ", text).strip()
