@@ -4,10 +4,12 @@
     python bench/fit_ranking.py ../shared/data --check everyday.hit@1=.77    writes nothing, gates figures
 
 The model is linear: a softmax over a question's candidates. What speaks for a record never counts against it
-(weights of 0 or more); only its kind and length, and that it asks, may do so. The score is a logistic of the
-same features. Candidates dated after a question are left out: in two sets they are nearly always wrong. A
-sample of the questions is also asked in small letters, without signs, politely and in keywords. The same
-data, seed and numpy give the same file.
+(weights of 0 or more); only its kind and length, and that it asks, may do so. Each recipe, and a question
+that is a vector alone, has weights of its own. Two logistics tell whether the best hit is right and whether
+there is an answer. Candidates dated after a question are left out: in two sets they are nearly always wrong.
+A sample of the questions is also asked in small letters, without signs, politely and in keywords; by its
+vector; of a memory without what answers it; and of another memory. The same data, seed and numpy give the
+same file.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,11 +34,11 @@ import numpy as np
 
 from eidet import Memory
 from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.eval import Case, read_cases
-from eidet.recall import AUTO, Query, Recall
-from eidet.recall.features import NAMES, RISES, Pool, choose_rows, compute_features
-from eidet.recall.fuse import sum_signals
-from eidet.recall.model import DECIDES, HEAD, describe_best, measure_answer
+from eidet.recall import AUTO, RECIPES, Query, Recall, Recipe
+from eidet.recall.features import NAMES, RISES, SIGNALS, Pool, choose_rows, compute_features
+from eidet.recall.model import DECIDES, HEAD, VECTOR, WORDS, Head, describe_best, measure_question
 from eidet.text.stopwords import STOP_WORDS
 
 SEED = 7
@@ -46,17 +48,24 @@ REST = 5e-3  # how strongly weights are held near 0
 ROUNDS = 100
 START = 0.3  # roots of weights that only rise begin here: at 0 they would stay
 LEAST_SPREAD = 5e-3
-VARIED = 0.25  # of the questions are asked in another way, too
-VARIED_WEIGHT = 0.3
+VARIED = 0.25  # of the questions are asked in another way, too, by their vector, or without their gold
+LIGHT = 0.3  # the weight of those
 STRANGE = 6  # questions of another memory that a case is asked, which it cannot answer
-NOBODY = "nobody knows"
+PLAIN, OTHERWISE, NOBODY, REMOVED, BY_VECTOR = (
+    "plain",
+    "otherwise",
+    "nobody",
+    "removed",
+    "vector",
+)  # how asked
+ONLY_NEAR = Recipe(name=VECTOR, dense=1.0, words=0.0, context=1.0)
 FAMILIES = {"tmd-ambiguous": "tmd"}  # sets of one origin are left out together
 IMPORTANCE = 0.3  # the sets have none to learn from; between equals it decides
 # their gold tells little of scores; of changes, every question has a record that was right once
-NOISY = ("changes", "memdaily", "prefeval", "realmem", "tmd", "tmd-ambiguous")
+NOISY = ("changes", "prefeval", "realmem", "tmd", "tmd-ambiguous")
 IDENTIFIER = NAMES.index("identifier")
+SURER = np.array([name.startswith(("best", "ahead", "chance")) for name in HEAD])  # never makes less sure
 WEIGHTS = Path(__file__).parent.parent / "src" / "eidet" / "recall" / "weights"
-UNFITTED = replace(AUTO, fitted=False)  # the candidates do not depend on the weights of before
 _ENDS = ".,;:!?\"'()[]"
 
 Floats = np.ndarray[Any, np.dtype[Any]]
@@ -70,10 +79,9 @@ class Asked:
     gold: Floats
     count: int  # records that a full answer has; 0 where nothing answers it
     weight: float = 1.0
-    plain: bool = True  # as the set asks it
-    category: str = ""
+    how: str = PLAIN
     arms: Floats = field(default_factory=lambda: np.empty((0, 0)))  # BM25 and cosine, to compare with
-    bare: tuple[float, ...] = ()  # what the answer head reads beside features
+    known: tuple[float, ...] = ()  # what the heads read beside logits
 
 
 def keep_words(text: str) -> str:
@@ -111,14 +119,19 @@ def gather_case(memory: Memory, case: Case, other: Case, draw: random.Random) ->
     look = partial(look_up, recall, case.scope, ids)
     for question in (*case.questions, *case.unanswerable):
         at, gold = question.asked or latest, set(question.gold)
-        category, needed = question.category or "", question.needed
-        yield from look(question.text, at, gold, category=category, needed=needed)
+        yield from look(question.text, at, gold, needed=question.needed)
         if gold and draw.random() < VARIED:
-            varied = draw.choice(VARIANTS)(question.text)
-            yield from look(varied, at, gold, weight=VARIED_WEIGHT, plain=False)
+            yield from look(draw.choice(VARIANTS)(question.text), at, gold, LIGHT, OTHERWISE)
+        if gold and draw.random() < VARIED:
+            yield from look(question.text, at, gold, how=BY_VECTOR)
+        if gold and draw.random() < VARIED:
+            yield from look(question.text, at, set(), LIGHT, REMOVED, without=question.gold)
     strangers = [] if "@" in case.scope or other is case else [one.text for one in other.questions]
-    for text in (*draw.sample(strangers, min(STRANGE, len(strangers))), babble(draw), babble(draw)):
-        yield from look(text, latest, set(), weight=VARIED_WEIGHT, plain=False, category=NOBODY)
+    chosen = draw.sample(strangers, min(STRANGE, len(strangers)))
+    for text in (*chosen, babble(draw), babble(draw)):
+        yield from look(text, latest, set(), LIGHT, NOBODY)
+    for text in chosen:
+        yield from look(text, latest, set(), LIGHT, BY_VECTOR)
 
 
 def babble(draw: random.Random) -> str:
@@ -136,17 +149,21 @@ def look_up(
     at: float,
     gold: set[str],
     weight: float = 1.0,
-    plain: bool = True,
-    category: str = "",
+    how: str = PLAIN,
     needed: int = 0,
+    without: Sequence[str] = (),
 ) -> Iterator[Asked]:
     """What is known of a question's candidates; nothing where an exact rule answers it."""
-    query = Query(text=text, scope=Scope.of(scope), now=at, asked=at, limit=LIMIT, recipe=UNFITTED)
+    query = Query(text=text, scope=Scope.of(scope), now=at, asked=at, limit=LIMIT)
+    if how == BY_VECTOR:
+        query = replace(query, text="", vector=recall.embed(recall.understand(query).dense))
+    if without:
+        query = replace(query, where=~Where(ids=tuple(without)))
     ranking = recall.rank(query)
     if ranking is None or not len(ranking.found):
         return
     found, signals = ranking.found, ranking.signals
-    rows = choose_rows(found, signals, sum_signals(signals, len(found)), LIMIT)
+    rows = choose_rows(found, signals, LIMIT)
     if not ranking.asked.upcoming:
         rows = rows[found.traits.occurred[rows] <= at]
     if not len(rows):
@@ -155,8 +172,7 @@ def look_up(
     right = np.array([ids[seq] in gold for seq in found.seq[rows].tolist()], np.float32)
     arms = np.stack([found.words[rows], found.dense[rows]])
     features = np.ascontiguousarray(compute_features(pool), np.float32)
-    bare = measure_answer(pool)
-    yield Asked(features, right, needed or len(gold), weight, plain, category, arms, bare)
+    yield Asked(features, right, needed or len(gold), weight, how, arms, measure_question(pool))
 
 
 @dataclass
@@ -211,9 +227,9 @@ def minimise(cost: Callable[[Floats], tuple[float, Floats]], at: Floats, rounds:
     return at
 
 
-def raise_weights(roots: Floats) -> Floats:
+def raise_weights(roots: Floats, rises: Floats = RISES) -> Floats:
     """Weights of which those that must not count against a record are squares."""
-    return np.where(RISES, roots * roots, roots)
+    return np.where(rises, roots * roots, roots)
 
 
 class Ranker:
@@ -230,14 +246,13 @@ class Ranker:
         self.target = table.gold / np.maximum(many, 1)[table.owner]
         self.usable = many > 0
 
-    def fit(self, left_out: Iterable[str] = ()) -> Floats:
-        """A weight for each feature."""
-        weight, hidden = self._weigh_questions(set(left_out)), set(left_out)
-        assert not hidden or weight.any()
+    def fit(self, left_out: Iterable[str] = (), recipe: Recipe = AUTO) -> Floats:
+        """A weight for each feature that a recipe looks at."""
+        weight = self._weigh_questions(set(left_out), by_vector=recipe is ONLY_NEAR)
         chosen = (weight > 0).nonzero()[0]
         sizes = np.diff(np.append(self.table.starts, len(self.wide)))[chosen]
         inside = (weight > 0)[self.table.owner]
-        wide, target, weight = self.wide[inside], self.target[inside], weight[chosen]
+        wide, target, weight = self.wide[inside] * looks_at(recipe), self.target[inside], weight[chosen]
         starts, owner = np.concatenate(([0], np.cumsum(sizes)[:-1])), np.repeat(np.arange(len(sizes)), sizes)
 
         def cost(roots: Floats) -> tuple[float, Floats]:
@@ -254,58 +269,80 @@ class Ranker:
             return loss + REST * float(at @ at) / 2, slope * np.where(RISES, 2 * roots, 1.0)
 
         found = minimise(cost, np.where(RISES, START, 0.0), ROUNDS)
-        weights: Floats = raise_weights(found) / self.scale
+        weights: Floats = raise_weights(found) / self.scale * looks_at(recipe)
         return weights
 
-    def _weigh_questions(self, hidden: set[str]) -> Floats:
+    def _weigh_questions(self, hidden: set[str], by_vector: bool) -> Floats:
         """A set counts by the root of its questions, so that no large one decides."""
         sets = np.array(self.table.sets)
-        weight = np.array([one.weight for one in self.table.asked], np.float32) * self.usable
+        asked = np.array([one.weight * ((one.how == BY_VECTOR) == by_vector) for one in self.table.asked])
+        weight = asked.astype(np.float32) * self.usable
         for name in set(self.table.sets):
             own = sets == name
             weight[own] *= 0 if name in hidden else 1 / np.sqrt(max(1, (own & self.usable).sum()))
         return weight / weight.sum()
 
 
-def fit_answer(table: Table, ranking: Floats, left_out: Iterable[str] = ()) -> tuple[Floats, float]:
-    """The weights of the score of a best hit, and how the others fall."""
+def looks_at(recipe: Recipe) -> Floats:
+    """1 for each feature that a recipe looks at; what smooths and what kind it is need both arms."""
+    weights = {signal: getattr(recipe, signal, recipe.dense * recipe.words) for signal in SIGNALS}
+    looked = [
+        weights[signal] > 0 and (name != "smoothed" or recipe.context > 0)
+        for name, signal in zip(NAMES, SIGNALS, strict=True)
+    ]
+    return np.array(looked, np.float32)
+
+
+def fit_head(table: Table, ranking: Floats, asked_by: str = WORDS, left_out: Iterable[str] = ()) -> Head:
+    """Whether the best hit is right, whether there is an answer, and how the others fall."""
     hidden = {*left_out, *NOISY}
-    rows, right, weight, behind = [], [], [], []
+    rows, right, behind, share, answer_share = [], [], [], [], []
     sets = np.array(table.sets)
     for at, one in enumerate(table.asked):
-        if table.sets[at] in hidden or not (one.plain or one.category == NOBODY):
+        if table.sets[at] in hidden or one.how == OTHERWISE or (one.how == BY_VECTOR) != (asked_by == VECTOR):
             continue
         logits, order = rank(one, ranking)
-        rows.append(describe_best(one.features[order[0]], logits, one.bare))
-        right.append(float(one.gold[order[0]]))
-        weight.append(one.weight / np.sqrt((sets == table.sets[at]).sum()))
+        rows.append(describe_best(logits, one.known))
+        right.append((float(one.gold[order[0]]), float(one.count > 0)))
         behind.append((logits[1:LIMIT] - logits[0], one.gold[order[1:LIMIT]]))
-    given, label, share = np.stack(rows), np.array(right), np.array(weight)
-    share /= share.sum()
+        answer_share.append(one.weight / np.sqrt((sets == table.sets[at]).sum()))
+        share.append(0.0 if one.how == REMOVED else answer_share[-1])
+    given, label = np.stack(rows), np.array(right)
+    weights = fit_logistic(given, label[:, 0], np.array(share))
+    answer = fit_logistic(given, label[:, 1], np.array(answer_share))
+    sizes = [len(gap) for gap, _ in behind]
+    gaps, gold = (np.concatenate([pair[at] for pair in behind]) for at in (0, 1))
+    best, shares = np.repeat(given @ weights, sizes), np.repeat(share, sizes)
+
+    def loss_of(slope: float) -> float:
+        return float((shares * lose(to_chance(best + slope * gaps), gold)).sum())
+
+    return Head(weights, answer, min(np.arange(0.2, 4.0, 0.05).tolist(), key=loss_of))
+
+
+def fit_logistic(given: Floats, label: Floats, share: Floats) -> Floats:
+    """The weights of each column, the first of which is always 1."""
     spread = given.std(axis=0)
     scale = np.where(spread > LEAST_SPREAD, spread, np.inf)
     scale[0] = 1.0
     held = np.full(given.shape[1], REST)
     held[0] = 0.0
-    given /= scale
+    scaled, part = given / scale, share / share.sum()
 
-    def cost(at: Floats) -> tuple[float, Floats]:
-        odds = given @ at
-        chance = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-        loss = float((share * lose(chance, label)).sum()) + float(held @ (at * at)) / 2
-        return loss, ((chance - label) * share) @ given + held * at
+    def cost(roots: Floats) -> tuple[float, Floats]:
+        at = raise_weights(roots, SURER)
+        chance = to_chance(scaled @ at)
+        loss = float((part * lose(chance, label)).sum()) + float(held @ (at * at)) / 2
+        slope = ((chance - label) * part) @ scaled + held * at
+        return loss, slope * np.where(SURER, 2 * roots, 1.0)
 
-    answer = minimise(cost, np.zeros(given.shape[1]), ROUNDS)
-    gaps = np.concatenate([gap for gap, _ in behind])
-    gold = np.concatenate([own for _, own in behind])
-    best = np.repeat(given @ answer, [len(gap) for gap, _ in behind])
-    shares = np.repeat(share, [len(gap) for gap, _ in behind])
+    found = minimise(cost, np.where(SURER & np.isfinite(scale), START, 0.0), ROUNDS)
+    return raise_weights(found, SURER) / scale
 
-    def loss_of(slope: float) -> float:
-        chance = 1 / (1 + np.exp(-np.clip(best + slope * gaps, -30, 30)))
-        return float((shares * lose(chance, gold)).sum())
 
-    return answer / scale, min(np.arange(0.2, 4.0, 0.05).tolist(), key=loss_of)
+def to_chance(odds: Floats) -> Floats:
+    """Probabilities of log odds."""
+    return 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
 
 
 def lose(chance: Floats, right: Floats) -> Floats:
@@ -358,26 +395,26 @@ def calibration(scores: Floats, right: Floats) -> float:
     )
 
 
-def report(table: Table, name: str, ranking: Floats, answer: Floats) -> dict[str, float]:
+def report(table: Table, name: str, ranking: Floats, head: Head) -> dict[str, float]:
     """The figures of one set."""
-    own = [at for at, of in enumerate(table.sets) if of == name and table.asked[at].plain]
-    told, scores, right, nothing = [], [], [], []
-    for at in own:
+    told, right, scores, answered, nothing = [], [], [], [], []
+    for at, of in enumerate(table.sets):
         one = table.asked[at]
+        if of != name or one.how != PLAIN:
+            continue
         logits, order = rank(one, ranking)
-        score = 1 / (1 + np.exp(-float(describe_best(one.features[order[0]], logits, one.bare) @ answer)))
+        known = describe_best(logits, one.known)
+        scores.append(float(to_chance(known @ head.right)))
+        right.append(float(one.gold[order[0]]))
+        (answered if one.count else nothing).append(float(known @ head.answer))
         if one.count:
             told.append(measure(one.gold[order], one.count))
-            scores.append(score)
-            right.append(float(one.gold[order[0]]))
-        else:
-            nothing.append(score)
     score, good = np.array(scores), np.array(right)
     return {
         **dict(zip(FIGURES, np.mean(told, axis=0).tolist(), strict=True)),
         "right-AUROC": auroc(score[good > 0], score[good == 0]),
-        "AUROC": auroc(score, nothing),
-        "ECE": calibration(score, good),
+        "AUROC": auroc(answered, nothing),
+        "calibration": 1.0 - calibration(score, good),
     }
 
 
@@ -386,7 +423,7 @@ def report_plain(table: Table, name: str) -> dict[str, tuple[float, ...]]:
     found: dict[str, list[tuple[float, ...]]] = {"BM25": [], "cosine": [], "RRF": []}
     for at, of in enumerate(table.sets):
         one = table.asked[at]
-        if of != name or not one.plain or not one.count:
+        if of != name or one.how != PLAIN or not one.count:
             continue
         ranks = [(-arm).argsort(kind="stable").argsort(kind="stable") for arm in one.arms]
         both = sum(1 / (60 + rank) for rank in ranks)
@@ -403,10 +440,16 @@ def list_together(names: Sequence[str], name: str) -> list[str]:
 _RANKER: list[Ranker] = []  # of the process, for the fits that leave a set out
 
 
-def leave_out(names: Sequence[str], name: str) -> tuple[Floats, Floats, float]:
+def leave_out(names: Sequence[str], name: str) -> tuple[Floats, Head]:
     hidden = list_together(names, name)
     ranking = _RANKER[0].fit(hidden)
-    return ranking, *fit_answer(_RANKER[0].table, ranking, hidden)
+    return ranking, fit_head(_RANKER[0].table, ranking, left_out=hidden)
+
+
+def fit_recipe(recipe: Recipe) -> Floats:
+    ranking = np.round(_RANKER[0].fit(recipe=recipe), 4)
+    ranking[NAMES.index("importance")] = IMPORTANCE if recipe.importance else 0.0
+    return ranking
 
 
 def main() -> None:
@@ -424,20 +467,21 @@ def main() -> None:
     names = [path.name.partition("-dev")[0] for path in paths]
     table = gather_all(paths, names, given.cache, given.embedder)
     _RANKER.append(Ranker(table))
-    ranking = np.round(_RANKER[0].fit(), 4)
-    ranking[NAMES.index("importance")] = IMPORTANCE
-    answer, behind = fit_answer(table, ranking)
     figures: dict[str, dict[str, float]] = {}
-    if not given.quick:
-        with ProcessPoolExecutor(2) as pool:
+    recipes = (*dict.fromkeys(RECIPES.values()), ONLY_NEAR)
+    with ProcessPoolExecutor(2) as pool:
+        rows = dict(zip([one.name for one in recipes], pool.map(fit_recipe, recipes), strict=True))
+        if not given.quick:
             fits = dict(zip(names, pool.map(partial(leave_out, names), names), strict=True))
-        figures = {name: report(table, name, *fits[name][:2]) for name in names}
+            figures = {name: report(table, name, *fits[name]) for name in names}
+    heads = {WORDS: fit_head(table, rows[AUTO.name]), VECTOR: fit_head(table, rows[VECTOR], VECTOR)}
     for name in names:
-        tell(name, figures.get(name, {}), report(table, name, ranking, answer), report_plain(table, name))
+        seen = report(table, name, rows[AUTO.name], heads[WORDS])
+        tell(name, figures.get(name, {}), seen, report_plain(table, name))
     if given.check:
         sys.exit("\n".join(list_missed(figures, given.check)) or 0)
     if not given.embedder:
-        write(given.day, paths, ranking, np.round(answer, 4), behind)
+        write(given.day, paths, rows, heads)
 
 
 def gather_all(
@@ -475,7 +519,7 @@ def list_missed(figures: dict[str, dict[str, float]], wanted: Sequence[str]) -> 
             yield f"{name}: {figure} is {figures[name][figure]:.3f}, below {least}"
 
 
-def write(day: str, paths: Sequence[Path], ranking: Floats, answer: Floats, behind: float) -> None:
+def write(day: str, paths: Sequence[Path], rows: Mapping[str, Floats], heads: Mapping[str, Head]) -> None:
     """The file of a version, the same for the same data."""
     digest = hashlib.sha256()
     for path in paths:
@@ -484,14 +528,25 @@ def write(day: str, paths: Sequence[Path], ranking: Floats, answer: Floats, behi
         "version": day,
         "seed": SEED,
         "data": digest.hexdigest(),
-        "ranking": dict(zip(NAMES, ranking.tolist(), strict=True)),
-        "answer": dict(zip(HEAD, answer.tolist(), strict=True)),
-        "behind": round(behind, 4),
+        "ranking": {name: name_weights(row, NAMES) for name, row in rows.items()},
+        "heads": {
+            name: {
+                "right": name_weights(head.right, HEAD),
+                "answer": name_weights(head.answer, HEAD),
+                "behind": round(head.behind, 4),
+            }
+            for name, head in heads.items()
+        },
     }
     WEIGHTS.mkdir(exist_ok=True)
     (WEIGHTS / f"{day}.json").write_text(
         json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
+
+
+def name_weights(row: Floats, names: Sequence[str]) -> dict[str, float]:
+    """Those that are not 0."""
+    return {name: weight for name, weight in zip(names, np.round(row, 4).tolist(), strict=True) if weight}
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ _BY_TYPE: Final[dict[Any, Unpack]] = {
 
 def unpack_hits(said: Said) -> Hits:
     hits, trace = unpack(list[Hit], said["hits"]), unpack(Trace | None, said.get("trace"))
-    return Hits(hits, trace, said["scope"], said["wants_all"])
+    return Hits(hits, trace, said["scope"], said["wants_all"], said["answered"])
 
 
 def unpack_all_hits(said: Said) -> AllHits:

@@ -139,17 +139,24 @@ class Hits(Sequence[Hit]):
     """The answer of a recall: hits, best first, the trace if it was asked for, and where it was asked.
 
     `wants_all` says that the question sounds like one for `recall_all`: "how often did we …?"
+    `answered` is how likely the memory has an answer at all.
     """
 
-    __slots__ = ("_hits", "scope", "trace", "wants_all")
+    __slots__ = ("_hits", "answered", "scope", "trace", "wants_all")
 
     def __init__(
-        self, hits: Sequence[Hit], trace: Trace | None = None, scope: str = "", wants_all: bool = False
+        self,
+        hits: Sequence[Hit],
+        trace: Trace | None = None,
+        scope: str = "",
+        wants_all: bool = False,
+        answered: float = 0.0,
     ) -> None:
         self._hits = tuple(hits)
         self.trace: Trace | None = trace
         self.scope: str = scope
         self.wants_all: bool = wants_all
+        self.answered: float = max((answered, *(hit.score for hit in self._hits)))
 
     def __len__(self) -> int:
         return len(self._hits)

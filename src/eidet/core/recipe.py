@@ -29,9 +29,8 @@ class Recipe:
     `talk_terms` terms: they help among turns and hurt among long messages. When even the best score
     is below `nothing`, nothing is answered.
 
-    A recipe that is `fitted` ranks by the weights that were learnt (docs/how-it-works/retrieval.md); its own
-    only say how much more or less than in "auto" a signal counts, and 0 leaves it out. Any other adds the
-    signals up.
+    Named recipes rank by weights that were learnt (docs/how-it-works/retrieval.md). Weights of your own say
+    how much more or less than in "auto" a signal counts; 0 leaves it out.
     """
 
     name: str = "own"
@@ -52,7 +51,6 @@ class Recipe:
     talk_terms: int = 28
     nothing: float = 0.015
     depth: int = 400
-    fitted: bool = False
 
     def __post_init__(self) -> None:
         for name in WEIGHTS:
@@ -65,5 +63,5 @@ class Recipe:
             raise BadInput(f"nothing must be a score from 0 to 1, not {self.nothing!r}")
 
 
-_SETTINGS: Final = {"name", "half_life_days", "talk_terms", "nothing", "depth", "fitted"}
+_SETTINGS: Final = {"name", "half_life_days", "talk_terms", "nothing", "depth"}
 WEIGHTS: Final = tuple(field.name for field in fields(Recipe) if field.name not in _SETTINGS)

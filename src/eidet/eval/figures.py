@@ -8,7 +8,16 @@ from typing import Final
 
 import numpy as np
 
-from .ranking_metrics import Bin, Ranks, Values, calibration, collapse_sessions, marks, score_figures
+from .ranking_metrics import (
+    Bin,
+    Ranks,
+    Values,
+    calibration,
+    collapse_sessions,
+    marks,
+    measure_auroc,
+    score_figures,
+)
 from .runner import QuestionAnswer, RankedHit, RunAnswers, Variant
 
 _Columns = Mapping[str, Values]
@@ -108,6 +117,9 @@ def _trust(asked: RunAnswers) -> dict[str, Figure]:
         right.append(any(hit.gold for hit in answer.found[:1]))
     count = len(best) + len(asked.unanswerable)
     scores = score_figures(best, right, asked.unanswerable)
+    if asked.unanswered:
+        answered = np.array([answer.answered for answer in asked.answers])
+        scores = {"AUROC": measure_auroc(answered, np.array(asked.unanswered)), **scores}
     return {name: Figure(value=v, low=v, high=v, questions=count) for name, v in scores.items()}
 
 

@@ -129,7 +129,7 @@ def calibration(scores: Values, gold: Found, bins: int = 10) -> list[Bin]:
 
 # Whether scores can be trusted: the best score of each question against whether it was right.
 #
-# AUROC         how often a question with an answer has a higher best score than one without
+# AUROC         how often `answered` is higher for a question with an answer than for one without
 # right-AUROC   how often a right first hit has a higher score than a wrong one, or than one of no answer
 # calibration   1 less the mean gap between score and share of right first hits, over ten bins
 
@@ -144,16 +144,14 @@ def score_figures(
     scores = np.array([*best, *unanswerable])
     truth = np.array([*right, *[False] * len(unanswerable)], np.bool_)
     scored: dict[str, float] = {}
-    if unanswerable and best:
-        scored["AUROC"] = _measure_auroc(np.array(best), np.array(unanswerable))
     if truth.any() and not truth.all():
-        scored["right-AUROC"] = _measure_auroc(scores[truth], scores[~truth])
+        scored["right-AUROC"] = measure_auroc(scores[truth], scores[~truth])
     if len(scores):
         scored["calibration"] = 1.0 - _measure_calibration_error(scores, truth)
     return scored
 
 
-def _measure_auroc(above: Values, below: Values) -> float:
+def measure_auroc(above: Values, below: Values) -> float:
     """The share of pairs in which the one of `above` is larger; equal ones count half."""
     everything = np.sort(np.concatenate((above, below)))
     ranks = (

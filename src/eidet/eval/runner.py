@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from .. import Hit, Memory, Recipe, Refused
+from .. import Hit, Hits, Memory, Recipe, Refused
 from ..recall import recipe_of
 from .cases import Case, Question
 from .contexts import measure_contexts
@@ -72,6 +72,7 @@ class QuestionAnswer:
     found: tuple[RankedHit, ...]
     sessions: tuple[str | None, ...]  # as they come when sessions are asked for, not records
     millis: float
+    answered: float = 0.0  # how likely there is an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,7 @@ class RunAnswers:
 
     answers: tuple[QuestionAnswer, ...]
     unanswerable: tuple[float, ...] = ()  # the best score of each question that nothing answers
+    unanswered: tuple[float, ...] = ()  # of each of those, how likely there is an answer
     contexts: Mapping[str, Values]  # by figure, a number per answer
     records: int
     load_seconds: float
@@ -109,14 +111,19 @@ def ask(
                 tell(len(case.records))
             loaded = time.perf_counter() - began
             answers = tuple(_answers(memory, cases, recipe, depth, tell))
-            unanswerable = tuple(_best_scores(memory, cases, recipe))
+            nothing = tuple(_ask_unanswerable(memory, cases, recipe))
             contexts = measure_contexts(memory, answers, recipe, budgets, seed)
         finally:
             if variant.place != _IN_RAM:
                 _empty_scopes(memory, cases)
     count = sum(len(case.records) for case in cases)
     return RunAnswers(
-        answers=answers, unanswerable=unanswerable, contexts=contexts, records=count, load_seconds=loaded
+        answers=answers,
+        unanswerable=tuple(max((hit.score for hit in hits), default=0.0) for hits in nothing),
+        unanswered=tuple(hits.answered for hits in nothing),
+        contexts=contexts,
+        records=count,
+        load_seconds=loaded,
     )
 
 
@@ -138,14 +145,15 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
     gold = frozenset(question.gold)
     found = tuple(rank_hit(hit, scope, gold, told=at < _TOLD) for at, hit in enumerate(hits))
     sessions = _sessions(memory, scope, question, recipe, depth) if question.sessions else ()
-    return QuestionAnswer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
+    return QuestionAnswer(
+        question=question, scope=scope, found=found, sessions=sessions, millis=millis, answered=hits.answered
+    )
 
 
-def _best_scores(memory: Memory, cases: Sequence[Case], recipe: Recipe) -> Iterator[float]:
+def _ask_unanswerable(memory: Memory, cases: Sequence[Case], recipe: Recipe) -> Iterator[Hits]:
     for case in cases:
-        for question in case.unanswerable:
-            hits = memory.recall(question.text, scope=case.scope, limit=1, recipe=recipe, now=question.asked)
-            yield max((hit.score for hit in hits), default=0.0)
+        for one in case.unanswerable:
+            yield memory.recall(one.text, scope=case.scope, limit=1, recipe=recipe, now=one.asked)
 
 
 def _sessions(

@@ -11,7 +11,6 @@ from ..text.analysis import QUESTION
 
 WINDOW: Final = 6  # turns before and after that count as the context
 BESIDE: Final = 0.5  # how much the turns right before and after count for the dense of one
-_ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
 
 Floats = NDArray[Any]  # of any width of float
 
@@ -21,7 +20,6 @@ class _TurnShape(NamedTuple):
 
     share     1 for a turn of talk, fading to 0 for a long message
     rest      what is left of 1
-    asking    -1 for a short question, fading to 0 for one in which somebody tells what they ask about
     link      how much each turn and the next count for each other
     weights   what each candidate and those beside it count together
     """
@@ -29,7 +27,6 @@ class _TurnShape(NamedTuple):
     terms: int
     share: Floats
     rest: Floats
-    asking: Floats
     link: Floats
     weights: Floats
 
@@ -51,7 +48,7 @@ class TurnLine:
         key = session.astype(np.int64) * (1 << 32) + turn
         self._order = _list_turns(key, session)
         self.count: int = len(key) if self._order is None else len(self._order)
-        self._flags, self._length = flags, length
+        self._length = length
         self._talk: _TurnShape | None = None  # the last one that was asked for
         self._fill(self._pick(key), self._pick(who), self._pick(flags))
 
@@ -76,10 +73,8 @@ class TurnLine:
 
     def _measure_talk(self, terms: int) -> _TurnShape:
         share = self._fade(terms)
-        asks = np.where((self._flags & QUESTION) > 0, -1.0, 0.0)
-        asking = self._fade(min(_ASKING_TERMS, terms)) * asks
         link, weights = self._link_turns(share)
-        return _TurnShape(terms, share, 1 - share, asking, link, weights)
+        return _TurnShape(terms, share, 1 - share, link, weights)
 
     def _fade(self, terms: int) -> Floats:
         """1 up to so many terms, 0 from twice as many on."""

@@ -30,10 +30,10 @@ from ..text.flags import list_names
 from .asked_moment import FIRST, LAST, NOW
 from .asked_session import read_sessions
 from .asked_time import keep_time
-from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
+from .fuse import Ranked, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
 from .later import put_in_time, show_changes
-from .model import load_weights, rank_fitted
+from .model import load_weights, rank_candidates
 from .query import Query
 from .query_rules import count_to_read, least_for, list_losses, recipe_for, zone_of
 from .reasons import explain_hit
@@ -43,7 +43,7 @@ from .session_order import find_sessions
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .standing import add_instructions
-from .state_nearness import POOL, explain_fields, search_states, weigh_states
+from .state_nearness import POOL, explain_fields, rank_states, search_states, weigh_states
 from .understand import LONGEST, Understood, understand_query
 
 NAMING = 5  # hits whose texts tell which words of a question are names
@@ -126,25 +126,18 @@ class Recall:
         add_details(millis=clock.millis, searched=found.searched, kept=found.kept)
         trace = None
         if query.explain:
-            trace = self._trace(
-                query,
-                terms,
-                found,
-                ranked,
-                clock,
-                (*asked.notes(), *notes, *list_losses(found, records), *missing_of(self.store)),
-            )
-        return Hits(best, trace, query.scope.path)
+            said = (*asked.notes(), *notes, *list_losses(found, records), *missing_of(self.store))
+            trace = self._trace(query, terms, found, ranked, clock, said)
+        return Hits(best, trace, query.scope.path, answered=ranked.answered)
 
     def _order(
         self, query: Query, found: Candidates, signals: Signals, asked: Understood, limit: int
     ) -> Ranked:
-        """By the fitted weights; by those of a recipe where it has its own, or where no text is asked."""
-        recipe = recipe_for(query)
-        plain = query.state is not None or query.vector is not None or query.unit != "record"
-        if plain or not recipe.fitted or not signals.terms:
-            return fuse(found, signals, recipe, limit, query.unit)
-        return rank_fitted(found, signals, asked, recipe, limit, load_weights(self.ranking))
+        """By the fitted weights; states by how near they are."""
+        if query.state is not None:
+            return rank_states(found, signals, limit, query.unit)
+        weights = load_weights(self.ranking)
+        return rank_candidates(found, signals, asked, recipe_for(query), limit, weights, query.unit)
 
     def _read_texts(
         self,
@@ -161,7 +154,7 @@ class Recall:
             return explain_fields(hits, query.state, signals)
         if query.unit != "record":
             return hits
-        if query.understand and query.recipe.fitted and not asked.identifiers:
+        if query.understand and not asked.identifiers:
             ids = frozenset(map(term_id, terms))
             if asked.moment in (FIRST, LAST) and not asked.several:
                 hits = put_in_time(hits, asked.moment, ids, found)
@@ -195,7 +188,7 @@ class Recall:
     def _weigh(self, query: Query, found: Candidates, asked: Understood, terms: tuple[str, ...]) -> Signals:
         """What speaks for each candidate."""
         zone, recipe = zone_of(query, asked), recipe_for(query)
-        signals = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
+        signals = signals_of(found, asked, recipe, query.asked, zone, len(terms))
         signals = keep_time(signals, found, asked, query.asked, zone)
         if query.state is None:
             return signals
@@ -203,11 +196,9 @@ class Recall:
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""
-        trace = None
-        if query.explain:
-            notes = ("the query has no word to look for", *missing_of(self.store))
-            trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
-        return Hits([], trace, query.scope.path)
+        notes = ("the query has no word to look for", *missing_of(self.store))
+        trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
+        return Hits([], trace if query.explain else None, query.scope.path)
 
     def understand(self, query: Query, head: Head | None = None) -> Understood:
         """What the query means; what the caller said stands in place of what its words say."""

@@ -22,26 +22,26 @@ from .understand import Understood
 
 Floats = NDArray[Any]
 
-BEST: Final = 50  # candidates of each arm, and of the sum of the signals, that are ranked
+BEST: Final = 50  # candidates of each arm, and of both together, that are ranked
 LONG_TERMS: Final = 200.0  # what a record in several units counts as
 LATER: Final = 60.0  # by which all places count as later ones, so that the first is not everything
 ASIDE: Final = 30.0  # terms from which on a question tells something, too
 _KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 
 
-def choose_rows(found: Candidates, signals: Signals, sums: Floats, limit: int) -> NDArray[np.intp]:
-    """The rows worth ranking, rising: the best of each arm, of the sum, and those with what is named."""
+def choose_rows(found: Candidates, signals: Signals, limit: int) -> NDArray[np.intp]:
+    """The rows worth ranking, rising: the best of each arm, of both, and those with what is named."""
     if len(found) <= 2 * BEST:
         return np.arange(len(found))
     best = max(BEST, limit)
     picked = np.zeros(len(found), np.bool_)
     aligned = found.traits.aligned
-    for values in (found.dense, found.words, sums, *(() if aligned is None else (aligned,))):
+    for values in (found.dense, found.words, signals.match, *(() if aligned is None else (aligned,))):
         picked[_top(values, best)] = True
-    for name in ("identifier", "date"):
+    for name in ("identifier", "date", "asked", "speaker"):
         if name in signals.shares:
             here = (signals.shares[name] > 0).nonzero()[0]
-            picked[here[_top(sums.take(here), best)]] = True
+            picked[here[_top(signals.match.take(here), best)]] = True
     return picked.nonzero()[0]
 
 
@@ -84,10 +84,9 @@ class Pool:
         self.asking: Floats = marks[0]
         self.has: Floats = marks[1:4]
         self.tells: Floats = marks[4:]
-        context = signals.shares.get("context")
         own = 0.5 * self.near_share + 0.5 * self.covered_share
-        self.around: Floats = own if context is None else context.take(rows)
-        self.date: Floats = self.nothing if signals.times is None else signals.times.take(rows)
+        self.around: Floats = self.share("context") if "context" in signals.shares else own
+        self.date: Floats = self.share("date")
         self.kind: Floats = traits.kind.take(rows)
         self.who: Floats = traits.who.take(rows)
 

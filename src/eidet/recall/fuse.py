@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
@@ -16,14 +15,11 @@ from ..core.errors import Unavailable
 from ..core.hit import Hit, Reasons, Signal
 from ..index import Candidates
 from ..models.rerank import Reranker, score_checked
-from .calibrate import calibrate_scores, fits
 from .recipes import Recipe
 from .signals import Signals
 
 RANKED: Final = ("dense", "words")
 STRANGE: Final = 4.0  # without one word in common, so many times the score is wanted
-MANY: Final = 8  # times the limit: of so many candidates, only the best are put in order
-POOL: Final = 0.1  # what each further good turn adds to the score of its session, at most two
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,9 +28,9 @@ class Ranked:
 
     rows: NDArray[np.intp]
     scores: list[float] = field(default_factory=list)
+    answered: float = 0.0  # how likely there is an answer
     values: dict[str, NDArray[Any]] = field(default_factory=dict)
     shares: Callable[[], dict[str, NDArray[Any]]] = dict  # by signal, what it adds for each candidate
-    weights: dict[str, float] = field(default_factory=dict)  # of a recipe's own
     alone: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     columns: dict[str, SignalColumn] = field(default_factory=dict)  # of all hits, once one is asked about
 
@@ -59,9 +55,7 @@ class Ranked:
         return tuple(sorted(signals, key=_share_of, reverse=True))
 
     def list_weights(self) -> dict[str, float]:
-        """How much each signal counts, adding up to one: its weight, or what it adds for the best hits."""
-        if self.weights:
-            return self.weights
+        """How much each signal counts, adding up to one: by what it adds for the best hits."""
         added = {
             name: float(abs(shares[self.rows]).max(initial=0.0)) for name, shares in self.shares().items()
         }
@@ -99,35 +93,6 @@ class SignalColumn:
         return Signal(name=name, value=float(self.values[at]), share=share, rank=rank)
 
 
-def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: str = "record") -> Ranked:
-    """Adds the signals up by weight; equal scores: the newer one first.
-
-    An arm that found nothing gives its weight to the others. Where even the best is no answer, there
-    is none.
-    """
-    sums = sum_signals(signals, len(found))
-    pooled = sums if unit == "record" else _pool_sums(sums, found, unit)
-    rows = _order_rows(pooled, found, signals, unit, limit)
-    return settle(
-        Ranked(
-            rows=rows,
-            scores=calibrate_scores(pooled[rows], rows, found, signals, recipe).tolist(),
-            values=signals.values,
-            shares=partial(_weigh_shares, signals),
-            weights=signals.weights,
-            alone=found.traits.session < 0,
-        ),
-        found,
-        signals,
-        recipe,
-        unit,
-    )
-
-
-def _weigh_shares(signals: Signals) -> dict[str, NDArray[Any]]:
-    return {name: signals.shares[name] * weight for name, weight in signals.weights.items()}
-
-
 def settle(
     ranked: Ranked, found: Candidates, signals: Signals, recipe: Recipe, unit: str = "record"
 ) -> Ranked:
@@ -136,7 +101,7 @@ def settle(
     least = recipe.nothing
     if signals.terms and not np.logical_or.reduce(found.words.take(rows)):
         least *= STRANGE
-    if len(rows) and scores[0] < least and not fits(rows, signals):
+    if len(rows) and scores[0] < least and not signals.fit(rows):
         rows, scores = rows[:0], []
     if unit == "record" and (nearest := _list_nearest(rows, found)):
         rows, scores = np.append(rows, nearest), scores + [0.0] * len(nearest)
@@ -150,75 +115,6 @@ def _list_nearest(rows: NDArray[np.intp], found: Candidates) -> list[int]:
         if len(arm) and np.maximum.reduce(arm.take(rows), initial=0.0) < arm.max():
             nearest.append(int(arm.argmax()))
     return list(dict.fromkeys(nearest))
-
-
-def _order_rows(
-    sums: NDArray[Any], found: Candidates, signals: Signals, unit: str, limit: int
-) -> NDArray[np.intp]:
-    """The best rows, best first; newer ones first among equals."""
-    rows = None
-    if "dense" not in signals.weights and "words" in signals.weights:
-        rows = (found.words > 0).nonzero()[0]  # asked by words alone: what has none is no answer
-    if signals.meant is not None:
-        rows = signals.meant.nonzero()[0] if rows is None else rows[signals.meant.take(rows)]
-    if unit == "record":
-        rows = _pick_highest(sums, rows, limit)
-    elif rows is None:
-        rows = np.arange(len(sums))
-    newest = rows[::-1]  # candidates come by rising seq: turned round, a stable sort puts newer ones first
-    order = newest.take((-sums.take(newest)).argsort(kind="stable"))
-    if unit != "record":
-        order = _best_of_each(order, _groups(found, unit))
-    return order[:limit]
-
-
-def _pick_highest(sums: NDArray[Any], rows: NDArray[np.intp] | None, limit: int) -> NDArray[np.intp]:
-    """Rising rows, of those given or of all; of many, only those among the `limit` highest."""
-    values = sums if rows is None else sums.take(rows)
-    if len(values) <= MANY * limit:
-        return np.arange(len(sums)) if rows is None else rows
-    sorted_out = values.copy()
-    sorted_out.partition(len(values) - limit)
-    highest: NDArray[np.intp] = (values >= sorted_out[-limit]).nonzero()[0]
-    return highest if rows is None else rows.take(highest)
-
-
-def sum_signals(signals: Signals, count: int) -> NDArray[Any]:
-    """What the signals of each of `count` candidates come to, by weight."""
-    sums = np.zeros(count)
-    for name, weight in signals.weights.items():
-        sums += signals.shares[name] * weight
-    np.maximum(sums, 0.0, out=sums)
-    return sums
-
-
-def _groups(found: Candidates, unit: str) -> NDArray[np.int64]:
-    """A number for each row's session (or scope); a record without a session is its own."""
-    if unit == "scope":
-        return found.scope.astype(np.int64)
-    alone = -1 - np.arange(len(found), dtype=np.int64)
-    return np.where(found.traits.session >= 0, found.traits.session.astype(np.int64), alone)
-
-
-def _pool_sums(sums: NDArray[Any], found: Candidates, unit: str) -> NDArray[Any]:
-    """The best turn of each group carries what its next best add; the others stay as they are."""
-    groups, pooled = _groups(found, unit), sums.copy()
-    order = np.lexsort((-sums, groups))
-    if len(order):
-        starts = np.flatnonzero(np.append(True, np.diff(groups[order]) != 0))
-    else:
-        starts = order
-    for further in (1, 2):
-        at = starts + further
-        here = at < len(order)
-        here[here] = groups[order[at[here]]] == groups[order[starts[here]]]
-        pooled[order[starts[here]]] += POOL * sums[order[at[here]]]
-    return pooled / (1 + 2 * POOL)
-
-
-def _best_of_each(order: NDArray[np.intp], groups: NDArray[np.int64]) -> NDArray[np.intp]:
-    _, first = np.unique(groups[order], return_index=True)
-    return order[np.sort(first)]
 
 
 def _count_phrases(text: str, phrases: tuple[str, ...]) -> int:

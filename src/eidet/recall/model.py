@@ -1,13 +1,15 @@
-"""The ranking: one linear model over the feature table, and the probability that its best hit is right.
+"""The ranking: one linear model over the feature table, and how likely its best hit is right.
 
-The logit of a candidate is the sum of its features by weight. The score of the best hit is a logistic of its
-features, of its lead and of what the question lacks; the log odds of the others fall with their distance. The
-weights are data, one file a version: see `weights/`.
+The logit of a candidate is the sum of its features by weight; a session has the odds of all its records. Two
+logistics tell how likely the best hit is right and how likely there is an answer, by what the question found
+and by the lead of the best. The log odds of the others fall with their distance. The weights are data, one
+file a version: see `weights/`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -18,75 +20,77 @@ from numpy.typing import NDArray
 
 from ..core.errors import BadInput
 from ..index import Candidates
-from .calibrate import fits
 from .features import NAMES, SIGNALS, Pool, choose_rows, compute_features
-from .fuse import Ranked, settle, sum_signals
-from .recipes import AUTO, WEIGHTS, Recipe
+from .fuse import Ranked, settle
+from .recipes import AUTO, RECIPES, WEIGHTS, Recipe
 from .signals import Signals
 from .understand import Understood
 
 Floats = NDArray[Any]
 
-HEAD: Final = (
-    "always",
-    *("terms", "unidentified", "identifiers", "best near", "best counted", "best covered"),
-    *("ahead", "ahead of five", "chance", "chance covered", "ahead covered", "ahead of five covered"),
-    *("covered", "near share", "told", "asking", "identifier", "date"),
-)  # what the score of a best hit is made of; the last ones are its own features
-OWN: Final = HEAD[-6:]
+WORDS, VECTOR = "words", "vector"  # how a question is asked: with words, or by a vector alone
+HEAD: Final = ("always", "terms", "unidentified", "best near", "best covered", "ahead of five", "chance")
 FIFTH: Final = 4
 MOST_AHEAD: Final = 4.0  # logits: a longer lead says no more
+ALIKE: Final = 0.7  # covering all words is as good as this cosine, where no vector tells
 DECIDES: Final = 12.0  # logits: who has the identifier goes first
-STEEP: Final = 8.0  # logits that a recency of 1 adds for each weight of a recipe
+STEEP: Final = 4.0  # logits that a recency of 1 adds at most, by its weight in a recipe
+POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
+_OF_WHOLE: Final = np.array([POOLED if signal in ("date", "form") else 1.0 for signal in SIGNALS])
 _TOLD: Final = tuple(dict.fromkeys(SIGNALS))
 _GROUPS: Final = np.array([[name == signal for signal in _TOLD] for name in SIGNALS], float)
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """One version of the ranking.
+class Head:
+    """What makes scores of logits.
 
-    ranking  a weight for each feature
-    answer   of the best hit: a weight for each of `HEAD`
-    behind   how the log odds of the others fall with the distance of their logits
+    right   a weight for each of `HEAD`: whether the best hit is right
+    answer  likewise: whether there is an answer
+    behind  how the log odds of the others fall with the distance of their logits
     """
 
-    version: str
-    ranking: Floats
+    right: Floats
     answer: Floats
     behind: float
 
-    def of_recipe(self, recipe: Recipe) -> Floats:
-        """The weight of each feature, of which a recipe of one's own may leave some out."""
-        return self.ranking if recipe is AUTO else self.ranking * _scale(recipe)
-
-    def score(self, best: Floats, logits: Floats, known: tuple[float, ...], limit: int) -> Floats:
-        """Scores for the first of logits that fall; `best` are the features of the best."""
-        sure = describe_best(best, logits, known) @ self.answer
-        odds = sure + self.behind * (logits[:limit] - logits[0])
-        scores: Floats = 1.0 / (1.0 + np.exp(-np.minimum(np.maximum(odds, -30.0), 30.0)))
-        return scores
+    def score(self, logits: Floats, known: Floats, limit: int) -> Floats:
+        """Scores for the first of logits that fall; `known` is what `HEAD` names."""
+        return _to_chance(known @ self.right + self.behind * (logits[:limit] - logits[0]))
 
 
-def describe_best(best: Floats, logits: Floats, known: tuple[float, ...]) -> Floats:
-    """The values of `HEAD`: what the question lacks, the lead of the best hit and what it has."""
-    second, fifth = (
-        min(logits[0] - logits[at], MOST_AHEAD) if len(logits) > at else MOST_AHEAD for at in (1, FIFTH)
-    )
-    chance = 1.0 / float(np.exp(logits - logits[0]).sum())
-    covered = best[_COVERED]
-    lead = (second, fifth, chance, chance * covered, second * covered, fifth * covered)
-    return np.array((1.0, *known, *lead, *best[_OWN]))
+def _to_chance(odds: Floats) -> Floats:
+    """Probabilities of log odds."""
+    chance: Floats = 1.0 / (1.0 + np.exp(-np.minimum(np.maximum(odds, -30.0), 30.0)))
+    return chance
 
 
-_COVERED: Final = NAMES.index("covered")
-_OWN: Final = [NAMES.index(name) for name in OWN]
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One version of the ranking: by recipe, a weight for each feature; by how it is asked, the scores."""
+
+    version: str
+    ranking: Mapping[str, Floats]
+    heads: Mapping[str, Head]
+
+    def of_recipe(self, recipe: Recipe, asked_by: str = WORDS) -> Floats:
+        """The weight of each feature; one's own recipe says how much more or less than in auto it is."""
+        named = RECIPES.get(recipe.name, AUTO)
+        own = self.ranking[VECTOR if asked_by == VECTOR else named.name]
+        return own if recipe is named else own * _scale(recipe, named)
 
 
-def _scale(recipe: Recipe) -> Floats:
+def _scale(recipe: Recipe, named: Recipe) -> Floats:
     """What a recipe makes of each feature: 1 as it was fitted, 0 leaves it out."""
-    factors = {name: getattr(recipe, name) / (getattr(AUTO, name) or 1.0) for name in WEIGHTS}
-    return np.array([factors.get(signal, 1.0) for signal in SIGNALS])
+    factors = {name: getattr(recipe, name) / (getattr(named, name) or 1.0) for name in WEIGHTS}
+    both = float(recipe.dense > 0 and recipe.words > 0)  # the kind of a record says nothing of one arm alone
+    return np.array([factors.get(signal, both) for signal in SIGNALS])
+
+
+def describe_best(logits: Floats, known: tuple[float, ...]) -> Floats:
+    """The values of `HEAD`: what the question found, and the lead of the best of logits that fall."""
+    ahead = min(logits[0] - logits[FIFTH], MOST_AHEAD) if len(logits) > FIFTH else MOST_AHEAD
+    return np.array((1.0, *known, ahead, 1.0 / float(np.exp(logits - logits[0]).sum())))
 
 
 def list_versions() -> list[str]:
@@ -102,54 +106,107 @@ def load_weights(version: str | None = None) -> Weights:
     if version is not None and version not in known:
         raise BadInput(f"there is no ranking {version!r}; there are {', '.join(known)}")
     chosen = version or known[-1]
-    text = files(__package__).joinpath("weights", f"{chosen}.json").read_text(encoding="utf-8")
-    told = json.loads(text)
-    ranking = np.array([told["ranking"].get(name, 0.0) for name in NAMES])
-    answer = np.array([told["answer"].get(name, 0.0) for name in HEAD])
-    return Weights(chosen, ranking, answer, told["behind"])
+    told = json.loads(files(__package__).joinpath("weights", f"{chosen}.json").read_text(encoding="utf-8"))
+    heads = {
+        name: Head(_read_row(head["right"], HEAD), _read_row(head["answer"], HEAD), head["behind"])
+        for name, head in told["heads"].items()
+    }
+    return Weights(chosen, {name: _read_row(row, NAMES) for name, row in told["ranking"].items()}, heads)
 
 
-def measure_answer(pool: Pool) -> tuple[float, ...]:
+def _read_row(row: Mapping[str, float], names: tuple[str, ...]) -> Floats:
+    return np.array([row.get(name, 0.0) for name in names])
+
+
+def measure_question(pool: Pool) -> tuple[float, ...]:
     """What `HEAD` knows of a question before its candidates are in order."""
-    asked, signals = pool.asked, pool.signals
-    return (
-        float(np.log1p(signals.terms)) / 4.0,
-        float(bool(asked.identifiers) and "identifier" not in signals.shares),
-        float("identifier" in signals.shares),
-        float(np.maximum.reduce(pool.near, initial=0.0)),
-        float(np.maximum.reduce(pool.counted, initial=0.0)),
-        float(np.maximum.reduce(pool.covered, initial=0.0)),
-    )
+    covered = float(np.maximum.reduce(pool.covered, initial=0.0))
+    near = float(np.maximum.reduce(pool.near, initial=0.0))
+    blind = 1.0 if pool.found.spans["dense"].high <= 0 else pool.asked.foreign
+    missing = bool(pool.asked.identifiers) and "identifier" not in pool.signals.shares
+    return (np.log1p(pool.signals.terms) / 4.0, float(missing), near + blind * ALIKE * covered, covered)
 
 
-def rank_fitted(
-    found: Candidates, signals: Signals, asked: Understood, recipe: Recipe, limit: int, weights: Weights
+def rank_candidates(
+    found: Candidates,
+    signals: Signals,
+    asked: Understood,
+    recipe: Recipe,
+    limit: int,
+    weights: Weights,
+    unit: str = "record",
 ) -> Ranked:
-    """The candidates by the model; equal ones: the newer first."""
-    rows = choose_rows(found, signals, sum_signals(signals, len(found)), limit)
-    if signals.meant is not None:
-        rows = rows[signals.meant.take(rows)]
+    """The candidates, or the best of each session or scope, by the model; equal ones: the newer first."""
+    rows = _choose_rows(found, signals, recipe, limit, unit)
     if not len(rows):
-        return settle(Ranked(rows=rows), found, signals, recipe)
+        return settle(Ranked(rows=rows), found, signals, recipe, unit)
+    asked_by = WORDS if signals.terms and recipe.words > 0 else VECTOR
     pool = Pool(found, rows, asked, signals)
-    features, own = compute_features(pool), weights.of_recipe(recipe)
-    logits = (features * own).sum(axis=1) + DECIDES * pool.share("identifier")
-    if recipe.recency > 0 and "recency" in signals.shares:
-        logits = logits + STEEP * recipe.recency * signals.shares["recency"].take(rows)
-    newest = np.arange(len(rows))[::-1]  # rows rise by seq: a stable sort puts newer ones first
+    features, own = compute_features(pool), weights.of_recipe(recipe, asked_by)
+    if unit != "record":
+        own = own * _OF_WHOLE
+    logits, chosen = _weigh(pool, features, own, recipe), np.arange(len(rows))
+    if unit != "record":
+        chosen, logits = pool_groups(logits, number_groups(found, unit).take(rows))
+    newest = np.arange(len(chosen))[::-1]  # rows rise by seq: a stable sort puts newer ones first
     order = newest.take((-logits.take(newest)).argsort(kind="stable"))
-    scores = weights.score(features[order[0]], logits.take(order), measure_answer(pool), limit)
-    if not pool.counted.any() and not fits(rows, signals):  # only the meaning speaks for any
-        speaks = np.maximum.reduce(pool.near) + np.maximum.reduce(pool.covered)
-        scores = scores * min(1.0, 2.0 * speaks)
+    scores, answered = _score(pool, logits.take(order), weights.heads[asked_by], limit)
     ranked = Ranked(
-        rows=rows.take(order[:limit]),
+        rows=rows.take(chosen.take(order[:limit])),
         scores=scores.tolist(),
+        answered=answered,
         values=signals.values,
         shares=partial(_tell_parts, features, own, rows, len(found)),
         alone=found.traits.session < 0,
     )
-    return settle(ranked, found, signals, recipe)
+    return settle(ranked, found, signals, recipe, unit)
+
+
+def _weigh(pool: Pool, features: Floats, weights: Floats, recipe: Recipe) -> Floats:
+    """The logit of each candidate."""
+    logits: Floats = (features * weights).sum(axis=1) + DECIDES * pool.share("identifier")
+    if recipe.recency > 0:
+        logits = logits + STEEP * recipe.recency / (1 + recipe.recency) * pool.share("recency")
+    return logits
+
+
+def _score(pool: Pool, logits: Floats, head: Head, limit: int) -> tuple[Floats, float]:
+    """Scores for the first of logits that fall, and how likely there is an answer."""
+    known = describe_best(logits, measure_question(pool))
+    scores = head.score(logits, known, limit)
+    if pool.signals.terms and not pool.counted.any() and not pool.signals.fit(pool.rows):
+        speaks = np.maximum.reduce(pool.near) + np.maximum.reduce(pool.covered)
+        scores = scores * min(1.0, 2.0 * speaks)  # only the meaning speaks for any
+    return scores, float(_to_chance(known @ head.answer))
+
+
+def _choose_rows(
+    found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: str
+) -> NDArray[np.intp]:
+    """The rows to rank: of sessions all; asked by words alone, what has none is no answer."""
+    rows = choose_rows(found, signals, limit) if unit == "record" else np.arange(len(found))
+    if recipe.dense <= 0:
+        rows = rows[found.words.take(rows) > 0]
+    return rows if signals.meant is None else rows[signals.meant.take(rows)]
+
+
+def number_groups(found: Candidates, unit: str) -> NDArray[np.int64]:
+    """A number for each row's session (or scope); a record without a session is its own."""
+    if unit == "scope":
+        return found.scope.astype(np.int64)
+    alone = -1 - np.arange(len(found), dtype=np.int64)
+    return np.where(found.traits.session >= 0, found.traits.session.astype(np.int64), alone)
+
+
+def pool_groups(logits: Floats, groups: NDArray[np.int64]) -> tuple[NDArray[np.intp], Floats]:
+    """The best of each group, rising, and the log odds of the whole group."""
+    order = np.lexsort((-np.arange(len(logits)), -logits, groups))
+    starts = np.flatnonzero(np.append(True, np.diff(groups[order]) != 0))
+    top = np.maximum.reduce(logits)
+    pooled = top + np.log(np.add.reduceat(np.exp(logits[order] - top), starts))
+    best = order[starts]
+    rising = best.argsort()
+    return best[rising], pooled[rising]
 
 
 def _tell_parts(features: Floats, weights: Floats, rows: NDArray[np.intp], count: int) -> dict[str, Floats]:

@@ -37,7 +37,6 @@ DIALOGUE: Final = Recipe(
     question=0.13,
     asked=0.6,
     importance=0.02,
-    fitted=True,
 )
 FACTS: Final = Recipe(
     name="facts", dense=0.5, words=0.5, speaker=0.3, date=0.6, form=0.1, asked=0.6, importance=0.05

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -14,31 +13,23 @@ from ..core.record import Kind
 from ..index import Candidates, Span
 from ..index.state_columns import DataPath
 from ..index.turn_line import TurnLine
-from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated
 from .recipes import Recipe
 from .understand import Understood
 
 DAY: Final = 86_400.0
 UNIX: Final = 719_163  # the ordinal of 1970-01-01
-SEVERAL: Final = 0.375  # of its weight the context keeps when several answers are wanted
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.6  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
-TOPIC: Final = 0.5  # from this match on, the time and the form of an answer count in full
-KNOWN: Final = 0.6  # of the words that the best record has of the question, for what is about it
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
-COUNTED: Final = 2.0  # times its weight what is asked for has where that is a session: as much as a day
 RANGE: Final = 0.8  # what speaks of a shorter time that has the day, as of "1 to 14 December"
 LONG_TIME: Final = 27  # days from the first to the last: a month and more
 YEARS: Final = 20
-POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
-ALIKE: Final = 0.7  # covering all words is as good as this cosine
 POOR: Final = 0.25  # a best cosine below this is more noise than match
-EVERY: Final = slice(None)
-AGAINST: Final = ("question",)  # signals that only count against a record
-NUMBER_SHARE: Final = 0.5  # numbers are common: having one says less than having a name or a time
+
+NAMED: Final = ("date", "asked", "identifier")
 
 Floats = NDArray[Any]  # of any width of float
 _KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
@@ -46,27 +37,22 @@ _KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Raw values and what they come to (0 to 1) by signal, and the weight each has for this question."""
+    """Raw values and what they come to (0 to 1) by signal."""
 
     values: dict[str, Floats]
     shares: dict[str, Floats]
-    weights: dict[str, float]
+    match: Floats  # how well each, or what stands around it, has the words and the meaning
     terms: int = 0  # of the question
-    identifiers: int = 0  # that the question names
-    only_time: bool = False  # nothing is asked but what happened at a time
     scales: Mapping[DataPath, float] = field(default_factory=dict)  # of states: one step of each number
-    times: Floats | None = None  # how well the time of each fits, whatever it is about
     meant: NDArray[np.bool_] | None = None  # which rows the time asked for allows; None: all
+
+    def fit(self, rows: NDArray[np.intp]) -> bool:
+        """Whether the time, session, kind, place or identifier asked for is found: an answer by itself."""
+        return any(bool(self.shares[name][rows].any()) for name in NAMED if name in self.shares)
 
 
 def signals_of(
-    found: Candidates,
-    asked: Understood,
-    recipe: Recipe,
-    now: float,
-    zone: float,
-    unit: str = "record",
-    terms: int = 0,
+    found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float, terms: int = 0
 ) -> Signals:
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     line = found.traits.line or _line_up(found)
@@ -86,31 +72,8 @@ def signals_of(
         shares["context"] = line.best(around, base) * talk.share + base * talk.rest
     if recipe.reply > 0 and line.some:
         shares["reply"] = line.replies(base) * talk.share
-    if recipe.question > 0:
-        shares["question"] = talk.asking
     shares |= _about(found, asked, recipe, now, zone)
-    times = shares.get("date")
-    fit = np.minimum(1.0, shares.get("context", base) / TOPIC)
-    if "date" in shares and not asked.only_time:
-        shares["date"] = shares["date"] * _fit_subject(found, fit)
-    if "form" in shares:
-        shares["form"] = shares["form"] * fit
-    weights = _weights(shares, asked, found, recipe, unit)
-    return Signals(
-        {**shares, **values}, shares, weights, terms, len(asked.identifiers), asked.only_time, times=times
-    )
-
-
-def _fit_subject(found: Candidates, fit: Floats) -> Floats:
-    """How much a time counts for each: less where another record has far more of the question's words."""
-    covered = found.traits.aligned
-    if covered is None:
-        return fit
-    best = float(np.maximum.reduce(covered, initial=0.0))
-    if best <= 0:
-        return fit
-    subject: Floats = np.minimum(fit, covered / (KNOWN * best))
-    return subject
+    return Signals({**shares, **values}, shares, shares.get("context", base), terms)
 
 
 def _line_up(found: Candidates) -> TurnLine:
@@ -178,8 +141,6 @@ def _about(
             shares["identifier"] = has
     if recipe.date > 0 and asked.dates:
         shares["date"] = score_dates(found, asked, zone)
-    if recipe.form > 0 and asked.expects:
-        shares["form"] = _score_form(found, asked.expects)
     if recipe.asked > 0 and (matching := _matching(found, asked)):
         shares["asked"] = _mean_of(matching)
     if recipe.importance > 0:
@@ -231,20 +192,6 @@ def _matching(found: Candidates, asked: Understood) -> list[Floats]:
         middle = float(np.nanmedian(found.traits.away)) or 1.0
         fits.append(np.nan_to_num(1.0 / (1.0 + found.traits.away / middle)))
     return fits
-
-
-def _score_form(found: Candidates, expects: int) -> Floats:
-    return _list_forms(expects).take(found.traits.flags)
-
-
-@lru_cache(maxsize=256)
-def _list_forms(expects: int) -> Floats:
-    """How well each combination of flags, of which there are 256, has the form that is expected."""
-    flags = np.arange(256)
-    has = (flags & expects & (TIMED | NAMED | ACTOR)) > 0
-    number = (flags & expects & NUMBERED) > 0
-    formed: Floats = np.maximum(has * 1.0, number * NUMBER_SHARE)
-    return formed
 
 
 def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
@@ -304,58 +251,10 @@ def list_years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
                 yield one.first + away, one.last + away, OTHER_YEAR
 
 
-def _weights(
-    shares: dict[str, Floats], asked: Understood, found: Candidates, recipe: Recipe, unit: str
-) -> dict[str, float]:
-    """The weight of every signal that has something to say, adding up to one."""
-    wanted = {name: getattr(recipe, name) for name in shares}
-    for name, arm in (("dense", "dense"), ("words", "words" if found.traits.aligned is None else "aligned")):
-        if found.spans[arm].high <= 0:
-            wanted[name] = 0.0
-    wanted = _by_strength(wanted, found)
-    if asked.session and "asked" in wanted:
-        wanted["asked"] *= COUNTED
-    if asked.several and "context" in wanted:
-        wanted["context"] *= SEVERAL
-    if unit != "record":
-        wanted |= {name: wanted[name] * POOLED for name in ("date", "form") if name in wanted}
-    total = _sum_for(wanted) + recipe.uses
-    if not total > 0:
-        return {}
-    return {name: weight / total for name, weight in wanted.items() if weight > 0}
-
-
-def _sum_for(wanted: dict[str, float]) -> float:
-    """What the signals weigh together that may count for a record."""
-    total = 0.0
-    for name, weight in wanted.items():
-        if name not in AGAINST:
-            total += weight
-    return total
-
-
-def _by_strength(wanted: dict[str, float], found: Candidates) -> dict[str, float]:
-    """Both arms share their weight by what they found, and what builds on them counts less if that is poor.
-
-    Brought to 0-1, the best of an arm is 1 even where it is noise.
-    """
-    near, here = float(np.maximum.reduce(found.dense, initial=0.0)), ALIKE * share_covered(found)
-    dense, words = wanted["dense"], wanted["words"]
-    total = dense * near + words * here
-    if dense and words and total > 0:
-        dense, words = (dense + words) * dense * near / total, (dense + words) * words * here / total
-    trust = min(1.0, max(near if dense else 0.0, here if words else 0.0) / POOR)
-    judged = wanted | {"dense": dense * trust, "words": words * trust}
-    for name in ("context", "reply"):
-        if name in judged:
-            judged[name] *= trust
-    return judged
-
-
-def share_covered(found: Candidates, rows: NDArray[np.intp] | slice = EVERY) -> float:
-    """The share of the question's words that the best of the rows covers."""
+def share_covered(found: Candidates) -> float:
+    """The share of the question's words that the best record covers."""
     if found.traits.aligned is not None:
-        return float(np.maximum.reduce(found.traits.aligned[rows], initial=0.0))
+        return float(np.maximum.reduce(found.traits.aligned, initial=0.0))
     if found.rarity > 0:
-        return min(1.0, float(np.maximum.reduce(found.words[rows], initial=0.0)) / found.rarity)
+        return min(1.0, float(np.maximum.reduce(found.words, initial=0.0)) / found.rarity)
     return 0.0

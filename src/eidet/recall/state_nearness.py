@@ -22,6 +22,8 @@ from ..core.validate import Json
 from ..index import Candidates, Probe
 from ..index.state_columns import DataPath, StateColumn, float_of, mark_of
 from ..text import term_id
+from .fuse import Ranked
+from .model import number_groups
 from .recipes import Recipe
 from .signals import Signals, share_covered
 from .state_query import StateField, StateQuery
@@ -139,7 +141,7 @@ def _note_left_out(found: Candidates) -> Candidates:
 def weigh_states(
     recall: Recall, state: StateQuery, found: Candidates, text: Signals, recipe: Recipe
 ) -> Signals:
-    """The nearness of the fields in place of what compares texts; beside it, what a recipe weighs besides."""
+    """How near the fields are, in place of what compares texts; and what a recipe weighs besides."""
     near = measure_nearness(state, read_columns(recall, state, found), score_texts(found, text))
     shares = {FIELDS_SIGNAL: near.shares}
     wanted = {FIELDS_SIGNAL: recipe.dense + recipe.words + recipe.context}
@@ -147,26 +149,40 @@ def weigh_states(
     for name, weight in beside.items():
         if name in text.shares and weight > 0:
             shares[name], wanted[name] = text.shares[name] * (near.shares > 0), weight
-    total = sum(wanted.values()) + recipe.uses
-    weights: dict[str, float] = {}
-    for name, weight in wanted.items():
-        if total > 0:
-            weights[name] = weight / total
-    return Signals({**text.values, **shares}, shares, weights, scales=near.scales)
+    total = (sum(wanted.values()) + recipe.uses) or 1.0
+    weighed = {name: shares[name] * (weight / total) for name, weight in wanted.items()}
+    return Signals({**text.values, **shares}, weighed, text.match, scales=near.scales, meant=text.meant)
 
 
 def score_texts(found: Candidates, text: Signals) -> Floats:
     """How well the texts among the values fit, from 0 to 1: by words and meaning, and how good those are."""
-    total, weight = np.zeros(len(found)), 0.0
-    for name in ("dense", "words"):
-        if name in text.weights:
-            total += text.weights[name] * text.shares[name]
-            weight += text.weights[name]
-    if not weight:
-        return total
     fits = max(float(found.dense.max(initial=0.0)), share_covered(found), 0.0)
-    scored: Floats = np.clip(total / weight * min(fits, 1.0), 0.0, 1.0)
+    scored: Floats = np.clip(text.match * min(fits, 1.0), 0.0, 1.0)
     return scored
+
+
+def rank_states(found: Candidates, signals: Signals, limit: int, unit: str) -> Ranked:
+    """The states, or the best of each session or scope, by what is weighed of them: that is their score."""
+    sums = np.zeros(len(found))
+    for shares in signals.shares.values():
+        sums += shares
+    chosen = np.arange(len(found)) if signals.meant is None else signals.meant.nonzero()[0]
+    newest = chosen[::-1]
+    rows = newest.take((-sums.take(newest)).argsort(kind="stable"))
+    if unit != "record":
+        _, first = np.unique(number_groups(found, unit).take(rows), return_index=True)
+        rows = rows.take(np.sort(first))
+    rows = rows[:limit]
+    scores = np.clip(sums.take(rows), 0.0, 1.0).tolist()
+    alone = found.traits.session < 0
+    return Ranked(
+        rows=rows,
+        scores=scores,
+        answered=max(scores, default=0.0),
+        values=signals.values,
+        shares=lambda: signals.shares,
+        alone=alone,
+    )
 
 
 def explain_fields(hits: list[Hit], state: StateQuery, told: Signals) -> list[Hit]:

@@ -65,7 +65,6 @@ def test_auroc_is_the_share_of_pairs_in_order(
     answered: list[float], unanswerable: list[float], auroc: float
 ) -> None:
     told = score_figures(answered, [True] * len(answered), unanswerable)
-    assert told["AUROC"] == pytest.approx(auroc)
     assert told["right-AUROC"] == pytest.approx(auroc)
 
 

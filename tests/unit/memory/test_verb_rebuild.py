@@ -12,7 +12,6 @@ from tests.unit.memory.given import HASHING
 from eidet import (
     Memory,
     Misconfigured,
-    Recipe,
     Scope,
     Unavailable,
 )
@@ -33,7 +32,7 @@ def test_a_rebuilt_index_answers_the_same(memory: Memory) -> None:
 
 def test_a_rebuild_with_another_language_analyses_anew(memory: Memory) -> None:
     memory.remember("Die Häuser der Städte")
-    assert memory.recall("Haus", recipe=Recipe(nothing=0.0))[0].matched == ()
+    assert memory.recall("Haus", least=0)[0].matched == ()
     steps: list[tuple[int, int]] = []
     memory.admin.rebuild(language="de", progress=lambda *at: steps.append(at))
     assert memory.recall("Haus")[0].matched == ("haus",)

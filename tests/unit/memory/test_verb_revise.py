@@ -63,7 +63,7 @@ def test_who_spoke_can_be_found_after_a_revision(memory: Memory) -> None:
     old = memory.remember("lives in Lisbon", who="Ann")
     memory.revise(old.id, who="Zoe")
     assert memory.recall("Zoe")[0].matched == ("zoe",)
-    assert memory.recall("Ann", recipe=Recipe(nothing=0.0))[0].matched == ()
+    assert memory.recall("Ann", least=0)[0].matched == ()
 
 
 def test_a_revision_of_told_data_tells_it_anew(memory: Memory) -> None:

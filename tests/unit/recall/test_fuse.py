@@ -15,7 +15,8 @@ from tests.making import examples
 from eidet import Memory, Scope, Unavailable
 from eidet.core.hit import Hit, Reasons, Signal
 from eidet.core.record import Kind, Record
-from eidet.recall.fuse import POOL, Ranked, fuse, rerank_hits, with_phrases, with_uses
+from eidet.recall.fuse import Ranked, rerank_hits, with_phrases, with_uses
+from eidet.recall.model import load_weights, pool_groups, rank_candidates
 from eidet.recall.recipes import AUTO, RECIPES, Recipe
 from eidet.recall.signals import signals_of
 from eidet.text.analysis import NAMED, QUESTION
@@ -29,8 +30,9 @@ def ranked(
     turns: Sequence[Turn], recipe: Recipe = DENSE, *, limit: int = 100, unit: str = "record"
 ) -> Ranked:
     found = found_of(turns)
-    told = signals_of(found, asked(expects=NAMED, speaker="bob", kind=Kind.FACT), recipe, NOW, 0.0, unit)
-    return fuse(found, told, recipe, limit, unit)
+    what = asked(expects=NAMED, speaker="bob", kind=Kind.FACT)
+    told = signals_of(found, what, recipe, NOW, 0.0, terms=2)
+    return rank_candidates(found, told, what, recipe, limit, load_weights(), unit)
 
 
 def turns_of(draw: st.DrawFn) -> list[Turn]:
@@ -66,7 +68,7 @@ def test_scores_fall_and_what_each_signal_gave_adds_up_to_them(
         told = made.signals(at)
         assert all(one.share >= other.share for one, other in pairwise(told))
         assert not told or sum(signal.share for signal in told) == pytest.approx(score, abs=1e-9)
-        assert all(signal.share > 0 for signal in told if signal.name != "question")
+        assert all(signal.share > 0 for signal in told if signal.name not in ("question", "kind"))
 
 
 def test_the_best_comes_first_and_of_equals_the_newer_one() -> None:
@@ -125,25 +127,15 @@ def test_there_is_one_hit_for_each_session_and_each_lone_record(turns: list[Turn
 
 
 @often
-@given(talks)
-def test_a_session_adds_at_most_two_more_to_its_best(turns: list[Turn]) -> None:
-    found = found_of(turns)
-    told = signals_of(found, asked(), DENSE, NOW, 0.0, "session")
-    sums = told.shares["dense"] * told.weights.get("dense", 0.0)
-    plain: dict[object, float] = {}
-    for key in {one.session if one.session >= 0 else ("alone", at) for at, one in enumerate(turns)}:
-        mine = [
-            s
-            for at, (s, one) in enumerate(zip(sums, turns, strict=True))
-            if key in (one.session, ("alone", at))
-        ]
-        best, *more = sorted(mine, reverse=True)
-        plain[key] = (best + POOL * sum(more[:2])) / (1 + 2 * POOL)
-    order = [
-        plain[turns[row].session if turns[row].session >= 0 else ("alone", row)]
-        for row in ranked(turns, unit="session").rows.tolist()
-    ]
-    assert all(one >= other - 1e-6 for one, other in pairwise(order))
+@given(st.lists(st.tuples(st.floats(-20, 20), st.integers(0, 3)), min_size=1, max_size=12))
+def test_a_group_has_the_odds_of_all_its_records(turns: list[tuple[float, int]]) -> None:
+    logits, groups = (np.array(column) for column in zip(*turns, strict=True))
+    best, pooled = pool_groups(logits, groups)
+    assert sorted(groups[best].tolist()) == sorted(set(groups.tolist()))
+    for row, odds in zip(best.tolist(), pooled.tolist(), strict=True):
+        own = logits[groups == groups[row]]
+        assert logits[row] == own.max()
+        assert odds == pytest.approx(np.log(np.exp(own).sum()))
 
 
 # Late signals.

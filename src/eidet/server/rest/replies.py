@@ -96,6 +96,7 @@ class RecallReply(BaseModel):
     hits: list[HitBody]
     scope: str
     wants_all: bool
+    answered: float = Field(description="How likely the memory has an answer at all.")
     trace: reply_type(Trace) | None = None  # type: ignore[valid-type]
 
 

@@ -311,6 +311,7 @@ def _tell_all_hits(answer: AllHits, **how: bool) -> dict[str, Any]:
 def _tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
     told = [_tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
     result: dict[str, Any] = {"hits": told, "scope": hits.scope, "wants_all": hits.wants_all}
+    result["answered"] = hits.answered
     if hits.trace is not None:
         result["trace"] = asdict(hits.trace)
     return result
