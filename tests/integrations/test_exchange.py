@@ -15,23 +15,6 @@ from eidet.exchange import export_memories, import_memories
 need("portable_ai_memory", "exchange")
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_an_export_is_valid_portable_ai_memory(tmp_path: Path) -> None:
-    from portable_ai_memory.core.io import load
-    from portable_ai_memory.core.validator import validate
-
-    with open_memory() as memory:
-        for format, source in (("mem0", "mem0/qdrant"), ("chatgpt", "chatgpt"), ("letta", "letta/agent.af")):
-            import_memories(memory, format, FOREIGN / source)
-        memory.remember("Ünïcode\u2028 and\x7f \t\n more", id="x", data={"n": [1, 1e-7, None, 10**30]})
-        memory.remember("", data={"only": "data"}, derived_from=["x"], expires="2999-01-01")
-        memory.remember("another scope's", id="x", scope="other", session="s")
-        done = export_memories(memory, "pam", tmp_path / "store.json")
-    result = validate(load(tmp_path / "store.json"))
-    assert (result.errors, result.warnings) == ([], [])
-    assert done.count == len(json.loads((tmp_path / "store.json").read_text())["memories"])
-
-
 @pytest.mark.parametrize(("format", "converter"), [("chatgpt", "openai"), ("claude", "anthropic")])
 def test_another_reader_finds_the_same_messages(format: str, converter: str) -> None:
     from portable_ai_memory.converters.anthropic import AnthropicConverter

@@ -29,7 +29,6 @@ SCOPES = ("a", "a/b", "a b", "é/b")
 TIMES = (-62135596800.0, -5.0, 0.0, 1.5, 1.7e9, 1.7e9 + 0.000001, 1.6e9 + 0.123456, 4e9)
 FORMATS = [
     "jsonl",
-    "pam",
     pytest.param(
         "parquet",
         marks=pytest.mark.skipif(

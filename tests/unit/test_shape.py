@@ -40,7 +40,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "copy": (828, 14),
     "core": (4768, 166),
     "eval": (1821, 44),
-    "exchange": (3521, 68),
+    "exchange": (3211, 66),
     "graph": (3379, 59),
     "hooks": (977, 19),
     "index": (8041, 124),

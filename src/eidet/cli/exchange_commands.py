@@ -49,7 +49,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, pam, skill, markdown, okf, jsonl, "
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, okf, jsonl, "
             "csv or parquet.",
         ),
     ],
@@ -67,7 +67,7 @@ def _import(
     ] = None,
     trust: TrustOf = None,
     everything: Annotated[
-        bool, Option("--everything", help="Also what is superseded, hidden or on another branch.")
+        bool, Option("--everything", help="Also what is hidden or on another branch.")
     ] = False,
     overwrite: Annotated[
         bool, Option("--overwrite", help="Also replace what differs in the memory.")
@@ -211,7 +211,7 @@ def _export(
         Option(
             "--format",
             "-f",
-            help="eidet (lossless, for `eidet load`), jsonl, parquet, pam, mcp, skill, markdown or okf.",
+            help="eidet (lossless, for `eidet load`), jsonl, parquet, mcp, skill, markdown or okf.",
         ),
     ] = _LOSSLESS,
     below: Below = False,

@@ -21,7 +21,6 @@ from ..memory import Memory
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from .markdown import write_bundle, write_notes
-from .pam import make_document
 from .skills import write_skills
 from .table_files import make_json_row, make_typed_row, write_parquet_rows
 
@@ -112,17 +111,6 @@ def _write_parquet(
     return write_parquet_rows(file, (make_typed_row(record, width) for record in records), width)
 
 
-def _write_pam(
-    memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool
-) -> int:
-    """One document, which is made in RAM: its checksum is taken of all memories."""
-    _refuse_vectors("pam", vectors)
-    owner = memory.parts.store.identity if scope is None else scope.path
-    document = make_document(records, owner, memory.parts.clock())
-    file.write(dump_json(document).encode() + b"\n")
-    return len(document["memories"])
-
-
 def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool) -> int:
     """The facts that hold, as the MCP reference server keeps them: one graph, so of one scope."""
     _refuse_vectors("mcp", vectors)
@@ -169,7 +157,6 @@ def _refuse_vectors(format: str, vectors: bool) -> None:
 WRITERS: Final[dict[str, Write]] = {
     "jsonl": _to_file(_write_jsonl),
     "parquet": _to_file(_write_parquet),
-    "pam": _to_file(_write_pam),
     "mcp": _to_file(_write_mcp),
     "skill": _write_skills,
     "markdown": _to_file(_write_markdown),

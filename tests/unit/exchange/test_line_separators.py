@@ -87,7 +87,6 @@ READERS: dict[str, Callable[[str, Path], list[str]]] = {
     "facts.load": _facts_load,
     "import mcp": _mcp,
     "import jsonl": _export_and_import("jsonl"),
-    "import pam": _export_and_import("pam"),
     "load": _export_and_load,
     "eidet remember --messages": _messages,
     "evaluation set": _evaluation_set,
