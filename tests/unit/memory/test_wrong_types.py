@@ -49,7 +49,6 @@ VERBS: dict[str, Verb] = {
     "facts.split": lambda m, **said: m.facts.split("Ann", name="other", **said),
     "maintain": lambda m, **said: m.upkeep.maintain(**said),
     "unarchive": lambda m, **said: m.upkeep.unarchive("nowhere", **said),
-    "fit": lambda m, **said: m.upkeep.fit(**said),
     "verify_receipt": lambda m, **said: m.trust.verify_receipt(**said),
 }
 OF_FILTERS: dict[str, tuple[Any, ...]] = {
@@ -97,8 +96,6 @@ ARGUMENTS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("maintain", "only", LISTS),
     ("maintain", "progress", CALLS),
     ("unarchive", "ids", LISTS),
-    ("fit", "log", (5, b"x", ["a"], object(), "a\0b", "a\ud800b")),
-    ("fit", "window_days", (None, "7", [], HUGE, True)),
     ("verify_receipt", "receipt", (None, {}, "text", object())),
 ]
 NAMES = {"patterns": "pattern"}  # where a message says it otherwise

@@ -41,7 +41,7 @@ NAMESPACES = {
 REFUSED = {
     "facts": {"read", "networkx", "load"},
     "upkeep": {
-        *("maintain", "background", "retention", "end_session", "unarchive", "fit", "detail", "restore"),
+        *("maintain", "background", "retention", "end_session", "unarchive", "detail", "restore"),
         "claim_archive",
     },
     "trust": {
