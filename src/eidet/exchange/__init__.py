@@ -28,7 +28,7 @@ from .folder_sync import FileChange, Synced, sync_files
 from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
 from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
-from .from_tables import read_csv, read_jsonl, read_parquet
+from .from_tables import read_csv, read_jsonl
 from .importing import Imported, Importer, ImportOptions
 from .markdown import read_markdown, read_okf
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
@@ -88,7 +88,6 @@ FORMATS: Final[dict[str, SourceFormat]] = {
     ),
     "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
     "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),
-    "parquet": SourceFormat(about="Parquet: one memory a row", read=read_parquet, scope="{scope}"),
 }
 
 
@@ -145,7 +144,6 @@ def export_memories(
     *,
     scope: str | Scope | None = None,
     plain: bool = False,
-    vectors: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
     """Writes every scope, or the one named, in a format of others: see `WRITERS`.
@@ -161,5 +159,5 @@ def export_memories(
     memory.admin.flush()
     records = RecordsLeaving(memory, place, progress)
     with Auditing(memory.audit).doing("export", place, file=str(path)) as done:
-        count = done(write(memory, records, file, place, vectors))
+        count = done(write(memory, records, file, place))
     return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))

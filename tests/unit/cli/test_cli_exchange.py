@@ -133,7 +133,6 @@ def test_exports_are_told(foreign: Shell) -> None:
     said = foreign("export", "out.mcp", "--format", "mcp")
     assert said.out == "exported 3 lines of every scope to out.mcp\n"
     assert foreign("export", "out", "--format", "nope").code == 2
-    assert foreign("export", "out", "--vectors").code == 2
     assert foreign("export", "out", "--all", "--scope", "x", "--format", "jsonl").code == 2
 
 

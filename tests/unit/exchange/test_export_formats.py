@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.exchange.sources import list_records, open_memory
 
-from eidet import BadInput, Memory, MissingExtra, Refused, Unavailable
+from eidet import BadInput, Memory, Refused, Unavailable
 from eidet.exchange import WRITERS, export_memories, import_memories
 
 FORMATS = ["jsonl", "mcp", "markdown", "okf"]
@@ -97,13 +97,6 @@ def test_a_file_is_for_its_owner_only_and_whole_or_not_there(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_only_parquet_takes_vectors(memory: Memory, format: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has no place for vectors"):
-        export_memories(memory, format, tmp_path / "out", vectors=True)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("format", FORMATS)
 def test_an_export_is_audited(format: str, tmp_path: Path) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:16", audit=tmp_path / "audit") as memory:
         memory.remember("Ann lives in Lisbon")
@@ -123,13 +116,8 @@ def test_an_mcp_file_is_of_one_scope(memory: Memory, tmp_path: Path) -> None:
         assert "Lisbon" in {fact.object for fact in other.facts.about("Ann")}
 
 
-def test_a_format_must_be_known_and_its_extra_installed(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(BadInput, match="exported as jsonl, parquet, mcp, skill, markdown, okf"):
+def test_a_format_must_be_known(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="exported as jsonl, mcp, skill, markdown, okf"):
         export_memories(memory, "telepathy", tmp_path / "out")
-    assert set(WRITERS) == {*FORMATS, "parquet", "skill"}
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'eidet\[parquet\]'"):
-        export_memories(memory, "parquet", tmp_path / "out")
+    assert set(WRITERS) == {*FORMATS, "skill"}
     assert list(tmp_path.iterdir()) == []

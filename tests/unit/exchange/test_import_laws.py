@@ -20,8 +20,8 @@ def bring(memory: Memory, name: str, **more: Any) -> Imported:
     return import_memories(memory, format, source, **options, **more)
 
 
-def test_every_format_but_parquet_has_a_source() -> None:
-    assert {format for format, *_ in SOURCES.values()} == FORMATS.keys() - {"parquet"}
+def test_every_format_has_a_source() -> None:
+    assert {format for format, *_ in SOURCES.values()} == FORMATS.keys()
 
 
 @each
