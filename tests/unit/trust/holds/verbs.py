@@ -201,7 +201,6 @@ def _list_held(case: Held) -> Sequence[Fact]:
 
 FACTS_LEAVE: dict[str, Verb] = {f"facts.{name}": _on_facts(verb) for name, verb in FACT_VERBS.items()} | {
     "facts.retract, of the held": lambda c: c.memory.facts.retract(_list_held(c)[0], scope=SCOPE),
-    "facts.split, of the held": lambda c: c.memory.facts.split("Ann", sources=[HELD], name="B", scope=SCOPE),
     "facts.add, from the held": lambda c: c.memory.facts.add(
         "Ann", "likes", "tea", sources=[HELD], scope=SCOPE
     ),
