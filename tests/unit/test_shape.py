@@ -54,7 +54,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "server": (7830, 178),
     "store": (13655, 283),
     "testing": (820, 44),
-    "text": (5862, 153),
+    "text": (5868, 153),
     "trust": (7835, 180),
     "upkeep": (3917, 77),
     "views": (1655, 26),
