@@ -42,7 +42,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "eval": (1757, 43),
     "exchange": (3116, 62),
     "graph": (3200, 57),
-    "hooks": (977, 19),
+    "hooks": (909, 19),
     "index": (8041, 124),
     "integrations": (5673, 91),
     "memory": (2626, 36),
@@ -57,7 +57,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "text": (5868, 153),
     "trust": (7835, 180),
     "upkeep": (3917, 77),
-    "views": (1655, 26),
+    "views": (1434, 21),
     "write": (1071, 22),
 }
 
