@@ -57,7 +57,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "text": (5868, 153),
     "trust": (7835, 180),
     "upkeep": (3917, 77),
-    "views": (1346, 19),
+    "views": (1281, 19),
     "write": (1071, 22),
 }
 

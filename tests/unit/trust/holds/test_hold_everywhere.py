@@ -118,9 +118,9 @@ VIEWS: dict[str, Callable[[Memory], object]] = {
     "Episodic.forget": lambda m: Episodic(m, scope=SCOPE).forget(HELD),
 }
 VIEWS_READ = {
-    Conversation: "messages records get window search containing count export",
+    Conversation: "messages records get window search containing count",
     Semantic: "get search similar all count",
-    Episodic: "get similar lessons before after around of_session count",
+    Episodic: "get similar lessons count",
 }
 
 
