@@ -310,17 +310,14 @@ class Parts:
 
     def note_written(self, records: Sequence[Record]) -> None:
         """Lets index and graph read along in the background, if many records were written."""
-        if len(records) >= MANY and self._index is not None and self.has_embedded_index:
-            follower = self._start_follower()
-            for scope in {record.scope for record in records}:
-                follower.ask(scope)
-
-    def _start_follower(self) -> ScopeWorker:
+        if len(records) < MANY or self._index is None or not self.has_embedded_index:
+            return
         from .index.scope_worker import ScopeWorker
 
         with self._lock:
             self._follower = self._follower or ScopeWorker("eidet-follower", self._take_in)
-        return self._follower
+        for scope in {record.scope for record in records}:
+            self._follower.ask(scope)
 
     def _take_in(self, scope: str) -> None:
         index = self._index

@@ -152,13 +152,6 @@ class RedisClient:
 
         return self._call(job)
 
-    def may(self, names: Sequence[str], key: str) -> bool:
-        """Whether every server knows these commands, and lets this user call them.
-
-        They are called without what they need, so that they do nothing.
-        """
-        return not any(map(is_absent, self.ask_nodes(*((name, key) for name in names))))
-
     def info(self, section: str) -> list[dict[str, Any]]:
         """What each server tells of itself; nothing where it must not."""
         return [answer if isinstance(answer, dict) else {} for answer in self.ask_nodes(("INFO", section))]
