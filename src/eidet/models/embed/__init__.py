@@ -73,14 +73,6 @@ class ForgettingEmbedder(Protocol):
 
 
 @runtime_checkable
-class FiledEmbedder(Protocol):
-    """An embedder that keeps rows of texts in files."""
-
-    def cache_files(self) -> Sequence[Path]:
-        """The files that exist now."""
-
-
-@runtime_checkable
 class WordEmbedder(Protocol):
     """An embedder whose vectors of single words mean something and cost next to nothing."""
 
