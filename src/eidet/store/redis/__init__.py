@@ -1,7 +1,7 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
 address.py, client.py                                 how servers are reached
-key_names.py, codec.py, scripts.py, lua/             how things are kept
+codec.py, lua/                                       how things are kept
 record_reader.py                                     how records are found
 known.py, transaction.py, commit_plan.py              what jobs read, and what they are to write
 writing.py                                           how it is committed
@@ -34,10 +34,8 @@ from ..traits import StoreTraits
 from ..verbs.reading import survey_of
 from .address import address_of
 from .client import RedisClient, is_absent, script
-from .codec import record_of
-from .key_names import Keys
+from .codec import CHANGES, RESERVE, Keys, record_of
 from .record_reader import Reading
-from .scripts import CHANGES, RESERVE
 from .transaction import RedisTransaction
 from .writing import Writing
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
 from .address import RedisAddress
-from .scripts import SCRIPTS, Script
+from .codec import SCRIPTS, Script
 
 
 def _driver() -> Any:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...core.errors import BadInput, Corrupt
-from ...core.lossless import read_original
-from ...core.record import Record
+from ...core.record import Record, read_original
 from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
