@@ -51,7 +51,7 @@ def test_a_context_has_working_state_facts_and_turns(memory: Memory) -> None:
     assert str(context) == (
         "# Working state\nTue 14 Nov 2023\n[1] answering about boats\n\n"
         "# Memory\nThu 5 Jan 2023\n[2] Ann owns a kayak shop\n"
-        "Mon 13 Nov 2023\n[3] Bob: the weather is fine\n[4] Ann: I bought a kayak\n[5] Bob: which colour"
+        "Mon 13 Nov\n[3] Bob: the weather is fine\n[4] Ann: I bought a kayak\n[5] Bob: which colour"
     )
     assert (len(context.hits), context.left_out, context.budget, context.scope) == (2, (), 1000, "default")
 
