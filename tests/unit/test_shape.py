@@ -33,7 +33,7 @@ PORT_METHODS: Final[dict[str, int]] = {
 PACKAGES: Final[dict[str, tuple[int, int]]] = {
     ".": (814, 5),
     "aio": (218, 8),
-    "cli": (5137, 56),
+    "cli": (5144, 56),
     "client": (1275, 42),
     "coding": (1499, 38),
     "compat": (8650, 162),
@@ -51,7 +51,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "net": (917, 24),
     "quality": (546, 25),
     "recall": (5904, 132),
-    "server": (7830, 178),
+    "server": (7831, 178),
     "store": (13655, 283),
     "testing": (820, 44),
     "text": (5874, 153),

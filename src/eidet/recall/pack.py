@@ -296,8 +296,7 @@ class _Packer:
         who = "" if quoted else speaker_of(record)
         if quoted:
             said = quote_text(record, said)
-        if record.kind == Kind.EPISODE:  # which begins with its day
-            said = said.removeprefix(f"[{day_of(record)}] ")
+        said = said.removeprefix(f"[{day_of(record)}] ")  # an episode, or a text that was imported
         return f"[{number if self._headings else day_of(record)}] " + (f"{who}: {said}" if who else said)
 
     def _line(self, wish: _Wish) -> _Line:

@@ -29,6 +29,14 @@ def test_remember_takes_every_detail(eidet: Shell) -> None:
     assert record["expires"] > record["created"]
 
 
+def test_who_speaks_is_read_from_texts_that_say_it(eidet: Shell) -> None:
+    (id,) = eidet("remember", "[2026-05-08] Ann: I moved to Porto", "--read-speakers").ids
+    record = eidet("show", id, "--json").json
+    assert (record["who"], record["occurred"][:10]) == ("Ann", "2026-05-08")
+    assert record["text"] == "[2026-05-08] Ann: I moved to Porto", "the original is kept"
+    assert eidet("recall", "Porto").out.count("Ann") == 1
+
+
 def test_remember_takes_data_alone(eidet: Shell) -> None:
     (id,) = eidet("remember", "--data", '{"health": 0.5}').ids
     assert eidet("show", id, "--json").json["text"] == "health: 0.5"

@@ -103,8 +103,9 @@ def test_a_day_is_told_once_and_its_year_where_it_begins() -> None:
     ]
 
 
-def test_an_episode_that_tells_its_days_has_no_second_stamp() -> None:
-    text = str(packed(record("a", "[2023-11-14] Ann: Good morning. assistant: Hello!", kind="episode")))
+@pytest.mark.parametrize("kind", ["episode", "message"])
+def test_a_text_that_tells_its_day_has_no_second_stamp(kind: str) -> None:
+    text = str(packed(record("a", "[2023-11-14] Ann: Good morning. assistant: Hello!", kind=kind)))
     assert text == "Tue 14 Nov 2023\n[1] Ann: Good morning. assistant: Hello!"
 
 
