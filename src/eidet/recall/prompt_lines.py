@@ -88,9 +88,7 @@ def excerpt_of(
     units = units_of(record.text)
     at = _best(record, len(units), terms)
     said = [one_line(sentence) for sentence in sentences(units[at])] or [""]
-    found = [
-        0 if analyzer is None else len(terms.intersection(map(term_id, analyzer.terms(one)))) for one in said
-    ]
+    found = [0 if analyzer is None else len(terms & set(map(term_id, analyzer.terms(one)))) for one in said]
     first, last = _fit_around(found, [counter.count(f"{one} ") for one in said], room)
     before = f"{GAP} " if at or first else ""
     after = f" {GAP}" if at < len(units) - 1 or last < len(said) - 1 else ""
