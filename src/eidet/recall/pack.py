@@ -96,6 +96,7 @@ class _Line(NamedTuple):
     """What is told of a record, and what that costs without its day and heading."""
 
     said: str
+    told: str  # with who said it, or quoted
     bare: str  # as it is compared with others
     quoted: bool
     day: str
@@ -279,7 +280,7 @@ class _Packer:
                 if self._has_days(section) and (day, year) != (line.day, line.year):
                     lines.append(line.day if year == line.year else f"{line.day} {line.year}")
                     day, year = line.day, line.year
-                lines.append(self._tell(wish.record, line.said, line.quoted, len(records)))
+                lines.append(self._tell(wish.record, line.told, len(records)))
         bodies = {name: "\n".join(lines) for name, lines in sections.items()}
         if self._headings and len(bodies) > 1:
             text = "\n\n".join(f"{HEADINGS[name]}\n{body}" for name, body in bodies.items())
@@ -291,13 +292,9 @@ class _Packer:
         """An instruction holds whenever it was given."""
         return self._headings and section != STANDING
 
-    def _tell(self, record: Record, said: str, quoted: bool, number: int) -> str:
+    def _tell(self, record: Record, told: str, number: int) -> str:
         """`[3] Ann: …`; without headings `[2026-05-08] Ann: …`."""
-        who = "" if quoted else speaker_of(record)
-        if quoted:
-            said = quote_text(record, said)
-        said = said.removeprefix(f"[{day_of(record)}] ")  # an episode, or a text that was imported
-        return f"[{number if self._headings else day_of(record)}] " + (f"{who}: {said}" if who else said)
+        return f"[{number if self._headings else day_of(record)}] {told}"
 
     def _line(self, wish: _Wish) -> _Line:
         """All of a text, or where that takes more than its share of the budget, the part that matters."""
@@ -314,10 +311,14 @@ class _Packer:
 
     def _write(self, record: Record, said: str) -> _Line:
         quoted = self._fence and is_untrusted(record)
-        told = self._tell(record, said, quoted, 99)
-        cost = self._counter.count(told + "\n")
+        bare = said.casefold().strip(_MARKS)
+        if said.startswith("["):  # an episode, or a text that was imported, begins with its day
+            said = said.removeprefix(f"[{day_of(record)}] ")
+        who = "" if quoted else speaker_of(record)
+        told = quote_text(record, said) if quoted else f"{who}: {said}" if who else said
+        cost = self._counter.count(self._tell(record, told, 99) + "\n")
         self._dense = max(self._dense, _DENSER * len(said) / (cost or 1))
-        return _Line(said, said.casefold().strip(_MARKS), quoted, *days_of(record), cost)
+        return _Line(said, told, bare, quoted, *days_of(record), cost)
 
     def _list_openings(self, section: str, line: _Line) -> list[tuple[tuple[str, str], str]]:
         """What has to be told once before the line, and is not yet: a heading, a year, a day."""
