@@ -17,7 +17,7 @@ from ..core.validate import clean_text
 from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
 from ..store import verbs
-from ..store.lives import list_versions
+from ..store.rules import list_versions
 from ..trust.audit import Auditing
 from ..upkeep.lifecycle import Life
 
