@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,7 +19,7 @@ from .assertion import Assertion, Stated
 from .identities import Identities
 from .name_book import Node
 from .statements_index import StatementsIndex
-from .triple_data import Decision, DecisionKind, StoredDecision
+from .triple_data import DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity
 
 _TODO: Final = (
@@ -162,20 +162,10 @@ class ScopeGraph:
         if source is not None or stored is not None:
             self._forget_answers()
 
-    def relabel(self, labels: Mapping[int, dict[str, str]]) -> None:
-        """See `StatementsIndex.relabel`."""
-        if self.index.relabel(labels):
-            self._forget_answers()
-
     def _forget_answers(self) -> None:
         self._answers.clear()
         self._ends.clear()
         self._rejected = self._special = None
-
-    def list_splits(self) -> list[Decision]:
-        """Lists the splits that somebody decided, the oldest first."""
-        decided = [self.decisions[seq].decision for seq in sorted(self.decisions)]
-        return [decision for decision in decided if decision.action is DecisionKind.SPLIT]
 
     # what held when
 

@@ -14,7 +14,6 @@ from ..core.record import Event, Record
 from ..core.scope import Scope, Scopes
 from ..core.state import Promotion
 from ..core.validate import clean_text
-from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
 from ..store import verbs
 from ..store.rules import list_versions
@@ -56,17 +55,10 @@ class Records:
         """One answer per id, in the order asked; None where there is none, or it has expired.
 
         Of several scopes, the first that has the id answers.
-        Facts that rules read in a record have its id and their number: they are records made on the spot.
         """
         if not isinstance(ids, list | tuple):
             raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
-        wanted, paths = each_item(check_id_text, ids), each_path(scope)
-        found = self._get_stored(wanted, paths)
-        for at, id in enumerate(wanted):
-            if found[at] is None and MARK in id:
-                derived = (DerivedRecords(self._parts.graphs).get(path, id) for path in paths)
-                found[at] = _alive(next(filter(None, derived), None), self._parts.clock())
-        return found
+        return self._get_stored(each_item(check_id_text, ids), each_path(scope))
 
     def _get_stored(self, ids: Sequence[str], paths: Sequence[str]) -> list[Record | None]:
         now = self._parts.clock()

@@ -29,13 +29,12 @@ from . import Ask, Change, Maintained, Write, works_of
 from .archive import OWNER, Archive, Archives, archive_of, name_owner
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
-from .curve import Fitted, accesses, fit, read_log
 from .importance import reweigh
 from .model_facts import FactReadings
 from .retain import Standing, is_kept, standings
 from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
-from .tier_plan import Forms, curve_of
+from .tier_plan import Forms
 
 _CHARS_A_TOKEN: Final = 8
 _OWN: Final = (Trust.TRUSTED, Trust.USER)
@@ -290,12 +289,6 @@ class Keeping:
         ask = self._episode(scope, session, "the session was ended", now)
         put = self._write_text(ask, settings=settings, llm=None if llm is None else llm_of(llm))
         return self._write([put.record], now=now)[0]
-
-    def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
-        self._parts.flush()
-        uses = None if log is None else read_log(log)
-        seen = list(accesses(verbs.scan(self._parts.store, Where(scope=scope, alive_at=now)), uses, now))
-        return fit(seen, window_days=window_days, start=curve_of(self._parts.settings.upkeep))
 
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:

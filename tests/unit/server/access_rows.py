@@ -78,7 +78,6 @@ FACTS: Final = (
     Row("POST", "/v1/facts/decisions", (READ,)),
     Row("POST", "/v1/facts/add", (WRITE, READ), {"subject": "Ann", "relation": "likes", "object": "tea"}),
     Row("POST", "/v1/facts/merge", (WRITE, READ), {"entity": "Ann", "others": ["Anna"]}),
-    Row("POST", "/v1/facts/split", (WRITE, READ), {"entity": "Ann", "sources": ["{id}"], "name": "B"}),
     Row("POST", "/v1/facts/undo", (WRITE, READ), {"id": "{id}"}),
     Row("POST", "/v1/facts/resolve", (WRITE, READ), {"id": "{id}#0"}),
     Row("POST", "/v1/facts/retract", (WRITE, READ), {"id": "{id}#0"}),
