@@ -56,7 +56,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "testing": (820, 44),
     "text": (5868, 153),
     "trust": (7843, 180),
-    "upkeep": (3948, 78),
+    "upkeep": (3953, 78),
     "views": (1281, 19),
     "write": (1078, 22),
 }
