@@ -36,7 +36,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "cli": (5137, 56),
     "client": (1275, 42),
     "coding": (1499, 38),
-    "compat": (8650, 162),
+    "compat": (8630, 162),
     "copy": (828, 14),
     "core": (4751, 165),
     "eval": (1757, 43),
