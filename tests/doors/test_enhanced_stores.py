@@ -94,16 +94,26 @@ class TestEveryStore:
         assert list(store.data) == keys
         assert store.data[" "] == "text of  "
 
-    def test_data_and_meta_show_what_is_stored_and_cannot_lose_a_change(self, store: InMemoryStore) -> None:
+    def test_data_can_be_used_as_a_dict(self, store: InMemoryStore) -> None:
+        store.data["a"] = "alpha"
+        assert list(store.data.values())[-1:] == ["alpha"]
+        assert store.data == {"a": "alpha"}
+        assert repr(store.data) == "{'a': 'alpha'}"
+        del store.data["a"]
+        assert store.get("a") is None
+        with pytest.raises(KeyError):
+            _ = store.data["a"]
+        with pytest.raises(KeyError):
+            del store.data["a"]
+
+    def test_metadata_is_replaced_by_assigning_and_never_lost_silently(self, store: InMemoryStore) -> None:
         store.add("a", "alpha", {"n": 1})
-        assert (store.data, store.meta) == ({"a": "alpha"}, {"a": {"n": 1}})
-        for shown in (store.data, store.meta):
-            with pytest.raises(TypeError):
-                shown["a"] = "beta"  # type: ignore[index]
-        store.add("a", "beta", {"n": 2})
-        assert (store.data, store.meta) == ({"a": "beta"}, {"a": {"n": 2}})
-        store.forget("a")
-        assert "a" not in store.data
+        store.meta["a"] = {"n": 2}
+        assert store.meta["a"] == {"n": 2}
+        with pytest.raises(TypeError):
+            store.meta["a"]["n"] = 3  # type: ignore[index]
+        with pytest.raises(KeyError):
+            store.meta["nobody"] = {"n": 1}
 
     @pytest.mark.parametrize(("key", "value"), [("", "x"), (None, "x"), (1, "x"), ("a", None), ("a", 5)])
     def test_what_is_no_text_is_refused_before_anything_is_written(

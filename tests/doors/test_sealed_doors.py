@@ -189,7 +189,8 @@ def experiences(memory: Memory, folder: Path) -> object:
 def texts_by_key(memory: Memory, folder: Path) -> object:
     store = InMemoryStore(memory=memory, name=WORD, agent=WORD)
     store.add("k", SAID, {WORD: WORD})
-    store.add("other", SAID, {WORD: SAID})
+    store.data["other"] = SAID
+    store.meta["other"] = {WORD: SAID}
     vectors = VectorMemoryStore(memory=memory)
     vectors.add("k", SAID, {WORD: WORD})
     return store.get("k"), store.meta["other"][WORD], vectors.search(SAID)[0][1]
