@@ -36,7 +36,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "cli": (5044, 56),
     "client": (1274, 42),
     "coding": (1499, 38),
-    "compat": (8719, 163),
+    "compat": (8699, 163),
     "copy": (828, 14),
     "core": (4740, 165),
     "eval": (1821, 44),
