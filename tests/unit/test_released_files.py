@@ -17,7 +17,7 @@ from tests.reference import ROOT
 from tests.released_files import FOLDER, KEY, NOTES, TURNS, ask_all, read_ranking
 
 import eidet
-from eidet import Memory
+from eidet import BadInput, Memory
 from eidet.mirror import mirror_folder
 from eidet.trust.audit.verify import entries, verify
 
@@ -115,6 +115,12 @@ def test_a_mirror_of_a_release_is_known_again(version: str, tmp_path: Path) -> N
 def test_the_ranking_of_a_release_still_answers_in_its_order(version: str) -> None:
     told = read_ranking(version)
     assert ask_all(told, told["ranking"]) == told["asked"]
+
+
+def test_an_unknown_ranking_is_refused_before_a_file_is_made(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"no ranking '2020'; there are 2026-11-18"):
+        Memory(tmp_path / "agent.db", ranking="2020")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_pinned_ranking_stays_when_a_newer_one_comes(tmp_path: Path) -> None:
