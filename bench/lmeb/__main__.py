@@ -3,8 +3,8 @@
     pip install '.[lmeb]' && python bench/lmeb                       # through MTEB; needs its hub
     python bench/lmeb FOLDER [--embedder eidet-multi] [--sets TMD]   # four of its tasks from original files
 
-MTEB gives a model nothing but texts. From original files both ways are measured: time and speaker written in
-front of the text, as models get it, and as fields of records, which is how Eidet is used.
+MTEB gives a model nothing but texts. From original files three ways are measured: time and speaker written in
+front of the text, as models get it; the same, where Eidet reads them (`read_speakers`); as fields of records.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from measure import mean_of, measure_set
+from measure import WAYS, mean_of, measure_set
 from originals import READERS, read_sets
 from search_model import EidetSearch
 
@@ -44,15 +44,16 @@ def measure_folder(folder: Path, embedder: str, sets: list[str] | None) -> None:
         if sets and name not in sets:
             continue
         told = f"{sum(len(one.turns) for one in haystacks)} memories of {len(haystacks)} haystacks"
-        print(f"\n{name}: {told}, {embedder}\n\n| | n | text: nDCG@10 / R@10 | fields: nDCG@10 / R@10 |")
-        print("|---|---|---|---|")
-        text = measure_set(haystacks, fields=False, embedder=embedder)
-        fields = measure_set(haystacks, fields=True, embedder=embedder)
-        for category, (n, r, count) in text.items():
-            m, s, _ = fields[category]
-            print(f"| {category} | {count} | {n:.3f} / {r:.3f} | {m:.3f} / {s:.3f} |")
-        pairs = [f"{n:.3f} / {r:.3f}" for n, r in (mean_of(text), mean_of(fields))]
-        print(f"| **mean of categories** | | {' | '.join(pairs)} |")
+        print(f"\n{name}: {told}, {embedder}; nDCG@10 / R@10\n")
+        print(f"| | n | {' | '.join(WAYS)} |\n|---|---|---|---|---|")
+        ways = [measure_set(haystacks, way=way, embedder=embedder) for way in WAYS]
+        for category, (_, _, count) in ways[0].items():
+            print(f"| {category} | {count} | {' | '.join(_tell(way[category][:2]) for way in ways)} |")
+        print(f"| **mean of categories** | | {' | '.join(_tell(mean_of(way)) for way in ways)} |")
+
+
+def _tell(pair: tuple[float, float]) -> str:
+    return f"{pair[0]:.3f} / {pair[1]:.3f}"
 
 
 main()

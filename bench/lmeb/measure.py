@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from statistics import fmean
 
@@ -17,13 +18,13 @@ ASKED = timedelta(hours=1)  # after the last turn: the same day, in a talk of it
 Figures = dict[str, tuple[float, float, int]]  # by category: nDCG@10, R@10, questions
 
 
-def measure_set(haystacks: Iterable[Haystack], *, fields: bool, embedder: str) -> Figures:
-    """With `fields`, speaker, session and time are fields of a record; else all of it is one text."""
+def measure_set(haystacks: Iterable[Haystack], *, way: str, embedder: str) -> Figures:
+    """`way` is one of `WAYS`: how speaker, session and time of a turn are told."""
     scores: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for haystack in haystacks:
         with Memory(embedder=embedder) as memory:
-            make = _make_record if fields else _make_text
-            memory.remember(list(map(make, haystack.turns)), keep_duplicates=True)
+            drafts = list(map(WAYS[way], haystack.turns))
+            memory.remember(drafts, keep_duplicates=True, read_speakers=way == "read")
             last = max((turn.occurred for turn in haystack.turns if turn.occurred), default=None)
             now = last and last + ASKED
             for asked in haystack.asked:
@@ -52,6 +53,16 @@ def _make_record(turn: Turn) -> Draft:
 
 def _make_text(turn: Turn) -> Draft:
     return Draft(id=turn.id, text=turn.as_text())
+
+
+def _make_dated(turn: Turn) -> Draft:
+    """One text again, with a time that `read_speakers` knows."""
+    told = turn if turn.occurred is None else replace(turn, when=f"{turn.occurred:%Y-%m-%d %H:%M:%S}")
+    return Draft(id=turn.id, text=told.as_text())
+
+
+# one text as models get it; one text whose time and speaker Eidet reads itself; fields of a record
+WAYS = {"text": _make_text, "read": _make_dated, "fields": _make_record}
 
 
 def _ndcg(found: Sequence[bool], gold: int) -> float:

@@ -11,6 +11,8 @@ import eidet
 class EidetSearch:
     """Stores the corpus as plain texts and answers by `recall`; no field but the text is given.
 
+    Where a text begins with a time and a speaker in a form that `read_speakers` knows, Eidet takes them.
+
     Tasks of LMEB name the candidates of each query: the conversation it is asked about. Each such
     conversation is a scope of its own.
     """
@@ -48,7 +50,7 @@ class EidetSearch:
         if ids not in self._scopes:
             self._scopes[ids] = f"corpus-{len(self._scopes)}"
             drafts = [eidet.Draft(text=self._texts[id], meta={"doc": id}) for id in sorted(ids)]
-            self._memory.remember(drafts, scope=self._scopes[ids], keep_duplicates=True)
+            self._memory.remember(drafts, scope=self._scopes[ids], keep_duplicates=True, read_speakers=True)
         return self._scopes[ids]
 
     @property

@@ -78,8 +78,8 @@ def test_a_set_is_rebuilt_from_its_files_and_counted_by_category(
 ) -> None:
     found = lmeb["originals"].read_sets(write(tmp_path, SETS[name]))
     assert list(found) == [name]
-    for fields in (False, True):
-        figures = lmeb["measure"].measure_set(found[name], fields=fields, embedder="hashing:64")
+    for way in lmeb["measure"].WAYS:
+        figures = lmeb["measure"].measure_set(found[name], way=way, embedder="hashing:64")
         assert len(figures) == 2
         assert all(count == 1 for _, _, count in figures.values())
         assert all(0 <= ndcg <= 1 and 0 <= recall <= 1 for ndcg, recall, _ in figures.values())
