@@ -187,15 +187,6 @@ def test_a_closed_store_opens_again(tmp_path: Path) -> None:
     assert run(work()) == 2
 
 
-def test_a_memory_of_the_user_is_not_closed(memory: Memory) -> None:
-    async def work() -> None:
-        async with BaseMemoryStore(memory=memory) as store:
-            await filled(store, 1)
-
-    run(work())
-    assert memory.count() == 1
-
-
 @pytest.mark.point(88, 89)
 def test_sessions_and_scopes_are_apart_and_what_is_shared_is_shared(memory: Memory) -> None:
     here, there = (
