@@ -6,13 +6,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.servers.proxy import Proxy
 from tests.servers.redis8 import Redis8
-from tests.timing import within
 from tests.unit.index.vectordb.test_databases import points, vector
 
 from eidet import Memory
@@ -22,15 +19,12 @@ from eidet.index.vectordb import VectorShelf
 from eidet.index.vectordb.pushdown import EVERYTHING, Leaf
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.models.embed.hashing import Hashing
-from eidet.net.retry import RetryPolicy
 
 pytestmark = pytest.mark.needs("redis8")
 
 WIDTH = 16
-DEADLINE = 0.6
 AT_ONCE = "small=0&whole=1&ship_rows=1&background=no"
 ANY = vector(0).repeat(2)
-SLACK = 3.0  # seconds that a busy machine may take longer
 
 
 def opened(place: str | Path | None, index: str = f"vectorset://?{AT_ONCE}") -> Memory:
@@ -54,59 +48,6 @@ def set_of(memory: Memory, scope: str = "default") -> tuple[VectorSets, str]:
 def shelf_of(memory: Memory, scope: str = "default") -> VectorShelf:
     at: VectorShelf = memory.parts.index._ships.refresh(scope).at  # type: ignore[attr-defined]
     return at
-
-
-@pytest.fixture
-def line(redis8: Redis8, redis8_url: str) -> Iterator[tuple[Proxy, Memory]]:
-    """A memory in RAM whose vectors are behind a proxy; 20 of them are there already."""
-    proxy = Proxy(redis8.port)
-    index = f"vectorset+redis://127.0.0.1:{proxy.port}/0?{AT_ONCE}&deadline=1"
-    memory = noted(opened(None, index))
-    database, _ = set_of(memory)
-    database.retrier.policy = RetryPolicy(deadline_seconds=DEADLINE)
-    yield proxy, memory
-    proxy.heal()
-    memory.close()
-    proxy.stop()
-
-
-def _silent(proxy: Proxy) -> None:
-    proxy.silent = True
-
-
-def _slow(proxy: Proxy) -> None:
-    proxy.delay = 1.5
-
-
-def _cut_short(proxy: Proxy) -> None:
-    proxy.cut_after = 40
-
-
-FAULTS: dict[str, Callable[[Proxy], None]] = {
-    "silent": _silent,
-    "refused": Proxy.refuse,
-    "cut short": _cut_short,
-    "slow": _slow,
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_recall_goes_by_words_in_time_and_what_waits_is_sent_later(
-    line: tuple[Proxy, Memory], fault: str
-) -> None:
-    proxy, memory = line
-    FAULTS[fault](proxy)
-    hits = within(3 * DEADLINE + SLACK, lambda: memory.recall("topic7", explain=True))
-    assert hits[0].text.endswith("topic7")
-    assert hits.trace is not None
-    assert any("by words alone" in note for note in hits.trace.notes)
-    memory.remember("a late note about zebras")
-    assert memory.recall("zebras")[0].text == "a late note about zebras"
-    proxy.heal()
-    set_of(memory)[0].retrier._opens = 0.0  # its rest is over
-    assert memory.recall("zebras")[0].text == "a late note about zebras"
-    assert memory.admin.stats()["index"]["rows_in_database"] == 21
-    assert memory.admin.check() == []
 
 
 def test_a_server_that_is_full_says_so_and_is_still_searched(redis8: Redis8, redis8_url: str) -> None:
