@@ -232,7 +232,7 @@ DOORS = [
             "delete": lambda d: d.delete("law"),
         },
         "close get search",
-        lambda d: d.get("law"),
+        lambda d: [item.content for item in wait_for(d.search(TEXT))],  # type: ignore[attr-defined]
     ),
     Door(
         agents.WorkingMemory,

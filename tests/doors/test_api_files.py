@@ -110,18 +110,6 @@ def test_sealed_records_in_a_plain_file_are_refused_and_change_nothing(
     assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
 
 
-def test_saved_files_are_their_owners_alone_and_follow_no_link(tmp_path: Path) -> None:
-    api = AgentMemoryAPI()
-    api.store_agent_state("a", {"name": SAID}, 1)
-    target = tmp_path / "target"
-    target.write_text("untouched")
-    (tmp_path / "agents.json.partial").symlink_to(target)
-    (tmp_path / "agents.json").symlink_to(target)
-    api.save(tmp_path / "agents.json")
-    assert target.read_text() == "untouched"
-    assert (tmp_path / "agents.json").stat().st_mode & 0o077 == 0
-
-
 def test_an_audit_log_names_the_files_of_save_and_load(tmp_path: Path) -> None:
     from eidet.trust.audit.verify import entries
 

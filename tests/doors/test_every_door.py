@@ -90,6 +90,15 @@ def test_no_file_of_a_sealed_memory_has_a_word_of_it(door: Door, tmp_path: Path)
     assert WORD.encode() not in read_files(tmp_path)
 
 
+@EVERY_DOOR
+def test_no_door_tells_what_is_in_quarantine(door: Door, tmp_path: Path) -> None:
+    with Memory(embedder="hashing") as memory:
+        opened = open_door(door, memory, tmp_path)
+        for record in memory.parts.store.find(Where()):
+            memory.trust.quarantine(record.id, scope=record.scope)
+        assert WORD not in tell(door, opened)
+
+
 class Watched(Hashing):
     """An embedder that remembers what it was asked."""
 

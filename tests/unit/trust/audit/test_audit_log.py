@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import stat
 import threading
 from pathlib import Path
 from typing import Any
@@ -72,12 +71,6 @@ def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
     found = verify(path, key=KEY)
     assert found.ok
     assert (found.entries, found.notes, found.head.count) == (4, (), 4)
-
-
-def test_only_the_owner_may_read_it(path: Path) -> None:
-    opened(path).close()
-    modes = {stat.S_IMODE(file.stat().st_mode) for file in (path, path.with_name("audit.jsonl.head"))}
-    assert modes == {0o600}
 
 
 def test_many_threads_write_whole_lines(path: Path) -> None:
