@@ -55,14 +55,23 @@ def read_files(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
 
 
+@pytest.fixture(params=["file", "postgres", "redis"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "file":
+        return str(tmp_path / "m.db")
+    return str(request.getfixturevalue("postgres_emptied" if request.param == "postgres" else "redis_url"))
+
+
 @EVERY_DOOR
-def test_what_a_door_was_told_is_there_after_a_restart_in_its_scope_alone(door: Door, tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db", embedder="hashing") as memory:
-        before = tell(door, open_door(door, memory, tmp_path))
-    assert WORD in before
-    assert (WORD.encode() in read_files(tmp_path)) == (door.of is not messages.EncryptedMemoryStore)
-    with Memory(tmp_path / "m.db", embedder="hashing") as memory:
-        assert tell(door, door.open(memory, tmp_path, "home")) == before
+def test_what_a_door_was_told_others_see_at_once_and_after_a_restart_in_its_scope_alone(
+    door: Door, place: str, tmp_path: Path
+) -> None:
+    with Memory(place, embedder="hashing") as memory, Memory(place, embedder="hashing") as other:
+        told = tell(door, open_door(door, memory, tmp_path))
+        assert WORD in told
+        assert tell(door, door.open(other, tmp_path, "home")) == told
+    with Memory(place, embedder="hashing") as memory:
+        assert tell(door, door.open(memory, tmp_path, "home")) == told
         assert WORD not in tell(door, door.open(memory, tmp_path, "elsewhere"))
 
 
@@ -82,12 +91,18 @@ def test_the_native_verbs_find_what_a_door_wrote_and_closing_it_leaves_the_memor
 
 @EVERY_DOOR
 def test_no_file_of_a_sealed_memory_has_a_word_of_it(door: Door, tmp_path: Path) -> None:
-    with Memory(tmp_path / "sealed.db", key=KEY, embedder="hashing") as memory:
-        opened = open_door(door, memory, tmp_path)
+    with Memory(tmp_path / "plain.db", embedder="hashing") as memory:
+        open_door(door, memory, tmp_path)
+    is_plain = door.of is not messages.EncryptedMemoryStore
+    assert (WORD.encode() in read_files(tmp_path)) == is_plain, "what is there is found"
+    sealed = tmp_path / "sealed"
+    sealed.mkdir()
+    with Memory(sealed / "m.db", key=KEY, embedder="hashing") as memory:
+        opened = open_door(door, memory, sealed)
         assert WORD in tell(door, opened), "the door reads it back"
         call_every_verb(door, opened)
-        assert WORD.encode() not in read_files(tmp_path)
-    assert WORD.encode() not in read_files(tmp_path)
+        assert WORD.encode() not in read_files(sealed)
+    assert WORD.encode() not in read_files(sealed)
 
 
 @EVERY_DOOR
