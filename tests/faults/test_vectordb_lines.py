@@ -13,46 +13,34 @@ from typing import Any
 import pytest
 from tests.servers.pinecone import Pinecone
 from tests.servers.proxy import Proxy
-from tests.servers.redis8 import Redis8
 from tests.servers.weaviate import Weaviate
 from tests.timing import within
 
 from eidet.core.settings import Settings
 from eidet.memory import Memory
 from eidet.models.embed.hashing import Hashing
-from eidet.net.retry import Retrier, RetryPolicy
+from eidet.net.retry import Retrier
 
 WIDTH = 16
 DEADLINE = 0.6
 
 
-def _serve(request: pytest.FixtureRequest) -> tuple[int, str, Callable[[], None]]:
-    """A port, how an address on `{}` of it reads, and what ends the server."""
-    if request.param == "vectorset":
-        server: Redis8 = request.getfixturevalue("redis8")
-        request.getfixturevalue("redis8_url")
-        return server.port, "vectorset+redis://127.0.0.1:{}/0?", lambda: None
-    fake = Weaviate() if request.param == "weaviate" else Pinecone(WIDTH)
-    key = getattr(fake, "key", None) or "k"
-    return fake.port, f"{request.param}+http://127.0.0.1:{{}}?key={key}&settle=0&", fake.stop
-
-
-@pytest.fixture(params=["pinecone", "weaviate", pytest.param("vectorset", marks=pytest.mark.needs("redis8"))])
+@pytest.fixture(params=["pinecone", "weaviate"])
 def line(request: pytest.FixtureRequest) -> Iterator[tuple[Proxy, Memory]]:
     """A memory whose vectors are behind a proxy; 20 of them are there already."""
-    port, address, stop = _serve(request)
-    proxy = Proxy(port)
-    index = f"{address.format(proxy.port)}small=0&whole=1&ship_rows=1&background=no&deadline=1"
+    server = Weaviate() if request.param == "weaviate" else Pinecone(WIDTH)
+    proxy = Proxy(server.port)
+    url = f"{request.param}+http://127.0.0.1:{proxy.port}?key={getattr(server, 'key', None) or 'k'}&settle=0"
+    index = f"{url}&small=0&whole=1&ship_rows=1&background=no&deadline={DEADLINE}"
     memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=index))
     memory.remember([f"note number{n} about topic{n}" for n in range(20)])
     memory.recall("topic7")
     assert memory.admin.stats()["index"]["rows_in_database"] == 20
-    _retrier(memory).policy = RetryPolicy(deadline_seconds=DEADLINE)
     yield proxy, memory
     proxy.heal()
     memory.close()
     proxy.stop()
-    stop()
+    server.stop()
 
 
 def _retrier(memory: Memory) -> Retrier:
@@ -145,7 +133,7 @@ CHILD = """
 import sys
 from eidet.core.settings import Settings
 from eidet.models.embed.hashing import Hashing
-from eidet.net.retry import Retrier, RetryPolicy
+from eidet.net.retry import Retrier
 from eidet.memory import Memory
 memory = Memory(sys.argv[1], embedder=Hashing(16), settings=Settings(index=sys.argv[2]))
 for n in range(150):
