@@ -25,13 +25,6 @@ QUICK = RetryPolicy(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
 
 
 @pytest.fixture
-def proxy(postgres: Postgres) -> Iterator[Proxy]:
-    proxy = Proxy(postgres.port)
-    yield proxy
-    proxy.stop()
-
-
-@pytest.fixture
 def filled(postgres_url: str) -> str:
     """A database with a scope that the server searches."""
     with opened(postgres_url) as memory:

@@ -20,14 +20,6 @@ from eidet.store.contract import NOW, fact
 ALL = Where()
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Pair]:
-    made = Pair(tmp_path)
-    yield made
-    made.short.off = made.long.off = False
-    made.store.close()
-
-
 @pytest.fixture(params=[None, bytes(range(32))], ids=["plain", "sealed"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Pair]:
     """A pair for a memory; if that is sealed, no file of it ever shows what it was told."""
