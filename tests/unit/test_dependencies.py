@@ -13,7 +13,7 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 # As pyproject.toml says.
 UNBOUND = {"regex", "rich", "stamina", "cryptography"}
 FOR_USERS = (
-    *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "seal"),
+    *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "http", "client", "server"),
     *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent", "adk", "agent-framework"),
     *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "llm", "pdf"),
@@ -49,5 +49,5 @@ def test_a_dependency_has_bounds_and_is_tested_within_them(requirement: str) -> 
 
 
 def test_every_extra_is_looked_at() -> None:
-    others = {"test", "test-s3", "test-heavy", "dev", "docs"}
+    others = {"test", "test-s3", "test-heavy", "dev", "docs", "lmeb"}
     assert set(FOR_USERS) | others == set(PROJECT["optional-dependencies"])

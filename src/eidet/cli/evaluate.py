@@ -66,6 +66,9 @@ def _evaluate(
     json: Annotated[
         str | None, _output(metavar="FILE", help="Write JSON to this file; - is standard output.")
     ] = None,
+    plot: Annotated[
+        Path | None, _output(metavar="FILE", help="Draw the figures: a .png, .svg or .pdf.")
+    ] = None,
     least: Annotated[
         list[str] | None, _output(metavar="FIGURE=VALUE", help="Exit with code 1 below this: R@10=0.8.")
     ] = None,
@@ -81,8 +84,8 @@ def _evaluate(
     chosen = embedder or read_choices_here().get("embedder") or DEFAULT
     base = measuring.Variant(embedder=chosen, recipe=recipe, place=place, language=language)
     others = [_change_variant(base, text) for text in against or ()]
-    if json not in (None, "-"):
-        _check_writable(Path(str(json)))
+    for path in (plot, None if json in (None, "-") else Path(str(json))):
+        _check_writable(path)
     cases = measuring.read_cases(file, format=format, roles=roles.split(","), sessions=sessions, seed=seed)
     if limit_questions is not None:
         cases = measuring.limit_questions(cases, limit_questions, seed)
@@ -95,7 +98,7 @@ def _evaluate(
         )
     if json != "-":
         _tell_report(report)
-    _write(report, json)
+    _write(report, json, plot)
     missed = list(measuring.find_missed(report.base, gates))
     for miss in missed:
         typer.echo(f"below: {plain(str(miss))}", err=True)
@@ -111,17 +114,22 @@ def _change_variant(base: Variant, text: str) -> Variant:
     return replace(base, **parts)
 
 
-def _check_writable(path: Path) -> None:
+def _check_writable(path: Path | None) -> None:
     """Before minutes are spent on what could not be written down."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise BadInput(f"{path} cannot be written: its folder does not exist, or it is a folder itself")
 
 
-def _write(report: Report, json: str | None) -> None:
+def _write(report: Report, json: str | None, plot: Path | None) -> None:
+    from ..eval import draw
+
     if json == "-":
         typer.echo(dump_json(report.to_json()))
     elif json is not None:
         write_private(Path(json), dump_json(report.to_json()) + "\n")
+    if plot is not None:
+        draw(report, plot)
+        typer.echo(f"plot written to {plot}", err=True)
 
 
 def _tell_report(report: Report) -> None:

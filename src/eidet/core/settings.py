@@ -114,7 +114,7 @@ class Settings:
     keep_duplicates: bool = False  # store a fact again even if its scope has it word for word
     read_speakers: bool | None = None  # take who and occurred from "[2026-05-08] Ann: …"; None: if asked to
     text_chars: int = 1_000_000  # the longest text accepted
-    index: str = field(default="auto", repr=False)  # auto, embedded, or a name or URL of an index
+    index: str = field(default="embedded", repr=False)  # or the name or URL of another index
     index_memory_mb: int = 1024  # scopes beyond this leave RAM, least recently used first
     sidecar_from: int = 20_000  # scopes with this many records get a cache file beside the database
     flush_uses: int = 100  # this many pending use counts go out with the next write

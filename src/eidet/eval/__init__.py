@@ -2,7 +2,7 @@
 
 datasets.py  a file → cases            lines.py              cases as JSON lines
 runner.py    cases → answers           ranking_metrics.py, contexts.py  answers → numbers
-figures.py   numbers → figures         report.py             JSON, gates
+figures.py   numbers → figures         report.py, plot.py    JSON, gates, plot
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .cases import Case, Question, check_cases, limit_questions
 from .contexts import BUDGETS
 from .datasets import FORMATS, read_cases
 from .figures import Comparison, Difference, Figure, Run, compare_runs, measure_run
+from .plot import draw
 from .ranking_metrics import KS
 from .report import Least, Missed, Report, check_least, find_missed, least_of, names_of
 from .runner import Progress, QuestionAnswer, RankedHit, Variant, ask
@@ -36,6 +37,7 @@ __all__ = [
     "Run",
     "Variant",
     "check_least",
+    "draw",
     "evaluate",
     "find_missed",
     "least_of",

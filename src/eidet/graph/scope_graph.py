@@ -14,6 +14,7 @@ from ..core.errors import BadInput, Unavailable
 from ..core.foreground import is_given_up
 from ..store import Head
 from ..text.facts import Relation, relation_of
+from ..text.facts.statement import Nature
 from .assertion import Assertion, Stated
 from .identities import Identities
 from .name_book import Node
@@ -295,13 +296,14 @@ class ScopeGraph:
             self._ends[relation, of_subject] = known
         return known
 
-    def list_special(self) -> list[tuple[Node, str]]:
-        """Lists the subjects and relations of preferences and instructions, each once."""
-        if self._special is None:
+    def list_special(self, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
+        """Lists the preferences and instructions that hold."""
+        if self._special is None:  # their subjects and relations, each once
             root_of = self.identities.root_of
             groups = ((root_of(one.subject), one.relation) for one in self.index.special)
             self._special = list(dict.fromkeys(groups))
-        return self._special
+        traced = (one for group in self._special for one in self.trace(*group, moments.view))
+        return [one for one in traced if one.first.nature in natures and moments.admits(one)]
 
     def list_groups(self) -> Iterator[tuple[Node, str]]:
         """Lists all subjects with each of their relations."""

@@ -18,10 +18,9 @@ from typing import Any, Final
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.hit import Hit
-from ..core.limits import QUERY_CHARS
 from ..core.record import Record, key_id
 from ..core.scope import Scope
-from ..core.validate import dump_json
+from ..core.validate import QUERY_CHARS, dump_json
 from ..core.where import Condition, Where
 from ..models.embed.quantise import find_cosines
 from ..text.tokens import counter_of, cut

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from ..core.hit import Hits
-from ..core.limits import FILTER_VALUES
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.validate import FILTER_VALUES
 from ..core.where import Where
 from ..graph import Graphs
 from ..graph.scope_graph import ScopeGraph, View

@@ -139,7 +139,7 @@ def pack(
     most = budget * SHARE * _SHORTENED
     rules = [_wish_for(record, STANDING, most) for record in standing]
     state = [_wish_for(record, WORKING, most) for record in working]
-    wishes = list(_list_wishes(hits, turns or {}, most))
+    wishes = _put_repeats_last(list(_list_wishes(hits, turns or {}, most)))
     packer = _Packer(budget, counter, terms, analyzer, headings, fence, wishes[0].key if wishes else None)
     for wished, share in ((rules, RULES), (state, SHARE)):
         packer.fill(wished, int(budget * share))
@@ -183,6 +183,12 @@ def _sort_by_worth(hits: Sequence[Hit], most: float) -> list[_Wish]:
 
 def _is_before(one: Record, other: Record) -> bool:
     return (one.occurred, one.seq) < (other.occurred, other.seq)
+
+
+def _put_repeats_last(wishes: Sequence[_Wish]) -> list[_Wish]:
+    """The same text of another day, such as an entry of a diary, comes after all that says something new."""
+    first = {wish.record.text: wish for wish in reversed(wishes) if wish.beside is None}
+    return sorted(wishes, key=lambda wish: wish.beside is None and first[wish.record.text] is not wish)
 
 
 class _Packer:
@@ -344,11 +350,12 @@ class _Packer:
     def _includes(self, wish: _Wish, other: _Wish) -> bool:
         """Whether the other text is part of this one, word for word.
 
-        What two people said, or one of them on two days, are two things; and what is not trusted
-        takes nobody's place.
+        What two people said, or one of them on two days, are two things, and so is the same text of two
+        days; and what is not trusted takes nobody's place.
         """
         one, part = self._lines[wish.key], self._lines[other.key]
-        said_apart = other.record.who is not None and stamp_of(wish.record) != stamp_of(other.record)
+        is_entry = other.record.who is not None or one.bare == part.bare
+        said_apart = is_entry and stamp_of(wish.record) != stamp_of(other.record)
         if said_apart or not part.bare or (one.quoted and not part.quoted):
             return False
         return re.search(rf"(?<!\w){re.escape(part.bare)}(?!\w)", one.bare) is not None

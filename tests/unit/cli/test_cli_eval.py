@@ -34,9 +34,13 @@ def test_eval_in_json_on_standard_output_is_only_that(eidet: Shell, own: str) ->
 
 
 def test_eval_writes_files(eidet: Shell, own: str) -> None:
-    numbers = eidet.folder / "numbers.json"
-    said = eidet("eval", own, "--json", str(numbers), "--against", "embedder=hashing:8")
+    pytest.importorskip("matplotlib")
+    picture, numbers = eidet.folder / "report.svg", eidet.folder / "numbers.json"
+    said = eidet(
+        "eval", own, "--plot", str(picture), "--json", str(numbers), "--against", "embedder=hashing:8"
+    )
     assert "hashing:8 against hashing" in said.out
+    assert "<svg" in picture.read_text()
     assert json.loads(numbers.read_text())["data"]["questions"] == 3
 
 
@@ -75,7 +79,7 @@ def test_eval_works_on_a_file_and_refuses_one_in_use(eidet: Shell, own: str) -> 
         (["--least", "R@10"], "not a figure to reach"),
         (["--least", "joy.R@10=0.5"], "no category 'joy'"),
         (["--format", "csv"], "unknown format"),
-        (["--json", "nowhere/report.json"], "cannot be written"),
+        (["--plot", "nowhere/report.png"], "cannot be written"),
         (["--json", "nowhere/numbers.json"], "cannot be written"),
         (["--depth", "0"], "depth"),
         (["--limit-questions", "0"], "at least 1"),

@@ -14,8 +14,6 @@ from eidet import Memory, Misconfigured, Settings
 from eidet.compat.api import AgentMemoryAPI
 from eidet.core.errors import Unavailable
 from eidet.core.settings import Upkeep
-from eidet.models.embed.hashing import Hashing
-from eidet.models.embed.vector_cache import Cached
 from eidet.net.url import read_secret
 from eidet.store import Store, verbs
 from eidet.store.contract import NOW, fact
@@ -102,11 +100,6 @@ def write_door(folder: Path) -> None:
         api.save(folder / "door.jsonl")
 
 
-def write_embeddings(folder: Path) -> None:
-    with Memory(embedder=Cached(Hashing(16), path=folder / "vectors.db")) as memory:
-        memory.remember("x")
-
-
 def write_outbox(folder: Path) -> None:
     def fail() -> Store:
         raise Unavailable("not there")
@@ -123,7 +116,7 @@ def write_key(folder: Path) -> None:
 
 WRITERS: list[Callable[[Path], None]] = [
     write_database, write_cache, write_export, write_archive, write_receipt, write_audit, write_vault,
-    write_door, write_embeddings, write_outbox, write_key,
+    write_door, write_outbox, write_key,
 ]  # fmt: skip
 
 

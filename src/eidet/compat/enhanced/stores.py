@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -56,7 +56,7 @@ class StoreOptions(TypedDict, total=False):
 class InMemoryStore(OwnsMemory, MemoryStore[str]):
     """Texts in RAM (or in any `memory=`), searched by case-insensitive substring, each hit scoring 1.0.
 
-    `data` and `meta` show what is stored, in the order it was added. A key that is
+    `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is
     added again keeps its place, and its metadata if none is given. The whole number `importance` of
     the metadata stays there and becomes `min(1, importance / importance_scale)` of the record.
     `privacy` (a policy of `eidet.trust.privacy`, or an action such as "redact")
@@ -88,14 +88,14 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
             check_positive(self._ttl, "a time to live in seconds", error=Misconfigured)
 
     @property
-    def data(self) -> Mapping[str, str]:
-        """Texts by key, as they are now; `add` and `forget` change them."""
-        return MappingProxyType({self.key(record): self.show(record) for record in self.records()})
+    def data(self) -> Texts:
+        """Texts by key, read from the memory; changing it changes the memory."""
+        return Texts(self)
 
     @property
-    def meta(self) -> Mapping[str, dict[str, Any]]:
-        """Metadata by key, as it is now; a key without any has an empty one."""
-        return MappingProxyType({self.key(record): self.describe(record) for record in self.records()})
+    def meta(self) -> _Metas:
+        """Metadata by key; a key without any has an empty one."""
+        return _Metas(self)
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
@@ -175,6 +175,76 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r} in {self.scope!r}: {len(self)} texts>"
+
+
+class Texts(MutableMapping[str, str]):
+    """Texts by key, in the order they were added."""
+
+    def __init__(self, shelf: InMemoryStore) -> None:
+        self._shelf = shelf
+
+    def __getitem__(self, key: str) -> str:
+        if not isinstance(key, str) or (found := self._shelf.get(key)) is None:
+            raise KeyError(key)
+        return found
+
+    def __setitem__(self, key: str, value: str) -> None:
+        self._shelf.add(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        if not self._shelf.forget(key):
+            raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([self._shelf.key(record) for record in self._shelf.records()])
+
+    def __len__(self) -> int:
+        return len(self._shelf)
+
+    def _read(self) -> dict[str, str]:
+        return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}
+
+    def items(self) -> Any:
+        """All at one moment, in one reading."""
+        return self._read().items()
+
+    def values(self) -> Any:
+        return self._read().values()
+
+    def __repr__(self) -> str:
+        return repr(self._read())
+
+
+class _Metas(MutableMapping[str, Mapping[str, Any]]):
+    """Metadata by key. Each is read-only: assign a new one to change it."""
+
+    def __init__(self, shelf: InMemoryStore) -> None:
+        self._shelf = shelf
+
+    def __getitem__(self, key: str) -> Mapping[str, Any]:
+        found = self._shelf.record(key) if isinstance(key, str) and key else None
+        return MappingProxyType(self._shelf.describe(found) if found else {})
+
+    def __setitem__(self, key: str, meta: Mapping[str, Any]) -> None:
+        value = self._shelf.get(key)
+        if value is None:
+            raise KeyError(f"{key!r} is not in the store: add it with its metadata")
+        self._shelf.add(key, value, meta)
+
+    def __delitem__(self, key: str) -> None:
+        raise KeyError(f"metadata belongs to a stored entry: forget({key!r}) removes both")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([self._shelf.key(one) for one in self._shelf.records() if self._shelf.describe(one)])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and bool(self[key])
+
+    def __repr__(self) -> str:
+        return repr({key: dict(self[key]) for key in self})
 
 
 class SqliteStore(InMemoryStore):
