@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -53,11 +54,13 @@ def write(folder: Path) -> None:
     ticks = clock()
     with tempfile.TemporaryDirectory() as work:
         file = Path(work, "memory.db")
-        audit = folder / "audit.jsonl"
+        audit = Path(work, "audit.jsonl")  # its place is kept in the file
         with Memory(file, clock=ticks.__next__, audit=str(audit)) as memory, acting(source="release"):
             fill(memory)
             memory.export(folder / "export.jsonl")
             mirror_folder(memory, folder / "mirror", scope="ann")
+        for name in ("audit.jsonl", "audit.jsonl.head"):
+            shutil.copy(Path(work, name), folder)
         (folder / "memory.db.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
         sealed = Path(work, "sealed.db")
         with Memory(sealed, clock=ticks.__next__, key=KEY) as memory:
@@ -95,5 +98,8 @@ if __name__ == "__main__":
     if "--ranking" in sys.argv:
         write_ranking(sys.argv[1])
     else:
-        (FOLDER / sys.argv[1]).mkdir(parents=True)
-        write(FOLDER / sys.argv[1])
+        made = FOLDER / sys.argv[1]
+        made.mkdir(parents=True, exist_ok=True)
+        if (made / "memory.db.gz").exists():
+            sys.exit(f"{made} has its files")
+        write(made)
