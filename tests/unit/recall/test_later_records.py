@@ -6,6 +6,8 @@ one: some may be missed, none may be claimed.
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from tests.unit.recall.told_changes import (
     CHANGES,
@@ -40,6 +42,7 @@ BETWEEN = (
 AFTER = ("The lamp flickers.", "It rained all day.")
 
 
+@cache  # several laws look at one answer
 def ask(told: Told) -> Hits:
     older, newer, question = told
     with Memory() as memory:
