@@ -20,7 +20,7 @@ from eidet.memory import Memory
 from eidet.quality import DAY, Tally, day_of
 from eidet.store import verbs
 from eidet.store.sql.inspect_file import file_of
-from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 
 MACHINE = {"installed", "extras", "settings"}
 INSIDE = {"embedder", "language", "index", "protection", "drift", "duplicates", "unused", "stale"}
@@ -219,11 +219,6 @@ def test_few_old_memories_are_no_reason_for_advice(eidet: Shell) -> None:
         memory.remember([f"note {n}" for n in range(19)])
     assert set(levels(eidet).values()) == {"ok"}
     assert "100.0%" in found(eidet, "unused")[0]["message"]
-
-
-def test_our_files_carry_our_mark(filled: Shell) -> None:
-    with closing(sqlite3.connect(filled.file)) as database:
-        assert database.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
 
 
 @pytest.mark.parametrize("place", ["x.db", "~/x.db", "sqlite:///x.db", "sqlite:////tmp/x.db"])
