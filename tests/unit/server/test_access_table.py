@@ -35,6 +35,7 @@ from tests.unit.server.access_rows import (
     WRITE,
     Row,
     ToolRow,
+    name_id,
 )
 from tests.unit.server.mcp.agents import call, text_of
 
@@ -104,22 +105,14 @@ class Keyed(NamedTuple):
         **headers: str,
     ) -> httpx.Response:
         id = id or (MEM0_ID if row.path.startswith("/mem0") else ID)
-        body = row.body if row.body is None or isinstance(row.body, bytes) else name_id(row.body, id)
+        body = row.body_of(id)
         content, more = (body, None) if isinstance(body, bytes) else (None, body)
         params = {**name_id(row.params, id), **({} if scope is None else {"scope": scope})}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
         return self.http.request(
-            row.method, path_of(row, id), params=params, json=more, content=content, headers=headers
+            row.method, row.path_of(id), params=params, json=more, content=content, headers=headers
         )
-
-
-def name_id(said: Any, id: str) -> Any:
-    return json.loads(json.dumps(dict(said)).replace("{id}", id))
-
-
-def path_of(row: Row, id: str) -> str:
-    return row.path.replace("{rest:path}", "x").format(id=id, type="user", name="ann", org="o", project="p")
 
 
 @pytest.fixture(scope="module")
