@@ -26,8 +26,7 @@ import uvicorn  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
 
 from eidet import AsyncMemory  # noqa: E402
-from eidet.server.app import create_app  # noqa: E402
-from eidet.server.serve import PatientProtocol  # noqa: E402
+from eidet.server.serve import PatientProtocol, create_app  # noqa: E402
 from eidet.server.server_settings import ServerSettings  # noqa: E402
 
 # Per method and status: for each path of the schema what knows it, and what checks its answers.
