@@ -19,10 +19,13 @@ def test_what_is_there_has_a_test_and_what_is_not_says_so() -> None:
     assert [row.number for row in rows() if bool(row.tests) == (row.where == MISSING)] == []
 
 
+def is_defined(path: str, name: str) -> bool:
+    return (ROOT / path).exists() and name in defined(path)
+
+
 def test_the_named_tests_exist() -> None:
-    named = {(row.number, *test.split("::", 1)) for row in rows() for test in row.tests}
-    absent = [one for one in named if not (ROOT / one[1]).exists() or one[2] not in defined(one[1])]
-    assert absent == []
+    named = ((row.number, test) for row in rows() for test in row.tests)
+    assert [(number, test) for number, test in named if not is_defined(*test.split("::", 1))] == []
 
 
 def test_a_test_that_was_skipped_failed_or_never_ran_proves_nothing() -> None:
