@@ -115,12 +115,6 @@ def test_the_history_says_which_key_acted(keyed: Keyed) -> None:
     assert keyed.server.memory.core.history("home", scope="mem0/user/ann")[-1].by == "all"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serve_in_thread() as running:
-        yield running
-
-
 @pytest.fixture
 def http(server: Running) -> httpx.Client:
     server.memory.core.forget(everything=True, scope="mem0/**", for_good=False)
