@@ -138,6 +138,7 @@ WRONG = [
     ("remember", "x", "--scope", "a//b"),
     ("remember", "x", "--scope", "a/**"),
     ("remember", ""),
+    ("remember", "-"),
     ("remember",),
     ("remember", "--file", "nowhere.txt"),
     ("remember", "--file", "."),

@@ -23,7 +23,7 @@ KEY = "sk-secret-123"
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server(short_pauses: None) -> Iterator[ScriptedServer]:
     with ScriptedServer(well).running() as server:
         yield server
 

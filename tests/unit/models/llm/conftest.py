@@ -7,6 +7,6 @@ from tests.unit.models.llm.server import Server, running
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(short_pauses: None) -> Iterator[Server]:
     with running() as server:
         yield server

@@ -24,7 +24,7 @@ def relevance(query: str, text: str) -> float:
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server(short_pauses: None) -> Iterator[ScriptedServer]:
     with ScriptedServer(cohere).running() as server:
         yield server
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making import Clock, rounds
+from tests.making import Clock
 from tests.servers import free_port
 from tests.servers.served import Running
 from tests.unit.trust.erase.given import NOW, OTHER, bytes_beside
@@ -82,20 +82,21 @@ def find_guessable(dump: bytes) -> list[str]:
     return found
 
 
-def list_cases() -> Iterator[tuple[str, str, str]]:
-    """Every two of place, how and way together; with full rounds all three."""
-    for row, place in enumerate(PLACES):
-        for column, how in enumerate(HOWS):
-            ways = list(WAYS)
-            yield from ((place, how, way) for way in rounds([ways[(row + column) % len(ways)]], ways))
-
-
-def open_place(name: str, folder: Path, request: pytest.FixtureRequest) -> str:
+@pytest.fixture
+def place(request: pytest.FixtureRequest, name: str, tmp_path: Path) -> str:
     if name == "postgres":
         return str(request.getfixturevalue("postgres_emptied"))
     if name == "redis":
         return str(request.getfixturevalue("redis_url"))
-    return PLACES[name].format(folder)
+    return PLACES[name].format(tmp_path / "store")
+
+
+# Each place with each how, each place with each way, each how with each way.
+CASES = [
+    (name, how, list(WAYS)[(at + of) % len(WAYS)])
+    for at, name in enumerate(PLACES)
+    for of, how in enumerate(HOWS)
+]
 
 
 def dump_all(place: str, folder: Path) -> bytes:
@@ -184,13 +185,10 @@ def post(memory: AsyncMemory) -> None:
         running.stop()
 
 
-@pytest.mark.parametrize(("name", "how", "way"), list(list_cases()))
-def test_nothing_that_is_left_lets_anybody_guess(
-    name: str, how: str, way: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize(("name", "how", "way"), CASES)
+def test_nothing_that_is_left_lets_anybody_guess(place: str, how: str, way: str, tmp_path: Path) -> None:
     folder = tmp_path / "store"
     folder.mkdir()
-    place = open_place(name, folder, request)
     given: dict[str, Any] = {
         "embedder": "hashing:32",
         "clock": Clock(NOW, tick=0.01),
