@@ -199,6 +199,9 @@ def _tell_sync(done: Synced) -> None:
     typer.echo(f"{verb} {done.passages:,} passages of {done.files:,} files: {', '.join(counts)}")
     for one in done.skipped:
         typer.echo(f"skipped {plain(one.where)}: {plain(one.why)}", err=True)
+    if done.unread:
+        kinds = [f"{count:,} {plain(ending) or 'without an ending'}" for ending, count in done.unread.items()]
+        typer.echo(f"not read, because of their ending: {', '.join(kinds)}", err=True)
 
 
 @command(commands)

@@ -66,6 +66,8 @@ def _things(
 ) -> list[str] | list[dict[str, Json]] | list[None]:
     if (bool(texts) + (file is not None) + (messages is not None)) > 1:
         raise BadInput("give texts, --file or --messages, one of them")
+    if texts == ["-"]:
+        raise BadInput("to remember what standard input says, one memory per line: --file -")
     if file is not None:
         return lines_of(file)
     if messages is not None:

@@ -162,6 +162,12 @@ def _is_before(one: Record, other: Record) -> bool:
     return (one.occurred, one.seq) < (other.occurred, other.seq)
 
 
+def _put_repeats_last(wishes: Sequence[_Wish]) -> list[_Wish]:
+    """The same text of another day, such as an entry of a diary, comes after all that says something new."""
+    first = {wish.record.text: wish for wish in reversed(wishes) if wish.beside is None}
+    return sorted(wishes, key=lambda wish: wish.beside is None and first[wish.record.text] is not wish)
+
+
 @dataclass(slots=True, kw_only=True)
 class _Packer:
     """Fills a budget by what lines cost one by one, which is what they cost together or a little more."""
@@ -182,7 +188,7 @@ class _Packer:
         too_long = float(
             "inf"
         )  # a very long text is slow to cut: where one did not fit, none as long is tried
-        for wish in wishes:
+        for wish in _put_repeats_last(wishes):
             chars = likely_chars(wish.record)
             if room <= 0 or wish.key in chosen or chars > room * _LONGEST or chars >= too_long:
                 continue
@@ -306,11 +312,12 @@ class _Packer:
     def _includes(self, wish: _Wish, other: _Wish) -> bool:
         """Whether the other text is part of this one, word for word.
 
-        What two people said, or one of them on two days, are two things; and what is not trusted
-        takes nobody's place.
+        What two people said, or one of them on two days, are two things, and so is the same text of two
+        days; and what is not trusted takes nobody's place.
         """
         one, part = self._line(wish), self._line(other)
-        said_apart = other.record.who is not None and stamp_of(wish.record) != stamp_of(other.record)
+        is_entry = other.record.who is not None or one.bare == part.bare
+        said_apart = is_entry and stamp_of(wish.record) != stamp_of(other.record)
         if said_apart or not part.bare or (one.quoted and not part.quoted):
             return False
         return re.search(rf"(?<!\w){re.escape(part.bare)}(?!\w)", one.bare) is not None

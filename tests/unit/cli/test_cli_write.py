@@ -77,6 +77,7 @@ def test_a_bad_message_is_named_and_nothing_is_stored(eidet: Shell) -> None:
     [
         (),
         ("a text", "--file", "notes.txt"),
+        ("-",),
         ("",),
         ("a text", "--data", "{"),
         ("a text", "--meta", "no sign"),

@@ -223,3 +223,18 @@ def test_low_scores_fill_a_context_only_beside_a_hit_that_is_shown(memory: Memor
 def test_seen_takes_ids(memory: Memory, seen: object) -> None:
     with pytest.raises(BadInput, match="seen"):
         memory.context("kayak", seen=seen)  # type: ignore[arg-type]
+
+
+def test_entries_of_several_days_that_say_the_same_are_all_told_after_what_else_is_known(
+    memory: Memory,
+) -> None:
+    for days in range(6):
+        memory.remember("Took metoprolol 25 mg.", occurred=NOW - days * DAY)
+    memory.remember("Dr. Weber lowered metoprolol to 25 mg.", occurred=NOW - 60 * DAY)
+    whole = memory.context("On which days did I take metoprolol 25 mg?", budget=400)
+    assert [record.occurred for record in whole.records[1:]] == [
+        NOW - days * DAY for days in range(5, -1, -1)
+    ]
+    small = memory.context("On which days did I take metoprolol 25 mg?", budget=60)
+    assert len(small.records) < len(whole.records)
+    assert "Dr. Weber lowered" in str(small)

@@ -23,8 +23,7 @@ from ...core.validate import dump_json
 from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction, verbs
-from ..lives import Carry
-from ..rules import list_changes
+from ..rules import Carry, list_changes
 from ..verbs.changing import Key, event_about, read_records
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
