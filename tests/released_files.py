@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,25 +51,33 @@ def clock() -> Iterator[float]:
 
 
 def write(folder: Path) -> None:
-    ticks = clock()
-    with tempfile.TemporaryDirectory() as work:
-        file = Path(work, "memory.db")
-        audit = folder / "audit.jsonl"
-        with Memory(file, clock=ticks.__next__, audit=str(audit)) as memory, acting(source="release"):
+    """Makes the files in a folder without a name, because some of them keep where they were made."""
+    with tempfile.TemporaryDirectory() as made, acting(source="release"):
+        _write_open(Path(made), clock().__next__)
+        _write_sealed(Path(made), clock().__next__)
+        with Memory(clock=clock().__next__) as memory:
             fill(memory)
-            memory.export(folder / "export.jsonl")
-            mirror_folder(memory, folder / "mirror", scope="ann")
-        (folder / "memory.db.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
-        sealed = Path(work, "sealed.db")
-        with Memory(sealed, clock=ticks.__next__, key=KEY) as memory:
-            fill(memory)
-            memory.export(folder / "export-sealed.jsonl")
-        (folder / "sealed.db.gz").write_bytes(gzip.compress(sealed.read_bytes(), mtime=0))
-        later = BEGAN + 4_000 * 86_400
-        with Memory(clock=ticks.__next__) as memory:
-            fill(memory)
-            fading = Upkeep(forget_below=0.05, archive=str(folder / "archive"))
-            memory.upkeep.maintain(now=later, settings=fading)
+            fading = Upkeep(forget_below=0.05, archive=str(Path(made, "archive")))
+            memory.upkeep.maintain(now=BEGAN + 4_000 * 86_400, settings=fading)
+        kept = shutil.ignore_patterns("*.db", "*.db-*")
+        shutil.copytree(made, folder, dirs_exist_ok=True, ignore=kept)
+
+
+def _write_open(folder: Path, now: Callable[[], float]) -> None:
+    file = folder / "memory.db"
+    with Memory(file, clock=now, audit=str(folder / "audit.jsonl")) as memory:
+        fill(memory)
+        memory.export(folder / "export.jsonl")
+        mirror_folder(memory, folder / "mirror", scope="ann")
+    (folder / "memory.db.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
+
+
+def _write_sealed(folder: Path, now: Callable[[], float]) -> None:
+    file = folder / "sealed.db"
+    with Memory(file, clock=now, key=KEY) as memory:
+        fill(memory)
+        memory.export(folder / "export-sealed.jsonl")
+    (folder / "sealed.db.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
 
 
 def read_ranking(version: str) -> dict[str, Any]:
@@ -95,5 +104,8 @@ if __name__ == "__main__":
     if "--ranking" in sys.argv:
         write_ranking(sys.argv[1])
     else:
-        (FOLDER / sys.argv[1]).mkdir(parents=True)
-        write(FOLDER / sys.argv[1])
+        made = FOLDER / sys.argv[1]
+        made.mkdir(parents=True, exist_ok=True)
+        if (made / "memory.db.gz").exists():
+            sys.exit(f"{made} has its files")
+        write(made)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.faults.nursery import Nursery
-from tests.faults.tiers import Pair, fill_the_disk, move_and_die, queue_and_die
+from tests.faults.tiers import Pair, Switch, fill_the_disk, move_and_die, queue_and_die
 
 from eidet.core.errors import Unavailable
 from eidet.core.record import Tier
@@ -16,6 +17,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.store import Erasure, verbs
 from eidet.store.contract import NOW, fact
+from eidet.store.sql.sqlite import SqliteStore
 
 ALL = Where()
 
@@ -262,6 +264,35 @@ def test_what_a_dead_process_left_is_delivered_once(start: Nursery, tmp_path: Pa
     assert pair.store.read("a", ["3"])[0].text == "says 3 anew"  # type: ignore[union-attr]
     assert (verbs.count(pair.short, ALL), count_waiting(pair)) == (10, 0)
     assert [event.what for event in pair.store.history("a", "5")] == ["created"]
+    pair.store.close()
+
+
+class Overtaken(Switch):
+    """Right after its records were looked up, another process opens and mends the same stores."""
+
+    folder: Path | None = None
+
+    def read(self, *asked: Any) -> Any:
+        found = self.__getattr__("read")(*asked)
+        if self.folder is not None:
+            folder, self.folder = self.folder, None
+            Pair(folder).store.close()
+        return found
+
+
+class Late(Pair):
+    def opened(self, file: Path) -> Switch:
+        switch = Overtaken(SqliteStore(file))
+        switch.folder = file.parent if file.name == "short.db" else None
+        return switch
+
+
+def test_what_another_process_delivers_meanwhile_is_not_deleted(start: Nursery, tmp_path: Path) -> None:
+    child = start(queue_and_die, tmp_path, "while it delivers")
+    assert child.hear() == 10
+    child.process.wait()
+    pair = Late(tmp_path)
+    assert sorted(ids(pair)) == sorted(f"{n}" for n in range(10))
     pair.store.close()
 
 
