@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.forked import run_program
 from tests.timing import until
 
 from eidet import Memory, Record
@@ -84,7 +85,8 @@ class User:
         return self.run("eidet.coding.hook", "claude", "check").out.strip()
 
     def eidet(self, *words: str) -> Said:
-        return self.run("eidet.cli", *words)
+        done = run_program(["-m", "eidet.cli", *words], folder=self.project, environment=self.environment)
+        return Said(done.code, done.out, done.err)
 
     def remember(self, *texts: str, scope: str | None = None, **details: Any) -> None:
         self.at.parent.mkdir(mode=0o700, exist_ok=True)

@@ -106,7 +106,10 @@ def tell_table(columns: Iterable[Column], rows: Iterable[Iterable[str | Text]]) 
 
 def show_record(record: Record, most: int = LISTED) -> Text:
     """Shows who said what, with the id below."""
-    who = f"{record.who}: " if record.who else ""
+    from ..recall.prompt_lines import speaker_of
+
+    who = speaker_of(record)
+    who = f"{who}: " if who and record.who else ""
     return style_text((who, "bold"), shorten(record.text, most), (f"\n{record.id}", "dim"))
 
 

@@ -126,7 +126,7 @@ class Recall:
         add_details(millis=clock.millis, searched=found.searched, kept=found.kept)
         trace = None
         if query.explain:
-            said = (*asked.notes(), *notes, *list_losses(found, records), *missing_of(self.store))
+            said = (*asked.notes(), *notes, *list_losses(found, records, probe), *missing_of(self.store))
             trace = self._trace(query, terms, found, ranked, clock, said)
         return Hits(best, trace, query.scope.path, answered=ranked.answered)
 
