@@ -24,7 +24,7 @@ import httpx  # noqa: E402
 import jsonschema  # noqa: E402
 import uvicorn  # noqa: E402
 
-from eidet import AsyncMemory  # noqa: E402
+from eidet import AsyncMemory, Settings  # noqa: E402
 from eidet.server.app import create_app  # noqa: E402
 from eidet.server.serve import PatientProtocol  # noqa: E402
 from eidet.server.server_settings import ServerSettings  # noqa: E402
@@ -109,10 +109,14 @@ class Running:
 
 @contextlib.contextmanager
 def serve_in_thread(
-    place: object = None, *, embedder: str = "hashing:64", **settings: Any
+    place: object = None,
+    *,
+    embedder: str = "hashing:64",
+    memory_settings: Settings | None = None,
+    **settings: Any,
 ) -> Iterator[Running]:
     """A memory on a server; both are closed at the end."""
-    memory = AsyncMemory(place, embedder=embedder)  # type: ignore[arg-type]
+    memory = AsyncMemory(place, embedder=embedder, settings=memory_settings)  # type: ignore[arg-type]
     running = Running(memory, ServerSettings(port=free_port(), **settings))
     running.start()
     try:

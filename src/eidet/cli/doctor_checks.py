@@ -14,6 +14,7 @@ from ..core.errors import EidetError
 from ..core.settings import Settings
 from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
+from ..memory.feed import tell_webhooks
 from ..models.embed import Embedder, embed_checked, embedder_named, embedder_of
 from ..quality import Windows
 from ..store import Store, verbs
@@ -36,6 +37,7 @@ _MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process
 _FEW_RECORDS: Final = 20  # under it shares mean nothing
 _LARGE_SHARE: Final = 0.5  # of the records: more is worth a word
 _REPEATED_SHARE: Final = 0.01
+_Concern = Literal["", "slow", "unsafe", "new"]  # of a warning: what it costs to leave it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,7 @@ class CheckResult:
     level: Literal["ok", "warning", "fault"]
     message: str
     todo: str = ""
-    concern: Literal["", "slow", "unsafe", "new"] = ""  # of a warning: what it costs to leave it
+    concern: _Concern = ""
 
 
 Findings = Iterator[CheckResult]
@@ -56,9 +58,7 @@ def ok(check: str, message: str) -> CheckResult:
     return CheckResult(check=check, level="ok", message=message)
 
 
-def warning(
-    check: str, message: str, todo: str, concern: Literal["", "slow", "unsafe", "new"] = ""
-) -> CheckResult:
+def warning(check: str, message: str, todo: str, concern: _Concern = "") -> CheckResult:
     return CheckResult(check=check, level="warning", message=message, todo=todo, concern=concern)
 
 
@@ -151,14 +151,15 @@ def _check_servers(case: OpenMemory) -> Findings:
     health = case.memory.admin.health()
     store = health.get("store", {})
     if "state" in store:
-        yield _describe_line("store", store)
+        yield describe_line("store", store)
     else:
         yield from (_describe_side(name, store[name]) for name in ("short", "long") if name in store)
         yield from _check_outbox(store.get("outbox", {}))
-    yield from (_describe_line(name, health[name]) for name in ("index", "embedder") if name in health)
+    yield from (describe_line(name, health[name]) for name in ("index", "embedder") if name in health)
+    yield from (describe_line("webhook", told) for told in tell_webhooks(case.store).values())
 
 
-def _describe_line(check: str, health: Mapping[str, Any]) -> CheckResult:
+def describe_line(check: str, health: Mapping[str, Any]) -> CheckResult:
     message = f"{health['name']} is {health['state']}"
     if health["state"] != "up":
         return warning(check, f"{message}: {health['last_error']}", START)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..core.hit import Hit
-from ..core.record import Kind, Record
+from ..core.record import Kind, Record, Trust
 from ..text.tokens import TokenCounter, cut
 from ..trust.privacy.quarantine import is_untrusted
 from .nearby import Beside, Key, key_of
@@ -269,7 +269,8 @@ class _Packer:
 
     def _line(self, wish: _Wish) -> _Line:
         if wish.key not in self._lines:
-            said, quoted = self._shorten(wish.record), self.fence and is_untrusted(wish.record)
+            said, waits = self._shorten(wish.record), wish.record.trust is Trust.QUARANTINED
+            quoted = waits or (self.fence and is_untrusted(wish.record))
             line = _Line(said, said.casefold().strip(_MARKS), quoted, 0)
             self._lines[wish.key] = line
             self._lines[wish.key] = line._replace(cost=self.counter.count(self._tell(wish, 99) + "\n"))
