@@ -168,11 +168,11 @@ class Progress:
 
 def tell_webhooks(store: Store) -> dict[str, dict[str, Any]]:
     """The health of each webhook, in the form that the servers of a memory have."""
-    told: dict[str, dict[str, Any]] = {}
-    for name, one in list_progress(store).items():
-        told[name] = {"name": name, "state": "down" if one.failures else "up"}
-        told[name] |= {"failures": one.failures, "last_error": one.last_error}
-    return told
+    return {
+        name: {"name": name, "state": "down" if one.failures else "up"}
+        | {"failures": one.failures, "last_error": one.last_error}
+        for name, one in list_progress(store).items()
+    }
 
 
 def list_progress(store: Store) -> dict[str, Progress]:

@@ -275,10 +275,7 @@ class _Run:
             for file, ids in orders.items()
             if ids and self._folder.write_page(file, self._render(file, pages.get(file), ids, rows, homes))
         ]
-        left = {
-            id: Seen(version=records[id].version, hash=self._hash(rows[id]), file=homes[id]) for id in rows
-        }
-        self._folder.write_state(left)
+        self._folder.write_state({id: Seen(hash=self._hash(rows[id]), file=homes[id]) for id in rows})
         return written
 
     def _render(

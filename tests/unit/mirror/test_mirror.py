@@ -290,7 +290,7 @@ def test_files_are_for_their_owner_and_tell_no_plain_hash(memory: Memory, folder
     state = json.loads((folder / ".eidet-mirror.json").read_text())
     a = memory.get("a", scope="ann")
     assert a is not None
-    assert state["records"]["a"].keys() == {"version", "hash", "file"}
+    assert state["records"]["a"].keys() == {"hash", "file"}
     assert state["records"]["a"]["hash"] not in a.digest
 
 
