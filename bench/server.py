@@ -88,8 +88,7 @@ def serve(path: str, port: int, told: Any) -> None:
     """The server, with a watch on its loop; tells the longest delays when it ends."""
     import uvicorn
 
-    from eidet.server.app import create_app
-    from eidet.server.serve import PatientProtocol
+    from eidet.server.serve import PatientProtocol, create_app
     from eidet.server.server_settings import ServerSettings
 
     app = create_app(AsyncMemory(path), ServerSettings(port=port), closes=True)

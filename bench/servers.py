@@ -199,17 +199,10 @@ def pgvector() -> None:
     pgvector()
 
 
-def vectorset() -> None:
-    from servers_vectorset import vectorset
-
-    vectorset()
-
-
 PARTS: dict[str, Callable[[], None]] = {
     "redis": redis,
     "postgres": postgres,
     "pgvector": pgvector,
-    "vectorset": vectorset,
 }
 
 

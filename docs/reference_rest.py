@@ -28,7 +28,7 @@ def page() -> str:
 
 
 def read_schema() -> dict[str, Any]:
-    from eidet.server.app import create_app
+    from eidet.server.serve import create_app
 
     return create_app(AsyncMemory()).openapi()
 

@@ -82,7 +82,6 @@ WRITING: dict[str, FactVerb] = {
     "read": lambda c: c.memory.facts.read(c.llm, [SOURCE], scope=c.scope),
     "retract": lambda c: c.memory.facts.retract(c.kept["fact"], scope=c.scope),
     "merge": lambda c: c.memory.facts.merge(FIRM, TOWN, scope=c.scope),
-    "split": lambda c: c.memory.facts.split(TOWN, sources=[SOURCE], name="the other", scope=c.scope),
     "resolve": _resolve,
     "undo": _undo,
     "load": lambda c: c.memory.facts.load(c.folder / "memory.jsonl", scope=c.scope),

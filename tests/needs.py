@@ -5,8 +5,6 @@ A test needs what its marks name (`pytest.mark.needs("qdrant")`), and what its f
 
 from __future__ import annotations
 
-import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache, partial
@@ -15,7 +13,7 @@ from shutil import which
 from typing import Any
 
 import pytest
-from tests.servers import pgbouncer, redis8
+from tests.servers import pgbouncer
 
 
 def _has(*packages: str) -> bool:
@@ -26,18 +24,7 @@ def _runs(command: str) -> bool:
     return which(command) is not None
 
 
-def _has_redis8() -> bool:
-    """Whether the server that would be started is a Redis from 8 on."""
-    found = redis8.find()
-    if found is None:
-        return False
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
-    version = re.match(r"Redis server v=(\d+)", said)
-    return version is not None and int(version[1]) >= 8
-
-
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
-    "redis8": (_has_redis8, redis8.WANTED),
     "pgbouncer": (lambda: pgbouncer.find() is not None, pgbouncer.WANTED),
     "qdrant": (partial(_has, "qdrant_client"), "needs qdrant-client: pip install 'eidet[qdrant]'"),
     "milvus": (partial(_has, "pymilvus", "milvus_lite"), "needs Milvus: pip install 'eidet[test-heavy]'"),
@@ -63,7 +50,7 @@ CLIENTS = {  # coding agents, by their commands
 NEEDS |= {"node": (partial(_runs, "node"), "needs Node.js: https://nodejs.org")} | {
     name: (partial(_runs, name), f"needs npm install -g {package}") for name, package in CLIENTS.items()
 }
-ENGINES = {"qdrant": "qdrant", "milvus": "milvus", "vectorset": "redis8", "vectorset of bytes": "redis8"}
+ENGINES = {"qdrant": "qdrant", "milvus": "milvus"}
 
 
 def each(engines: Iterable[str]) -> list[Any]:

@@ -1,7 +1,7 @@
 """Measures recall on your own records and questions: how good, how sure, and which variant is better.
 
     python examples/programs/evaluate_yours.py                       # the sample beside this file
-    python examples/programs/evaluate_yours.py mine.jsonl --plot report.png
+    python examples/programs/evaluate_yours.py mine.jsonl
 
 A line of the file is a record or a question with its gold, the ids of the records that answer it. No model
 judges anything. Each figure has a 95 % interval, and differences are tested in pairs. `eidet eval` does the
@@ -17,7 +17,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from eidet.eval import Report, Variant, draw, evaluate, find_missed, least_of, read_cases
+from eidet.eval import Report, Variant, evaluate, find_missed, least_of, read_cases
 
 SAMPLE = Path(__file__).parent / "questions.jsonl"
 LEAST = ("hit@1=0.7", "R@5=0.85")
@@ -55,14 +55,11 @@ def show_comparisons(report: Report) -> None:
 def main() -> int:
     reader = argparse.ArgumentParser(description="Measures recall on your own questions.")
     reader.add_argument("file", nargs="?", type=Path, default=SAMPLE)
-    reader.add_argument("--plot", type=Path, help="draw the figures (needs the extra plot)")
     options = reader.parse_args()
     report = evaluate(read_cases(options.file), MAIN, against=OTHERS, budgets=())
     show_figures(report)
     show_categories(report)
     show_comparisons(report)
-    if options.plot:
-        draw(report, options.plot)
     missed = list(find_missed(report.base, [least_of(text) for text in LEAST]))
     for one in missed:
         print(f"missed: {one}")

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from .recall.pack import Context
     from .recall.recipes import AUTO, DIALOGUE, DOCUMENTS, EXACT, FACTS
     from .trust.audit import Audit
-    from .trust.erase import Absence, Forgotten, Receipt
+    from .trust.erase import Forgotten, Receipt
+    from .trust.erase.absence import Absence
     from .trust.privacy import Policy
 
 __version__ = "0.2.0"
@@ -54,7 +55,8 @@ _HOMES = {
         "Refused",
         "Unavailable",
     ),
-    "trust.erase": ("Absence", "Forgotten", "Receipt"),
+    "trust.erase": ("Forgotten", "Receipt"),
+    "trust.erase.absence": ("Absence",),
     "trust.privacy": ("Policy",),
     "memory": ("Memory",),
     "core.draft": ("Draft", "Message"),

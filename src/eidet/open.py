@@ -210,7 +210,7 @@ class _SettingsIndex:
     settings: Settings
 
     def is_embedded(self) -> bool:
-        return _index_of(self.store, self.settings) == "embedded"
+        return self.settings.index == "embedded"
 
     def open(self, width: int, renewed: Callable[[], None], embedder: Embedder, analyzer: Analyzer) -> Index:
         return open_index(self.store, width, self.settings, renewed, embedder, analyzer)
@@ -226,12 +226,10 @@ def open_index(
 ) -> Index:
     """The embedded index beside the store, or the plugin that the setting `index` names.
 
-    Without a setting, what the server of the store brings along is used, where it does.
     An address such as `qdrant+http://host:6333` names the plugin `qdrant`, which reads the rest itself.
     `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
     An embedder that knows the vectors of words lets the embedded index align words, too.
     """
-    settings = replace(settings, index=_index_of(store, settings))
     if settings.index != "embedded":
         _check_may_see(store, settings)
         name = settings.index.partition("://")[0].partition("+")[0]
@@ -254,14 +252,6 @@ def open_index(
         analyzer=analyzer,
         settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
     )
-
-
-def _index_of(store: Store, settings: Settings) -> str:
-    """What `auto` comes to; a server must not see the vectors of a sealed memory unasked."""
-    if settings.index != "auto":
-        return settings.index
-    offered = None if is_sealed(store) else traits_of(store).own_index()
-    return offered or "embedded"
 
 
 def _check_may_see(store: Store, settings: Settings) -> None:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.foreground import Foreground
@@ -21,7 +21,6 @@ from .core.settings import Settings
 from .core.validate import Json
 from .graph import Graphs, ScopeGraph
 from .index import Index
-from .index.scope_worker import ScopeWorker
 from .index.state_columns import StateColumns
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, TombstoneGuard, verbs
@@ -30,6 +29,9 @@ from .store.tombstones import Marker, secret_of
 from .store.traits import missing_of, path_of
 from .store.usage import Usage
 from .text import Analyzer, analyzer_of
+
+if TYPE_CHECKING:
+    from .index.scope_worker import ScopeWorker
 
 MANY: Final = 500  # records of one write from which on the index reads along in a thread
 
@@ -228,7 +230,7 @@ class Parts:
         self.foreground: Foreground = Foreground()
         self.state_columns: StateColumns = StateColumns(memory_mb=max(settings.index_memory_mb // 8, 1))
         self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
-        self._follower = ScopeWorker("eidet-follower", self._take_in)
+        self._follower: ScopeWorker | None = None
 
     @property
     def graphs(self) -> Graphs:
@@ -308,9 +310,14 @@ class Parts:
 
     def note_written(self, records: Sequence[Record]) -> None:
         """Lets index and graph read along in the background, if many records were written."""
-        if len(records) >= MANY and self._index is not None and self.has_embedded_index:
-            for scope in {record.scope for record in records}:
-                self._follower.ask(scope)
+        if len(records) < MANY or self._index is None or not self.has_embedded_index:
+            return
+        from .index.scope_worker import ScopeWorker
+
+        with self._lock:
+            self._follower = self._follower or ScopeWorker("eidet-follower", self._take_in)
+        for scope in {record.scope for record in records}:
+            self._follower.ask(scope)
 
     def _take_in(self, scope: str) -> None:
         index = self._index
@@ -376,7 +383,8 @@ class Parts:
             if self.closed:
                 return
             self.usage.flush_if_possible()
-            self._follower.close()
+            if self._follower is not None:
+                self._follower.close()
             if self._index is not None:
                 self._index.close()
             self._graphs.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -297,7 +298,7 @@ def test_turns_are_not_kept_for_ever(user: User) -> None:
     user.at.parent.mkdir(mode=0o700)
     long_ago, now = time.time() - 200 * 86_400, time.time()
     for when, age in ((long_ago, "old"), (now, "new")):
-        with Memory(user.at, embedder=HASHING, clock=lambda when=when: when) as memory:
+        with Memory(user.at, embedder=HASHING, clock=partial(float, when)) as memory:
             memory.remember(f"a {age} prompt", kind="message", scope=user.scope, session=age)
             memory.remember(f"Ran a {age} command", kind="action", scope=user.scope, session=age)
             memory.remember(f"We decided on the {age} one", scope=user.scope, session=age)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -83,15 +82,6 @@ class TestObjectThatEncodes(EmbedderContract):
 class TestCached(EmbedderContract):
     def make(self) -> Embedder:
         return Cached(Hashing(64), size=3)
-
-
-class TestCachedInAFile(EmbedderContract):
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path: Path) -> None:
-        self.path = tmp_path / "vectors.db"
-
-    def make(self) -> Embedder:
-        return Cached(WordLlama(), path=self.path)
 
 
 @pytest.mark.needs("sentence-transformers")

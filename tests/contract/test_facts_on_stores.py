@@ -79,45 +79,16 @@ def test_told_facts_and_decisions_are_records_and_undone_by_forgetting_them(memo
     check_same(memory)
 
 
-def test_merge_and_split_are_undone_without_a_trace(memory: Memory) -> None:
+def test_a_merge_is_undone_without_a_trace(memory: Memory) -> None:
     memory.remember("Ann lives in Lisbon.")
     memory.remember("Annie likes jazz.")
-    work = memory.remember("Alex likes golf.")
-    memory.remember("Alex likes chess.")
     before = built_anew(memory)
     merged = memory.facts.merge("Ann", "Annie")
-    split = memory.facts.split("Alex", sources=[work.id], name="from work")
     assert texts(memory.facts.about("Ann")) == texts(memory.facts.about("Annie"))
-    assert texts(memory.facts.about("Alex (from work)")) == ["Alex (from work) likes golf"]
-    check_same(memory)
-    memory.revise(work.id, importance=0.9)  # a new seq
-    assert texts(memory.facts.about("Alex (from work)")) == ["Alex (from work) likes golf"]
     check_same(memory)
     memory.facts.undo(merged)
-    memory.facts.undo(split)
     assert texts(built_anew(memory)) == texts(before)
     check_same(memory)
-
-
-def test_derived_facts_are_found_counted_and_got_as_records(memory: Memory) -> None:
-    source = memory.remember("Ann lives in Lisbon. Ann likes jazz.", session="s1", agent="bot")
-    told = memory.facts.add("Bob", "likes", "tea")
-    found = memory.find(kinds="triple", order="seq")
-    assert texts(found) == ["Ann lives in Lisbon", "Ann likes jazz", "Bob likes tea"]
-    assert [record.id for record in found] == [f"{source.id}#0", f"{source.id}#1", told.id]
-    assert memory.count(kinds="triple") == 3
-    assert texts(memory.find({"data.relation": "likes"}, kinds="triple", session="s1")) == ["Ann likes jazz"]
-    derived = memory.get(f"{source.id}#1")
-    assert derived is not None
-    assert (derived.derived_from, derived.session, derived.agent) == ((source.id,), "s1", "bot")
-    assert derived.data == {
-        "subject": "Ann",
-        "relation": "likes",
-        "object": "jazz",
-        "nature": "preference",
-    }
-    assert memory.count() == 2
-    assert len(memory.find()) == 2
 
 
 def test_no_fact_crosses_a_scope(memory: Memory) -> None:

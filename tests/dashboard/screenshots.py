@@ -38,12 +38,6 @@ def open_price(visit: Visit) -> None:
     visit.page.locator(".diff").wait_for()
 
 
-def pick_point(visit: Visit) -> None:
-    visit.page.locator(".plane").press("Enter")
-    visit.page.locator(".picked").wait_for()
-    visit.page.evaluate("document.activeElement.blur()")
-
-
 def plan_upkeep(visit: Visit) -> None:
     visit.page.get_by_role("button", name="Dry run").click()
     visit.page.get_by_text("would move").wait_for()
@@ -59,7 +53,6 @@ SHOTS: Final = (
     Shot("review", "review", {}),
     Shot("timeline", "timeline", {}),
     Shot("facts", "facts", {"entity": "Jonas"}),
-    Shot("map", "map", {}, pick_point, theme="dark"),
     Shot("health", "health", {}, plan_upkeep),
     Shot("why-narrow", "why", JONAS, None, NARROW, "dark"),
     Shot("facts-narrow", "facts", {"entity": "Jonas"}, None, NARROW),

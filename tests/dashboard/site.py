@@ -48,7 +48,7 @@ def serve(place: str | Path, **chosen: Any) -> Iterator[str]:
     import uvicorn
 
     from eidet.aio import AsyncMemory
-    from eidet.server.app import create_app
+    from eidet.server.serve import create_app
     from eidet.server.server_settings import ServerSettings
 
     audit = chosen.pop("audit", None)

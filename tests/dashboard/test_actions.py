@@ -331,46 +331,6 @@ def test_facts_are_walked_explained_and_decided(own_site: Own, visiting: Visitin
     page.locator(".rival").first.wait_for()
 
 
-def test_the_map_picks_what_is_clicked_and_fifty_thousand_points_stay_smooth(
-    site: str, visiting: Visiting
-) -> None:
-    visit = visiting(site)
-    visit.go("map")
-    page = visit.page
-    for by in ("session", "age", "kind"):
-        page.get_by_role("button", name=by, exact=True).click()
-        page.get_by_text(f"Coloured by {by}").wait_for()
-    page.locator(".plane").press("Enter")
-    page.locator(".picked").get_by_role("button", name="Open").click()
-    page.get_by_role("complementary", name="Record").wait_for()
-    page.route("**/v1/map*", lambda route: route.fulfill(json=_many_points(50_000)))
-    visit.go("map")
-    page.get_by_text("50,000 memories").wait_for()
-    slowest = 0.0
-    for _ in range(5):
-        page.locator(".plane").press("+")
-        page.wait_for_timeout(60)
-        slowest = max(slowest, float(page.locator("canvas").get_attribute("data-millis") or "inf"))
-    assert slowest < 250  # milliseconds a frame, without a graphics card and beside other tests
-
-
-def _many_points(count: int) -> dict[str, object]:
-    numbers = range(count)
-    return {
-        "x": [((at * 7919) % 2000) / 1000 - 1 for at in numbers],
-        "y": [((at * 104_729) % 2000) / 1000 - 1 for at in numbers],
-        "seq": list(numbers),
-        "at": [1_790_000_000 + at for at in numbers],
-        "kind": [at % 3 for at in numbers],
-        "session": [at % 50 for at in numbers],
-        "scope": [0] * count,
-        "kinds": ["fact", "message", "state"],
-        "sessions": [f"s{at}" for at in range(50)],
-        "scopes": [MARA],
-        "most": 50_000,
-    }
-
-
 def test_health_plans_upkeep_runs_it_and_verifies_the_audit_log(own_site: Own, visiting: Visiting) -> None:
     base, file = own_site
     visit = visiting(base)

@@ -146,11 +146,9 @@ READS: Final[tuple[Route, ...]] = (
     ("POST", "/v1/debug/why-not", {"query": "Jonas", "id": "x"}),
     ("POST", "/v1/dashboard/records", {}),
     ("GET", "/v1/dashboard/record?id=x", None),
-    ("GET", "/v1/dashboard/record-at?seq=1", None),
     ("GET", "/v1/dashboard/facts", None),
     ("GET", "/v1/dashboard/facts/why?id=x", None),
     ("POST", "/v1/timeline", {}),
-    ("GET", "/v1/map", None),
     ("GET", "/v1/quality", None),
 )
 CHANGES: Final[tuple[Route, ...]] = (

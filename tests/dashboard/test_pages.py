@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from tests.dashboard.site import NARROW, WIDE, Visit
 
-VIEWS: Final = ("overview", "why", "memories", "review", "timeline", "facts", "map", "health")
+VIEWS: Final = ("overview", "why", "memories", "review", "timeline", "facts", "health")
 AXE: Final = Path(__file__).parent / "axe" / "axe.min.js"
 RULES: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 Visiting = Callable[..., Visit]
@@ -63,7 +63,6 @@ def test_an_empty_scope_says_what_to_do(view: str, site: str, visiting: Visiting
         "review": "Nothing waits",
         "timeline": "Nothing has happened here yet",
         "facts": "No facts yet",
-        "map": "Too few memories for a map",
         "health": "No recall yet",
     }
     assert told[view] in words
@@ -76,7 +75,7 @@ def test_the_keyboard_reaches_every_view_and_skips_the_navigation(site: str, vis
     page = visit.page
     page.keyboard.press("Tab")
     page.evaluate("document.activeElement.blur()")
-    for name in ("Memories", "Review", "Timeline", "Facts", "Map", "Health", "Overview", "Why?"):
+    for name in ("Memories", "Review", "Timeline", "Facts", "Health", "Overview", "Why?"):
         page.get_by_role("link", name=name, exact=True).focus()
         page.keyboard.press("Enter")
         visit.until("document.querySelector('h1').innerText === one", name)

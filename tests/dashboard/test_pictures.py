@@ -31,5 +31,5 @@ def test_every_picture_is_made_by_the_script_and_light() -> None:
 def test_the_page_shows_every_view() -> None:
     page = (DOCS / "operate" / "dashboard.md").read_text(encoding="utf-8")
     shown = re.findall(r"images/dashboard-([\w-]+)\.png", page)
-    views = {"overview", "why", "why-not", "memories", "review", "timeline", "facts", "map", "health"}
+    views = {"overview", "why", "why-not", "memories", "review", "timeline", "facts", "health"}
     assert views <= set(shown)

@@ -81,5 +81,4 @@ def test_experiences_are_found_with_what_came_of_them(memory: Memory) -> None:
         for number in range(4)
     ]
     assert [hit.id for hit in lived.similar("opening a door", success=True)] == [ids[2]]
-    assert [record.id for record in lived.around(ids[1], 1)] == ids[:3]
-    assert [record.id for record in lived.of_session("s")] == ids
+    assert [record.id for record in memory.find(session="s", kinds="episode", order="occurred")] == ids

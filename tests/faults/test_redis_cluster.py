@@ -25,8 +25,7 @@ from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
 from eidet.store.redis.client import Command
-from eidet.store.redis.key_names import Keys
-from eidet.store.redis.scripts import RESERVE
+from eidet.store.redis.codec import RESERVE, Keys
 
 NOW = 1_700_000_000.0
 BEHIND = 0.4  # seconds that a replica lacks when its primary dies

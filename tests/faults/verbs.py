@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.fact_verbs import FACT_VERBS, FactCase, FactVerb, FindsOne
 
-from eidet.core.errors import BadInput
 from eidet.memory import Memory
 from eidet.models.embed import Embedder
 
@@ -75,11 +73,6 @@ def _feedback(case: Case, id: str) -> None:
     case.memory.feedback(id, useful=True, scope="default")
 
 
-def _fit(case: Case, _: str) -> None:
-    with suppress(BadInput):  # there is too little to learn from; to know that, it looked
-        case.memory.upkeep.fit()
-
-
 VERBS: dict[str, Verb] = {
     "remember": lambda c, mine: c.memory.remember("a new note", id=f"{mine} anew"),
     "recall": lambda c, _: c.memory.recall("note", **c.how.get("recall", {})),
@@ -125,7 +118,6 @@ VERBS: dict[str, Verb] = {
     "end_session": lambda c, _: c.memory.upkeep.end_session("today", **c.how.get("end_session", {})),
     "claim_archive": lambda c, _: c.memory.upkeep.claim_archive(c.how.get("archive", c.file("archive"))),
     "unarchive": lambda c, _: c.memory.upkeep.unarchive(c.how.get("archive", c.file("archive"))),
-    "fit": _fit,
     "flush": lambda c, _: c.memory.admin.flush(),
     "rebuild": lambda c, _: c.memory.admin.rebuild(),
     "reembed": lambda c, _: c.memory.admin.reembed(c.embedder),

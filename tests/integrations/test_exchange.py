@@ -10,26 +10,9 @@ import pytest
 from tests.integrations.needs import need
 from tests.unit.exchange.sources import FOREIGN, list_records, open_memory
 
-from eidet.exchange import export_memories, import_memories
+from eidet.exchange import import_memories
 
 need("portable_ai_memory", "exchange")
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_an_export_is_valid_portable_ai_memory(tmp_path: Path) -> None:
-    from portable_ai_memory.core.io import load
-    from portable_ai_memory.core.validator import validate
-
-    with open_memory() as memory:
-        for format, source in (("mem0", "mem0/qdrant"), ("chatgpt", "chatgpt"), ("letta", "letta/agent.af")):
-            import_memories(memory, format, FOREIGN / source)
-        memory.remember("Ünïcode\u2028 and\x7f \t\n more", id="x", data={"n": [1, 1e-7, None, 10**30]})
-        memory.remember("", data={"only": "data"}, derived_from=["x"], expires="2999-01-01")
-        memory.remember("another scope's", id="x", scope="other", session="s")
-        done = export_memories(memory, "pam", tmp_path / "store.json")
-    result = validate(load(tmp_path / "store.json"))
-    assert (result.errors, result.warnings) == ([], [])
-    assert done.count == len(json.loads((tmp_path / "store.json").read_text())["memories"])
 
 
 @pytest.mark.parametrize(("format", "converter"), [("chatgpt", "openai"), ("claude", "anthropic")])
@@ -122,36 +105,3 @@ def test_a_folder_of_chroma_is_read_as_chroma_reads_it(tmp_path: Path) -> None:
             assert record is not None
             assert record.text == text
             assert {name: value for name, value in record.meta.items() if name != "chroma"} == meta
-
-
-def test_vectors_leave_in_parquet(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install 'eidet[parquet]'")
-    with open_memory() as memory:
-        memory.remember(["Ann lives in Lisbon", "Bob drinks tea"])
-        export_memories(memory, "parquet", tmp_path / "out.parquet", vectors=True)
-        rows = parquet.read_table(tmp_path / "out.parquet").to_pylist()
-        for row in rows:
-            record = memory.get(row["id"])
-            assert record is not None
-            told = record.to_dict(vectors=True)
-            assert row["vectors"] == [told["vector"]]
-            assert (row["text"], row["occurred"]) == (record.text, record.when)
-    with open_memory() as other:
-        done = import_memories(other, "parquet", tmp_path / "out.parquet")
-        assert done.created == 2
-        assert done.dropped["vectors: Eidet embeds the text itself"] == 2
-
-
-def test_a_table_of_anybody_is_read_from_parquet(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow", reason="pip install 'eidet[parquet]'")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install 'eidet[parquet]'")
-    table = pyarrow.table({"note": ["one", None, "two"], "stars": [0.5, 0.1, 1.0], "tags": [["a"], [], None]})
-    parquet.write_table(table, tmp_path / "notes.parquet")
-    with open_memory() as memory:
-        columns = {"text": "note", "importance": "stars"}
-        done = import_memories(memory, "parquet", tmp_path / "notes.parquet", columns=columns)
-        assert (done.created, done.skipped) == (2, {"has no text": 1})
-        found = list_records(memory)
-        assert found["default", "one"].meta == {"tags": ["a"]}
-        assert (found["default", "two"].importance, found["default", "two"].meta) == (1.0, {})
-        assert import_memories(memory, "parquet", tmp_path / "notes.parquet", columns=columns).same == 2

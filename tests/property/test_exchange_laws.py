@@ -5,7 +5,6 @@ What they cannot hold: times finer than a microsecond, earlier versions, uses, a
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,16 +26,7 @@ LABELS = ("ann", "Ann", "bob ", "x\0y", "é", "1")
 IDS = ("a", "b", "é", "a b", "1", "k'")
 SCOPES = ("a", "a/b", "a b", "é/b")
 TIMES = (-62135596800.0, -5.0, 0.0, 1.5, 1.7e9, 1.7e9 + 0.000001, 1.6e9 + 0.123456, 4e9)
-FORMATS = [
-    "jsonl",
-    "pam",
-    pytest.param(
-        "parquet",
-        marks=pytest.mark.skipif(
-            importlib.util.find_spec("pyarrow") is None, reason="needs pyarrow: pip install 'eidet[parquet]'"
-        ),
-    ),
-]
+FORMATS = ["jsonl"]
 
 label = st.none() | st.sampled_from(LABELS)
 drafts = st.builds(

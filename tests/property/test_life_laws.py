@@ -12,8 +12,7 @@ from tests.making import examples
 from tests.strategies import records
 
 from eidet import Memory
-from eidet.core.lossless import Original, pack_original, read_original
-from eidet.core.record import Record, Tier, Trust
+from eidet.core.record import Original, Record, Tier, Trust, pack_original, read_original
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE
 from eidet.models.embed.quantise import dequantise, dequantise_all, how_many, quantise

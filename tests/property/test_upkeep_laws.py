@@ -15,7 +15,7 @@ from eidet.models.embed.hashing import Hashing
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 from eidet.text.words import tokens
 from eidet.upkeep.consolidate import clusters
-from eidet.upkeep.curve import DAY, Curve, half_life, strength, strength_of_uses
+from eidet.upkeep.curve import DAY, Curve, half_life, strength
 from eidet.upkeep.importance import (
     action_importance,
     importance,
@@ -54,35 +54,15 @@ def test_strength_is_a_share_whatever_the_times(
 
 
 @often
-@given(st.lists(anything, max_size=5), anything, anything, anything, curves)
-def test_exact_strength_is_a_share_whatever_the_times(
-    times: list[float], created: float, known: float, now: float, curve: Curve
-) -> None:
-    assert 0.0 <= strength_of_uses(times, created, known, now, curve) <= 1.0
-
-
-@often
 @given(st.lists(moments, max_size=6), shares, moments, moments, curves)
 def test_strength_falls_with_time(
     uses: list[float], known: float, now: float, later: float, curve: Curve
 ) -> None:
     last = max(uses, default=0.0)
     first, second = sorted((last + now, last + later))
-    assert strength_of_uses(uses, 0.0, known, second, curve) <= strength_of_uses(
-        uses, 0.0, known, first, curve
-    )
     assert strength(len(uses), 0.0, last, known, second, curve) <= strength(
         len(uses), 0.0, last, known, first, curve
     )
-
-
-@often
-@given(st.lists(moments, max_size=6), moments, shares, moments, curves)
-def test_a_use_never_weakens(
-    uses: list[float], another: float, known: float, now: float, curve: Curve
-) -> None:
-    before = strength_of_uses(uses, 0.0, known, now, curve)
-    assert strength_of_uses([*uses, another], 0.0, known, now, curve) >= before - NEARLY
 
 
 @often

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from .postgres import Postgres
-from .redis8 import Redis8
 from .valkey import Valkey
 
 TEMPLATE = "eidet_template"
@@ -106,30 +105,3 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     yield start
     for server in started:
         server.stop()
-
-
-@pytest.fixture(scope="session")
-def redis8(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis8]:
-    """A server that has vector sets."""
-    server = Redis8(tmp_path_factory.mktemp("redis8")).start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def redis8_url(redis8: Redis8) -> Iterator[str]:
-    """Its address; it holds nothing. Early releases crash at times: then the next test gets a new one."""
-    if not _answers(redis8):
-        redis8.stop()
-        redis8.start()
-    redis8.ask("FLUSHALL")
-    yield redis8.url
-    if _answers(redis8):
-        redis8.ask("FLUSHALL")
-
-
-def _answers(server: Redis8) -> bool:
-    try:
-        return server.ask("PING") == b"+PONG"
-    except OSError:
-        return False

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 from eidet import AsyncMemory
 from eidet.server.access import add_key
-from eidet.server.app import create_app
+from eidet.server.serve import create_app
 from eidet.server.server_settings import ServerSettings
 
 
@@ -31,6 +31,7 @@ def main() -> None:
         from .mcp_fixtures import RememberedEvents, add_fixtures
 
         add_fixtures(app.state.mcp)
+        app.state.mcp.session_manager.stateless = False  # some of the suite's own tools ask the client back
         app.state.mcp.session_manager.event_store = RememberedEvents()
         app.state.mcp.session_manager.retry_interval = 100
     app.state.serving.lifespans.append(tell_ready)

@@ -25,8 +25,7 @@ import jsonschema  # noqa: E402
 import uvicorn  # noqa: E402
 
 from eidet import AsyncMemory, Settings  # noqa: E402
-from eidet.server.app import create_app  # noqa: E402
-from eidet.server.serve import PatientProtocol  # noqa: E402
+from eidet.server.serve import PatientProtocol, create_app  # noqa: E402
 from eidet.server.server_settings import ServerSettings  # noqa: E402
 
 

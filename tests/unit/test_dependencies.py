@@ -11,12 +11,12 @@ import pytest
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # As pyproject.toml says.
-UNBOUND = {"regex", "rich", "stamina", "cryptography", "pyarrow"}
+UNBOUND = {"regex", "rich", "stamina", "cryptography"}
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "http", "client", "server"),
     *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent", "adk", "agent-framework"),
-    *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "llm", "parquet", "pdf"),
+    *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "llm", "pdf"),
 )
 WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\w.]+)|>=([\d.]+)(?:,<([\d.]+))?)")
 

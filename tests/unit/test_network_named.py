@@ -130,5 +130,5 @@ def test_a_bucket_that_the_settings_name_is_asked(tmp_path: Path) -> None:
     write_file(tmp_path / "m.db", ROWS["a bucket"])
     named = Upkeep(archive="s3://bucket/x?endpoint=http://10.0.0.1:9000")
     with Memory(tmp_path / "m.db", settings=Settings(upkeep=named)) as memory:
-        assert memory.upkeep.keeping.list_unnamed_archives() == []
-        assert len(memory.upkeep.keeping.archives()) == 1
+        assert memory.upkeep.keeping.archives.unnamed() == []
+        assert len(memory.upkeep.keeping.archives.known()) == 1

@@ -93,7 +93,6 @@ class AsyncUpkeep(Hopping[UpkeepNamespace]):
     end_session: ClassVar = hop(UpkeepNamespace.end_session)
     unarchive: ClassVar = hop(UpkeepNamespace.unarchive)
     claim_archive: ClassVar = hop(UpkeepNamespace.claim_archive)
-    fit: ClassVar = hop(UpkeepNamespace.fit)
     detail: ClassVar = hop(UpkeepNamespace.detail)
     restore: ClassVar = hop(UpkeepNamespace.restore)
     pin: ClassVar = hop(UpkeepNamespace.pin)

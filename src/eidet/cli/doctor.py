@@ -13,7 +13,6 @@ import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlsplit
@@ -56,9 +55,6 @@ _MOUNTS: Final = Path("/proc/mounts")
 _REMOTE_DISKS: Final = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs")
 _LOOPBACK: Final = ("", "localhost", "127.0.0.1", "::1")
 CHECKED: Final = ("verify-full", "verify-ca")
-EXTRAS: Final = ("server", "mcp", "postgres", "redis", "seal")  # worth naming where they are missing
-_INNER: Final = ("test", "test-s3", "test-heavy", "dev")  # for people who work on Eidet itself
-_NEED: Final = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z0-9-]+)['\"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,6 @@ def find_cure(error: EidetError) -> str:
 def _check_machine(case: Subject) -> Findings:
     python, database = platform.python_version(), sqlite_version()
     yield ok("installed", f"eidet {__version__}, Python {python}, SQLite {database}, {platform.system()}")
-    yield ok("extras", _describe_extras(_find_extras()))
     sources = [str(case.on.config)] if case.on.config is not None else []
     sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # values may be secret
     yield ok("settings", ", ".join(sources) or "the defaults; `eidet init` writes a file to change them")
@@ -144,36 +139,6 @@ def _check_machine(case: Subject) -> Findings:
     for misspelt in _find_misspelt(os.environ):
         todo = f"unset {misspelt.partition(':')[0]}, and set the one you mean"
         yield warning("settings", misspelt, todo, "unsafe")
-
-
-def _find_extras() -> dict[str, bool]:
-    """The extras of Eidet, and whether all their packages are installed."""
-    try:
-        needs = distribution("eidet").requires or []
-    except PackageNotFoundError:  # a copy that nobody installed
-        return {}
-    found: dict[str, bool] = {}
-    for match in filter(None, map(_NEED.match, needs)):
-        package, extra = match.groups()
-        if extra not in _INNER:
-            found[extra] = found.get(extra, True) and _is_installed(package)
-    return found
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        distribution(package)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def _describe_extras(extras: Mapping[str, bool]) -> str:
-    if not extras:
-        return "unknown: eidet runs from a folder, not from an installed package"
-    described = ", ".join(name for name, installed in extras.items() if installed) or "none"
-    missing = [name for name in EXTRAS if not extras.get(name, True)]
-    return f"{described}; more: pip install 'eidet[{','.join(missing)}]'" if missing else described
 
 
 def _find_misspelt(environment: Mapping[str, str]) -> list[str]:

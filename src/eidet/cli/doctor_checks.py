@@ -16,7 +16,6 @@ from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
 from ..memory.feed import tell_webhooks
 from ..models.embed import Embedder, embed_checked, embedder_named, embedder_of
-from ..quality import Windows
 from ..store import Store, verbs
 from ..store.traits import has_ability, is_sealed, path_of
 from ..text import analyzer_of
@@ -34,9 +33,6 @@ _SLOW_RECALL: Final = 0.25  # seconds
 TRIES: Final = 3
 FEW_RECALLS: Final = 20  # the time of fewer says little
 _MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
-_FEW_RECORDS: Final = 20  # under it shares mean nothing
-_LARGE_SHARE: Final = 0.5  # of the records: more is worth a word
-_REPEATED_SHARE: Final = 0.01
 _Concern = Literal["", "slow", "unsafe", "new"]  # of a warning: what it costs to leave it
 
 
@@ -306,7 +302,7 @@ def check_recalls(retrieval: Mapping[str, Any]) -> Findings:
         yield ok("speed", message)
 
 
-# Protection, drift, and what nobody asks for.
+# Protection and drift.
 
 
 def _check_protection(case: OpenMemory) -> Findings:
@@ -322,67 +318,14 @@ def _check_protection(case: OpenMemory) -> Findings:
         yield warning("quarantine", f"{waiting:,} records wait for a review", "eidet review", "unsafe")
 
 
-_DRIFT_CURES: Final = {
-    "top score": "look at some answers with `eidet recall --explain`: have topics or the language changed? "
-    f"Another embedder (`{_REEMBED}`) or recipe may fit better",
-    "empty rate": "look at queries that find nothing: a filter that lets nothing pass, a scope without "
-    "records, or something that was forgotten",
-    "success rate": "compare answers judged badly with `eidet recall --explain`; what they should have "
-    "found may be missing, out of date, or worded differently",
-}
-
-
 def _check_drift(case: OpenMemory) -> Findings:
     drift = case.memory.admin.stats(case.on.reach_or_all(False))["retrieval"]["drift"]
-    recent, reference = case.settings.recent_days, case.settings.reference_days
-    windows = f"the last {recent} days against the {reference} before"
-    if drift["verdict"] == "unknown":
-        counts = f"{drift['recent']:,} and {drift['reference']:,} recalls"
-        needed = Windows().fewest_recalls
-        yield ok("drift", f"not enough data: {windows} had {counts}, {needed} each are needed")
-    elif drift["verdict"] == "steady":
-        yield ok("drift", f"none: {windows}")
-    for shift in drift["changed"]:
-        message = f"{windows}: {_describe_shift(shift)}"
-        cure = _DRIFT_CURES[shift["name"]]
-        yield warning("drift", message, cure) if shift["worse"] else ok("drift", message)
-
-
-def _describe_shift(shift: Mapping[str, Any]) -> str:
-    name, before, after = shift["name"], shift["before"], shift["after"]
-    sentence = f"{name} went from {before:.1%} to {after:.1%}"
-    if name == "top score":
-        sentence = f"mean {name} went from {before:.2f} to {after:.2f}"
-    return f"the {sentence}, which is {'worse' if shift['worse'] else 'better'} (p {shift['p_value']:.2g})"
-
-
-def _check_records(case: OpenMemory) -> Findings:
-    """Warns of records that are repeated, never recalled or stale, from a table of limits."""
-    table = (
-        (
-            *("duplicates", "duplicate", _REPEATED_SHARE),
-            "of the facts and documents repeat another one word for word and in every detail",
-            "they were stored with keep_duplicates or under different ids; forget those you do not need",
-        ),
-        (
-            *("unused", "never_recalled", _LARGE_SHARE),
-            f"of the records older than {Windows().unused_days} days were never recalled",
-            "remember less of what is never recalled, or let it expire (`expires=`)",
-        ),
-        (
-            *("stale", "stale", _LARGE_SHARE),
-            f"of the records were not used for {case.settings.stale_days} days",
-            "`eidet find --order created` shows the oldest; forget or export what is outdated",
-        ),
-    )
-    metrics = case.memory.admin.metrics(case.on.reach_or_all(False))
-    for check, figure, most, what, todo in table:
-        share = metrics.get(f"eidet_memory_{figure}_ratio", 0.0)
-        enough = check == "duplicates" or metrics["eidet_records"] >= _FEW_RECORDS
-        if share > most and enough:
-            yield warning(check, f"{share:.1%} {what}", todo)
-        else:
-            yield ok(check, f"{share:.1%} {what}" if share else "none")
+    worse = [shift["name"] for shift in drift["changed"] if shift["worse"]]
+    if worse:
+        todo = "`eidet stats --json` has the figures; look at some answers with `eidet recall --explain`"
+        yield warning("drift", f"recalls got worse lately: {', '.join(worse)}", todo)
+    else:
+        yield ok("drift", drift["verdict"])
 
 
 CHECKS: Final[tuple[Callable[[OpenMemory], Findings], ...]] = (
@@ -396,5 +339,4 @@ CHECKS: Final[tuple[Callable[[OpenMemory], Findings], ...]] = (
     lambda case: check_recalls(case.memory.admin.stats()["retrieval"]),
     _check_protection,
     _check_drift,
-    _check_records,
 )

@@ -20,8 +20,8 @@ from .show import ID_WIDTH, REST, RIGHT, WIDE, console, emit, emit_or_tell, show
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from ..trust.erase import Absence, Forgotten, Preview
-    from ..trust.erase.absence import Place
+    from ..trust.erase import Forgotten, Preview
+    from ..trust.erase.absence import Absence, Place
 
 SHOWN: Final = 50  # records of a dry run that are shown one by one
 

@@ -49,8 +49,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, pam, skill, markdown, okf, jsonl, "
-            "csv or parquet.",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, okf, jsonl or csv.",
         ),
     ],
     source: Source,
@@ -67,7 +66,7 @@ def _import(
     ] = None,
     trust: TrustOf = None,
     everything: Annotated[
-        bool, Option("--everything", help="Also what is superseded, hidden or on another branch.")
+        bool, Option("--everything", help="Also what is hidden or on another branch.")
     ] = False,
     overwrite: Annotated[
         bool, Option("--overwrite", help="Also replace what differs in the memory.")
@@ -211,13 +210,12 @@ def _export(
         Option(
             "--format",
             "-f",
-            help="eidet (lossless, for `eidet load`), jsonl, parquet, pam, mcp, skill, markdown or okf.",
+            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill, markdown or okf.",
         ),
     ] = _LOSSLESS,
     below: Below = False,
     every: Annotated[bool, Option("--all", help="Every scope; this is the default.")] = False,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
-    vectors: Annotated[bool, Option("--vectors", help="For parquet: the vectors too.")] = False,
     salvage: Annotated[
         bool, Option("--salvage", help="Save what can be read of a damaged file, and name what cannot.")
     ] = False,
@@ -231,14 +229,14 @@ def _export(
         raise BadInput("--all means every scope: drop --scope and --below")
     scope = on.reach_or_all(below)
     if salvage:
-        if scope is not None or format != _LOSSLESS or vectors:
+        if scope is not None or format != _LOSSLESS:
             raise BadInput("--salvage saves the whole file as a lossless export: drop the other options")
         _salvage(on, file, plain)
         return
     if format == _LOSSLESS:
-        done = _export_lossless(on, file, scope, plain, vectors)
+        done = _export_lossless(on, file, scope, plain)
     else:
-        done = _export_as(on, format, file, scope, plain, vectors)
+        done = _export_as(on, format, file, scope, plain)
     if on.json:
         emit({"exported": done.count, "file": str(file), "left_out": done.left_out})
     else:
@@ -269,26 +267,22 @@ def _tell_export(done: Exported, where: str) -> None:
         typer.echo(f"left out {count:,} records {why}", err=True)
 
 
-def _export_lossless(on: Which, file: Path, scope: Scope | None, plain: bool, vectors: bool) -> Exported:
+def _export_lossless(on: Which, file: Path, scope: Scope | None, plain: bool) -> Exported:
     from ..exchange import Exported
 
-    if vectors:
-        raise BadInput("--vectors is for parquet; a lossless export has them always")
     with on.open_memory() as memory, progress_bar("exporting") as tell:
         count = memory.export(file, scope=scope, plain=plain, progress=tell)
     return Exported(format=_LOSSLESS, file=str(file), count=count)
 
 
-def _export_as(
-    on: Which, format: str, file: Path, scope: Scope | None, plain: bool, vectors: bool
-) -> Exported:
+def _export_as(on: Which, format: str, file: Path, scope: Scope | None, plain: bool) -> Exported:
     from ..exchange import export_memories
 
     on.check_local(
         f"export --format {format}", f"export it as {_LOSSLESS}, load that into a file, and export the file"
     )
     with on.open_memory() as memory, progress_bar("exporting") as tell:
-        return export_memories(memory, format, file, scope=scope, plain=plain, vectors=vectors, progress=tell)
+        return export_memories(memory, format, file, scope=scope, plain=plain, progress=tell)
 
 
 @command(commands)

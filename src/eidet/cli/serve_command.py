@@ -66,12 +66,6 @@ def _serve(
     slow_recall: Annotated[
         float, Option(min=0, metavar="SECONDS", help="Log recalls that take longer; 0 logs none.")
     ] = 1.0,
-    mcp_idle: Annotated[
-        float, Option(min=1, metavar="SECONDS", help="A session of MCP that is idle so long ends.")
-    ] = 1800.0,
-    mcp_sessions: Annotated[
-        int, Option(min=1, metavar="N", help="Sessions of MCP that a worker keeps at most.")
-    ] = 1000,
     graph_tools: Annotated[
         bool, Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server.")
     ] = False,
@@ -101,8 +95,6 @@ def _serve(
         proxies=tuple(proxy or ()),
         upload_bytes=upload_mb * MEGABYTE,
         public_url=public_url,
-        mcp_idle_seconds=mcp_idle,
-        mcp_sessions=mcp_sessions,
         graph_tools=graph_tools,
         log_json=log_json,
         log_content=log_content,

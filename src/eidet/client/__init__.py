@@ -57,7 +57,6 @@ _UPKEEP: Final = {
     "end_session": "summaries are written beside the store, so " + _OPEN_STORE,
     "unarchive": _run("load FOLDER"),
     "claim_archive": _run("load FOLDER --claim"),
-    "fit": "it reads uses beside the store, so " + _OPEN_STORE,
     "detail": _run("show ID --detail"),
     "restore": _run("mark ID --restore") + ", and so does a record in the dashboard",
 }

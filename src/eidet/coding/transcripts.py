@@ -15,18 +15,13 @@ from typing import Any, Final
 
 _LONGEST_READ: Final = 20_000_000  # bytes of a transcript that one turn may add
 _SHELLS: Final = frozenset(
-    [
-        "bash",
-        "shell",
-        "exec_command",
-        "local_shell",
-        "container.exec",
-        "run_shell_command",
-        "run_terminal_cmd",
-    ]
+    (
+        *("bash", "shell", "exec_command", "local_shell", "container.exec"),
+        *("run_shell_command", "run_terminal_cmd"),
+    )
 )
 _EDITS: Final = frozenset(
-    ["edit", "write", "multiedit", "notebookedit", "apply_patch", "replace", "write_file", "patch"]
+    ("edit", "write", "multiedit", "notebookedit", "apply_patch", "replace", "write_file", "patch")
 )
 _WEB: Final = re.compile(r"web|fetch|browser|^mcp_", re.IGNORECASE)
 _SCAFFOLD: Final = re.compile(r"\s*(?:<[a-z]|# AGENTS\.md|Caveat: )")  # what an agent says for its user

@@ -11,9 +11,18 @@ from typing import Any
 from .actor import acts
 from .dict_filters import Filter, where_of
 from .errors import BadInput, each_item
-from .limits import CONDITIONS, QUERY_CHARS, check_count, check_length
 from .scope import ALL, Scope, Scopes
-from .validate import Json, clean_json, clean_text, describe_data, plain_value
+from .validate import (
+    CONDITIONS,
+    QUERY_CHARS,
+    Json,
+    check_count,
+    check_length,
+    clean_json,
+    clean_text,
+    describe_data,
+    plain_value,
+)
 from .where import Where
 
 MOST_TOKENS = 1_000_000_000_000

@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 from .errors import BadInput
-from .limits import FILTER_VALUES, check_count
 from .record import Record
-from .validate import Json, clean_json, clean_text, plain_value
+from .validate import FILTER_VALUES, Json, check_count, clean_json, clean_text, plain_value
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")

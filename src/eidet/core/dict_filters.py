@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from .condition import Condition
 from .errors import BadInput
-from .limits import FILTER_DEPTH
-from .validate import Json
+from .validate import FILTER_DEPTH, Json
 from .where import Where
 
 Filter = Where | Mapping[str, Json]

@@ -144,19 +144,8 @@ FACTS: Final[Mapping[str, Verb]] = {
         rights=_DECIDES,
         repeatable=False,
     ),
-    "split": Verb(
-        "Says that what some memories tell is of another one of the same name.",
-        {
-            "entity": _ENTITY,
-            "sources": replace(_SOURCES_OF_FACT, shortest=1),
-            "name": Argument(about="What tells the new one from the old one, such as: from work."),
-            "because": BECAUSE,
-        },
-        rights=_DECIDES,
-        repeatable=False,
-    ),
     "undo": Verb(
-        "Takes a decision back: a merge, a split, a resolution or a retraction.",
+        "Takes a decision back: a merge, a resolution or a retraction.",
         {"id": Argument(form=Form.FACT, about="The id of a decision, from an answer.")},
         rights=_DECIDES,
         renamed={"decision": "id"},

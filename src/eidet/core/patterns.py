@@ -10,7 +10,7 @@ from typing import Final
 import regex
 
 from .errors import BadInput
-from .limits import REGEX_CHARS, check_length
+from .validate import REGEX_CHARS, check_length
 
 SECONDS: Final = 1.0  # of CPU that a pattern may spend on slow searches at once
 REFILL: Final = 0.5  # seconds that it gets back in each second

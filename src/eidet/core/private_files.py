@@ -39,11 +39,6 @@ def write_bytes_anew(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER), "wb")
 
 
-def append_private(path: Path) -> BinaryIO:
-    """Opens a file for appending, and makes it where there is none; a link there is not followed."""
-    return os.fdopen(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | _NO_LINKS, OWNER), "ab")
-
-
 def write_private(path: Path, text: str) -> None:
     """Writes beside and renames: the file is whole or not there, and a link of that name is replaced."""
     partial = name_partial(path)

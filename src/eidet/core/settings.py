@@ -39,7 +39,7 @@ class Upkeep:
     archive_above: float = 0.5  # archive memories at least this important before forgetting them
     archive: str | None = None  # the archive: a folder or a URL; without one, important memories are kept
     half_life_days: float = 30.0  # forgetting curve: days until a memory has half its strength
-    spacing_gain: float = 1.0  # forgetting curve: by how much a use lengthens the half-life; fit() finds both
+    spacing_gain: float = 1.0  # forgetting curve: by how much a use lengthens the half-life
     importance_gain: float = 4.0  # forgetting curve: by how much importance lengthens it
     shape: float = 1.0  # forgetting curve: how fast its tail falls
     alike: float = 0.85  # cosine that two facts with the same words must have to become one
@@ -114,7 +114,7 @@ class Settings:
     keep_duplicates: bool = False  # store a fact again even if its scope has it word for word
     read_speakers: bool | None = None  # take who and occurred from "[2026-05-08] Ann: …"; None: if asked to
     text_chars: int = 1_000_000  # the longest text accepted
-    index: str = field(default="auto", repr=False)  # auto, embedded, or a name or URL of an index
+    index: str = field(default="embedded", repr=False)  # or the name or URL of another index
     index_memory_mb: int = 1024  # scopes beyond this leave RAM, least recently used first
     sidecar_from: int = 20_000  # scopes with this many records get a cache file beside the database
     flush_uses: int = 100  # this many pending use counts go out with the next write
@@ -126,7 +126,6 @@ class Settings:
     fact_steps: int = 1_000_000  # facts that one question of `memory.facts` may look at
     fact_seconds: float = 5.0  # how long one question of `memory.facts` may take
     echo_guard: bool = False  # detect texts that only repeat what was just recalled
-    access_log: str | None = None  # a file that records every use, for upkeep.fit()
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off
     guard_key: Any = field(default=None, repr=False)  # bytes, hex or base64 text, file:PATH, env:NAME
     vault: str | Path | None = None  # the file that holds the values behind pseudonyms

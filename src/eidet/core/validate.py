@@ -7,10 +7,34 @@ import math
 import sys
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
-from typing import Any
+from typing import Any, Final
 
 from .errors import BadInput
-from .limits import DOCUMENT_CHARS, DOCUMENT_DEPTH, NUMBER_BITS
+
+# How much a caller may hand in at once, as docs/operate/security.md lists it. What is larger is refused
+# before any work is done. The length of a text is the setting `text_chars`.
+
+QUERY_CHARS: Final = 100_000  # of a query
+DOCUMENT_CHARS: Final = 10_000_000  # of `data` or `meta`, written as JSON
+DOCUMENT_DEPTH: Final = 200  # lists and dicts inside of each other
+NUMBER_BITS: Final = 4096  # of a whole number in `data` or `meta`
+DERIVED_FROM: Final = 10_000  # ids of the records that one record was made from
+CONDITIONS: Final = 2000  # in one filter, with all that is nested in it
+FILTER_DEPTH: Final = 30  # filters inside of each other
+FILTER_VALUES: Final = 1_000_000  # ids, and values of `in`
+REGEX_CHARS: Final = 10_000  # of a regular expression
+
+
+def check_length(text: str, most: int, what: str) -> str:
+    if len(text) > most:
+        raise BadInput(f"{what} has at most {most:,} characters; this one has {len(text):,}")
+    return text
+
+
+def check_count(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise BadInput(f"{what}: at most {most:,} are allowed, and there are {count:,}")
+
 
 Json = Any  # None, bool, int, float, str, list or dict with str keys; checked by `clean_json`
 Moment = float | int | datetime | date | str

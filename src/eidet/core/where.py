@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
 
 from .condition import Condition, is_number
 from .errors import BadInput, each_item
-from .limits import FILTER_DEPTH, FILTER_VALUES, check_count
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import Scope, Scopes
-from .validate import Json, Moment, clean_text, moment, plain_value
+from .validate import FILTER_DEPTH, FILTER_VALUES, Json, Moment, check_count, clean_text, moment, plain_value
 
 T = TypeVar("T")
 

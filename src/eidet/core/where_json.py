@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from .condition import Condition
 from .errors import BadInput
-from .limits import FILTER_DEPTH
-from .validate import Json
+from .validate import FILTER_DEPTH, Json
 from .where import Box, Near, Where
 
 EXACT: Final = "$where"  # marks a filter that is written field by field

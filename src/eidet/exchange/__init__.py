@@ -2,7 +2,7 @@
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
     source_items.py  what a reader yields, and its notes         table_files.py     records as rows of a table
-    source_files.py  files of other programs                     pam.py, skills.py  formats both ways
+    source_files.py  files of other programs                     skills.py          procedures both ways
     markdown.py      notes both ways                             front_matter.py    YAML in Markdown
     from_*.py        readers of formats                          folder_sync.py     documents of a folder
     document_files.py  files as passages
@@ -28,10 +28,9 @@ from .folder_sync import FileChange, Synced, sync_files
 from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
 from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
-from .from_tables import read_csv, read_jsonl, read_parquet
+from .from_tables import read_csv, read_jsonl
 from .importing import Imported, Importer, ImportOptions
 from .markdown import read_markdown, read_okf
-from .pam import read_pam
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
 from .skills import read_skills
 from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
@@ -76,7 +75,6 @@ FORMATS: Final[dict[str, SourceFormat]] = {
         about="Claude: a data export (zip, folder or conversations.json)", read=read_claude, scope="default"
     ),
     "mcp": SourceFormat(about="MCP: the memory file of the reference server", read=read_mcp, scope="default"),
-    "pam": SourceFormat(about="Portable AI Memory 1.0 (file, folder or zip)", read=read_pam, scope="{user}"),
     "skill": SourceFormat(
         about="Agent Skills: SKILL.md, or a folder of skills", read=read_skills, scope="{scope}"
     ),
@@ -90,7 +88,6 @@ FORMATS: Final[dict[str, SourceFormat]] = {
     ),
     "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
     "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),
-    "parquet": SourceFormat(about="Parquet: one memory a row", read=read_parquet, scope="{scope}"),
 }
 
 
@@ -126,7 +123,7 @@ def import_memories(
 
     `scope` is the name of a scope, with gaps if you like: `"acme/{user}"`. `columns` says which column of
     a table holds a field: `{"text": "note"}`. `history` is mem0's history file. `everything` also brings
-    what is superseded, hidden or on a branch that was left.
+    what is hidden or on a branch that was left.
     """
     read = ReadOptions(
         columns=columns or {},
@@ -147,7 +144,6 @@ def export_memories(
     *,
     scope: str | Scope | None = None,
     plain: bool = False,
-    vectors: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
     """Writes every scope, or the one named, in a format of others: see `WRITERS`.
@@ -163,5 +159,5 @@ def export_memories(
     memory.admin.flush()
     records = RecordsLeaving(memory, place, progress)
     with Auditing(memory.audit).doing("export", place, file=str(path)) as done:
-        count = done(write(memory, records, file, place, vectors))
+        count = done(write(memory, records, file, place))
     return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))

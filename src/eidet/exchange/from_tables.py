@@ -1,4 +1,4 @@
-"""Plain tables: JSON lines, CSV and Parquet, written by anybody or by `eidet export`.
+"""Plain tables: JSON lines and CSV, written by anybody or by `eidet export`.
 
 A column that names a field of a memory says that field; the other columns become metadata.
 """
@@ -29,7 +29,6 @@ from .source_items import (
     parse_time,
     plain_json,
 )
-from .table_files import read_parquet_rows
 
 _CELL_CHARS: Final = 16_000_000
 _OWN: Final = "eidet"  # the column in which an export says what only the memory itself can know
@@ -105,16 +104,6 @@ def _read_cells(
         raise BadInput(f"{path}, line {reader.line_num:,} is not CSV: {error}") from None
     finally:
         csv.field_size_limit(before)
-
-
-def read_parquet(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
-    """One memory a row; columns `data` and `meta` may be JSON texts."""
-    path = find_source(source)
-    table = _Table("parquet", path, options, notes)
-    for number, row in enumerate(read_parquet_rows(path), 1):
-        if number == 1:
-            table.check_columns(row)
-        yield from table.make_items(row, f"row {number:,}")
 
 
 def _parse_lenient(text: str) -> Any:

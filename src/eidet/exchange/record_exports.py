@@ -21,9 +21,8 @@ from ..memory import Memory
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from .markdown import write_bundle, write_notes
-from .pam import make_document
 from .skills import write_skills
-from .table_files import make_json_row, make_typed_row, write_parquet_rows
+from .table_files import make_json_row
 
 Progress = Callable[[int, int], None]  # done, of how many
 _TOLD: Final = 500  # records between two reports of progress
@@ -63,16 +62,16 @@ class RecordsLeaving:
         self.left_out[why] += 1
 
 
-_WriteFile = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None, bool], int]
-Write = Callable[[Memory, RecordsLeaving, Path, Scope | None, bool], int]
+_WriteFile = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None], int]
+Write = Callable[[Memory, RecordsLeaving, Path, Scope | None], int]
 
 
 def _to_file(write: _WriteFile) -> Write:
     """A writer of one file."""
 
-    def run(memory: Memory, records: RecordsLeaving, path: Path, scope: Scope | None, vectors: bool) -> int:
+    def run(memory: Memory, records: RecordsLeaving, path: Path, scope: Scope | None) -> int:
         with _write_beside(path) as file:
-            return write(memory, records, file, scope, vectors)
+            return write(memory, records, file, scope)
 
     return run
 
@@ -94,9 +93,8 @@ def _write_beside(path: Path) -> Iterator[BinaryIO]:
         remove_partial(partial)
 
 
-def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None, vectors: bool) -> int:
+def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
     """One record a line."""
-    _refuse_vectors("jsonl", vectors)
     count = 0
     for record in records:
         file.write(dump_json(make_json_row(record)).encode() + b"\n")
@@ -104,50 +102,25 @@ def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope |
     return count
 
 
-def _write_parquet(
-    memory: Memory, records: RecordsLeaving, file: BinaryIO, _: Scope | None, vectors: bool
-) -> int:
-    """One record a row; the vectors in a column of their own, if they are asked for."""
-    width = memory.parts.embedder.width if vectors else None
-    return write_parquet_rows(file, (make_typed_row(record, width) for record in records), width)
-
-
-def _write_pam(
-    memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool
-) -> int:
-    """One document, which is made in RAM: its checksum is taken of all memories."""
-    _refuse_vectors("pam", vectors)
-    owner = memory.parts.store.identity if scope is None else scope.path
-    document = make_document(records, owner, memory.parts.clock())
-    file.write(dump_json(document).encode() + b"\n")
-    return len(document["memories"])
-
-
-def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool) -> int:
+def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
     """The facts that hold, as the MCP reference server keeps them: one graph, so of one scope."""
-    _refuse_vectors("mcp", vectors)
     text = memory.facts.export("mcp", scope=_choose_scope(memory, scope, "an MCP memory file is one graph"))
     file.write(text.encode())
     return text.count("\n") + bool(text)
 
 
-def _write_markdown(
-    memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool
-) -> int:
+def _write_markdown(memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
     """A file of notes, for one reader, so of one scope."""
-    _refuse_vectors("markdown", vectors)
     _choose_scope(memory, scope, "a file of notes has no scopes")
     return write_notes(records, file)
 
 
-def _write_okf(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None, vectors: bool) -> int:
-    _refuse_vectors("okf", vectors)
+def _write_okf(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
     return write_bundle(records, file)
 
 
-def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None, vectors: bool) -> int:
+def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None) -> int:
     """A folder of skills, one for each procedure."""
-    _refuse_vectors("skill", vectors)
     return write_skills(iter(records), folder, records.leave_out)
 
 
@@ -161,15 +134,8 @@ def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
     return Scope.of(names[0]) if names else Scope()
 
 
-def _refuse_vectors(format: str, vectors: bool) -> None:
-    if vectors:
-        raise BadInput(f"a file of format {format} has no place for vectors; parquet has")
-
-
 WRITERS: Final[dict[str, Write]] = {
     "jsonl": _to_file(_write_jsonl),
-    "parquet": _to_file(_write_parquet),
-    "pam": _to_file(_write_pam),
     "mcp": _to_file(_write_mcp),
     "skill": _write_skills,
     "markdown": _to_file(_write_markdown),

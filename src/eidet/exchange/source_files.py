@@ -115,7 +115,6 @@ _SIGNS: Final[tuple[tuple[frozenset[str], str], ...]] = (
     (frozenset(("results",)), "mem0"),
     (frozenset(("agents", "blocks")), "letta"),
     (frozenset(("agent_type", "messages")), "letta"),
-    (frozenset(("schema", "memories")), "pam"),
     (frozenset(("type", "entityType")), "mcp"),
     (frozenset(("type", "relationType")), "mcp"),
     (frozenset(("role", "content")), "jsonl"),
@@ -126,7 +125,6 @@ _NAMES: Final = {
     "claude": "a Claude export",
     "mem0": "an export of mem0",
     "letta": "an agent file of Letta",
-    "pam": "a Portable AI Memory",
     "mcp": "the memory file of the MCP reference server",
     "jsonl": "JSON lines",
 }

@@ -36,7 +36,7 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)  # a field of a memory -> its column
     delimiter: str = ","
     history: Path | None = None  # mem0's history file
-    everything: bool = False  # also what is superseded, hidden, or on another branch
+    everything: bool = False  # also what is hidden, or on another branch
     skip_bad: bool = False  # note a line that cannot be read, and go on
 
 

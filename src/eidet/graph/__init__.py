@@ -27,7 +27,6 @@ from ..store import Changes, Entry, Head, Store, verbs
 from ..text.analysis import facts_in, has_statements, read_analysis
 from ..text.facts.statement import KnownMentions, Statement, parse_all_statements
 from .assertion import Stated
-from .names import name_key
 from .scope_graph import ScopeGraph, View
 from .triple_data import Decision, StoredDecision, parse_triple
 
@@ -152,7 +151,6 @@ class Graphs:
         away = graph.head.seq
         with _pause_collector(head.seq - away > BATCH):
             graph = self._read_on(graph, head, away)
-        self._apply_splits(graph)
         slot.graph = graph
         self._weigh(slot)
 
@@ -181,15 +179,6 @@ class Graphs:
             away = 0
         return graph
 
-    def _apply_splits(self, graph: ScopeGraph) -> None:
-        """Records may have been written anew since a split named them: their seqs are looked up again."""
-        labels: dict[int, dict[str, str]] = {}
-        for split in graph.list_splits():
-            for record in self.read(graph.scope, list(split.sources)):
-                for entity in split.entities:
-                    labels.setdefault(record.seq, {})[_name_in(entity)] = split.name
-        graph.relabel(labels)
-
     def _make_room(self, current: str) -> None:
         """Drops the graphs asked for longest ago until the rest fits; never the one just used."""
         with self._lock:
@@ -210,11 +199,6 @@ def _pause_collector(is_worth_it: bool) -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _name_in(entity: str) -> str:
-    """`person:alex` names alex, and so does "Alex"."""
-    return name_key(entity.partition(":")[2].partition("/")[0] or entity)
 
 
 def _take(graph: ScopeGraph, changes: Changes, graphs: Graphs, mentions: KnownMentions) -> None:

@@ -56,7 +56,7 @@ class Asking:
 
     def instructions(self, scope: Scope, moments: Moments, natures: Sequence[Nature]) -> list[Fact]:
         """Lists the standing instructions and preferences that hold."""
-        facts = self.list_facts(scope, lambda graph: list_special(graph, moments, natures))
+        facts = self.list_facts(scope, lambda graph: graph.list_special(moments, natures))
         return sorted(facts, key=lambda fact: (fact.nature is not Nature.INSTRUCTION, _start(fact)))
 
     def contradictions(self, scope: Scope, view: View) -> list[Contradiction]:
@@ -254,13 +254,6 @@ def _describe_all(graph: ScopeGraph, name: str) -> list[Entity]:
 
 def _list_entities(graph: ScopeGraph) -> list[Entity]:
     return [_describe_entity(graph, root) for root in graph.identities.list_roots()]
-
-
-def list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
-    """Lists the preferences and instructions that hold."""
-    groups = graph.list_special()
-    traced = (one for subject, relation in groups for one in graph.trace(subject, relation, moments.view))
-    return [one for one in traced if one.first.nature in natures and moments.admits(one)]
 
 
 def _start(fact: Fact) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -77,7 +76,7 @@ def _find_interval(asking: Asking, graph: ScopeGraph, id: str, view: View) -> In
 
 
 def _find_inferred(graph: ScopeGraph, id: str, view: View) -> Interval | None:
-    parts = re.split(r"(?<!/)~", id)  # "/~" begins the label of an entity that somebody split off
+    parts = id.split("~")
     if len(parts) != 4:
         return None
     _, subject, relation, value = parts

@@ -34,8 +34,8 @@ class Fact:
     """That something held, from when to when, and since when the memory knows it.
 
     `valid_from` None means that no text says since when; `valid_to` None means that it still holds.
-    `known_to` is when the memory learnt that it had ended. `id` is that of its first statement:
-    `memory.get(fact.id)` gives it as a record. `sources` are the ids of the records that say so.
+    `known_to` is when the memory learnt that it had ended. `id` is that of its first statement,
+    `sources` are the ids of the records that say so.
     """
 
     id: str

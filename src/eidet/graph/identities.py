@@ -147,8 +147,6 @@ class Identities:
         name, sort = signature.name, signature.sort
         if sort in ("", VAGUE):
             sort = self._guess_sort(signature)
-        if signature.label:
-            return f"{sort}:{name}/~{signature.label}"
         if sort != PERSON or " " in name:
             return f"{sort}:{name}"
         if not name:

@@ -82,10 +82,10 @@ class NameBook:
     def list_roles(self, name: str) -> set[Role]:
         """Lists the roles that texts gave with a name."""
         told = (self.signatures[number] for number in self.list_living(name))
-        return {(one.role, one.owner) for one in told if one.role and not one.label}
+        return {(one.role, one.owner) for one in told if one.role}
 
     def is_distinguished(self, word: str) -> bool:
-        """Tells whether a surname, a role or a label tells anybody of this first name apart."""
+        """Tells whether a surname or a role tells anybody of this first name apart."""
         if self._fulls.get(word):
             return True
         return any(self.signatures[number].is_distinct for number in self._shelves.get(word, ()))
@@ -164,8 +164,6 @@ class EntityNames:
 
 
 def _spell_role(role: str) -> str:
-    """`brother/ann` as "ann's brother"; a label as it is."""
+    """`brother/ann` as "ann's brother"."""
     what, _, owner = role.partition("/")
-    if what.startswith("~"):
-        return what[1:]
     return f"{owner}'s {what}" if owner and owner != USER else what

@@ -19,7 +19,6 @@ ARTICLES: Final = ("the ", "a ", "an ")
 class Signature(NamedTuple):
     """All that a text tells of who or what is meant, in the form in which two texts can agree.
 
-    label   given by somebody who split an entity in two
     hint    the namesake that the session spoke of last, by a surname or a role
     """
 
@@ -27,7 +26,6 @@ class Signature(NamedTuple):
     sort: str = ""  # PERSON, THING, VAGUE, VALUE, or "" where the text does not tell
     role: str = ""
     owner: str = ""
-    label: str = ""
     hint: Signature | None = None
 
     @property
@@ -37,8 +35,8 @@ class Signature(NamedTuple):
 
     @property
     def is_distinct(self) -> bool:
-        """Tells whether a surname, a role or a label tells it from namesakes."""
-        return bool(self.role or self.label or " " in self.name)
+        """Tells whether a surname or a role tells it from namesakes."""
+        return bool(self.role or " " in self.name)
 
 
 def role_shelf(role: str, owner: str) -> str:

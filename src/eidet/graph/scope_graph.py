@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,11 +14,12 @@ from ..core.errors import BadInput, Unavailable
 from ..core.foreground import is_given_up
 from ..store import Head
 from ..text.facts import Relation, relation_of
+from ..text.facts.statement import Nature
 from .assertion import Assertion, Stated
 from .identities import Identities
 from .name_book import Node
 from .statements_index import StatementsIndex
-from .triple_data import Decision, DecisionKind, StoredDecision
+from .triple_data import DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity
 
 _TODO: Final = (
@@ -161,20 +162,10 @@ class ScopeGraph:
         if source is not None or stored is not None:
             self._forget_answers()
 
-    def relabel(self, labels: Mapping[int, dict[str, str]]) -> None:
-        """See `StatementsIndex.relabel`."""
-        if self.index.relabel(labels):
-            self._forget_answers()
-
     def _forget_answers(self) -> None:
         self._answers.clear()
         self._ends.clear()
         self._rejected = self._special = None
-
-    def list_splits(self) -> list[Decision]:
-        """Lists the splits that somebody decided, the oldest first."""
-        decided = [self.decisions[seq].decision for seq in sorted(self.decisions)]
-        return [decision for decision in decided if decision.action is DecisionKind.SPLIT]
 
     # what held when
 
@@ -305,13 +296,14 @@ class ScopeGraph:
             self._ends[relation, of_subject] = known
         return known
 
-    def list_special(self) -> list[tuple[Node, str]]:
-        """Lists the subjects and relations of preferences and instructions, each once."""
-        if self._special is None:
+    def list_special(self, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
+        """Lists the preferences and instructions that hold."""
+        if self._special is None:  # their subjects and relations, each once
             root_of = self.identities.root_of
             groups = ((root_of(one.subject), one.relation) for one in self.index.special)
             self._special = list(dict.fromkeys(groups))
-        return self._special
+        traced = (one for group in self._special for one in self.trace(*group, moments.view))
+        return [one for one in traced if one.first.nature in natures and moments.admits(one)]
 
     def list_groups(self) -> Iterator[tuple[Node, str]]:
         """Lists all subjects with each of their relations."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -51,7 +51,6 @@ class StatementsIndex:
         self._discourses: dict[str | None, _Discourse] = {}
         self._mentions: dict[Mention, KnownMention] = {}
         self._aliases: dict[Assertion, tuple[int, str]] = {}
-        self._labels: dict[int, dict[str, str]] = {}
         self._resolver = _Resolver(self._signature, self.identities.book.is_distinguished)
         self.size: int = 0
 
@@ -108,21 +107,6 @@ class StatementsIndex:
         """Lists the statements whose object has this signature."""
         return self._by_object.get(number, [])
 
-    def relabel(self, labels: Mapping[int, dict[str, str]]) -> bool:
-        """Tells which names in which records mean the other one of a split entity: label by name and seq.
-
-        Whether that is news.
-        """
-        if labels == self._labels:
-            return False
-        changed = [seq for seq in {**labels, **self._labels} if labels.get(seq) != self._labels.get(seq)]
-        self._labels = dict(labels)
-        for seq in sorted(self.sources.keys() & changed):
-            for assertion in self.sources[seq].assertions:
-                self._displace(assertion)
-            self._place(self.sources[seq].assertions)
-        return True
-
     def _signature(self, number: int) -> Signature:
         return self.identities.signatures[number]
 
@@ -164,12 +148,7 @@ class StatementsIndex:
     def _sign(self, known: KnownMention, assertion: Assertion, discourse: _Discourse, at: int) -> Signature:
         signature = known.signature
         if signature is None or (known.leans and self._resolver.needs_hint(signature)):
-            signature = self._resolver.resolve(known.mention, discourse, at, assertion)
-        if not self._labels:
-            return signature
-        labels = self._labels.get(assertion.source.seq)
-        if labels and signature.name in labels:
-            return signature._replace(label=labels[signature.name])
+            return self._resolver.resolve(known.mention, discourse, at, assertion)
         return signature
 
     def _attach(self, assertion: Assertion, subject: Signature, thing: Signature) -> None:

@@ -25,7 +25,6 @@ class DecisionKind(StrEnum):
     """What somebody decides about facts and entities. Forgetting the record of a decision undoes it."""
 
     MERGE = "merge"  # two names mean one
-    SPLIT = "split"  # what some records say is of another one of the same name
     RETRACT = "retract"  # a fact never held
     RESOLVE = "resolve"  # of facts that contradict each other, all but one never held
 
@@ -37,7 +36,6 @@ class Decision:
     entities    the ids of those that it is about
     relation    of the facts that never held; `objects` are theirs, by id
     since       from when these facts were thought to hold, and `until`; None is endless
-    sources     the ids of records whose statements a split is about; `name` is the label of the new one
     """
 
     action: DecisionKind
@@ -47,8 +45,6 @@ class Decision:
     negated: bool = False
     since: float | None = None
     until: float | None = None
-    sources: tuple[str, ...] = ()
-    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,7 @@ class StoredDecision:
 
 
 _OF_TEXT: Final = ("start", "end")  # where a sentence stands: a fact that is told has none
-_TUPLES: Final = ("entities", "objects", "sources")
+_TUPLES: Final = ("entities", "objects")
 
 
 def triple_data(statement: Statement) -> dict[str, Json]:

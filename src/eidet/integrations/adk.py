@@ -16,10 +16,9 @@ from functools import partial
 from typing import Any, Final
 
 from ..core.draft import Draft
-from ..core.limits import QUERY_CHARS
 from ..core.record import Record, key_id
 from ..core.scope import Scope
-from ..core.validate import dump_json
+from ..core.validate import QUERY_CHARS, dump_json
 from ..core.where import Where
 from ..memory import Memory
 from .extras import (

@@ -15,9 +15,8 @@ from typing import Any, Final
 from ..core.dict_filters import Filter, where_of
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from ..core.limits import QUERY_CHARS
 from ..core.scope import Scope
-from ..core.validate import dump_json
+from ..core.validate import QUERY_CHARS, dump_json
 from ..core.where import Where
 from ..memory import Memory
 from ..recall.pack import Context

@@ -18,7 +18,8 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import find_cosine, finishing, make_missing, vectors_of_record, walk
+from ..models.embed.quantise import find_cosines, list_rows
+from .extras import finishing, make_missing, walk
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -78,11 +79,10 @@ class EidetStorage:
         hits = self.memory.recall(
             "", vector=query_embedding, scope=self.scope, where=where, limit=limit, least=0
         )
-        found = []
-        for hit in hits:
-            score = find_cosine(hit.record, query_embedding)
-            if score >= min_score:
-                found.append((self._restore(hit.record), score))
+        records = [hit.record for hit in hits]
+        scores = (max(0.0, cosine) for cosine in find_cosines(records, query_embedding))
+        pairs = zip(records, scores, strict=True)
+        found = [(self._restore(record), score) for record, score in pairs if score >= min_score]
         return sorted(found, key=operator.itemgetter(1), reverse=True)
 
     def delete(
@@ -155,9 +155,9 @@ class EidetStorage:
     def _restore(self, record: Record) -> MemoryRecord:
         """The record with its vector, so that CrewAI hands it back when it updates something else."""
         restored = _read(record)
-        vectors = vectors_of_record(record, self.memory.parts.embedder.width)
-        if len(vectors) == 1:
-            restored.embedding = list(vectors[0])
+        (rows,) = list_rows([record], self.memory.parts.embedder.width)
+        if record.vector is not None and len(rows) == 1:
+            restored.embedding = rows[0].tolist()
         return restored
 
     def _walk(self, scope_prefix: str | None) -> Iterator[Record]:

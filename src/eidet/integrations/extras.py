@@ -1,14 +1,11 @@
 """What adapters share: errors for missing frameworks, scopes by context, writes that outlive a cancellation,
-rising times, keys of what may be sent twice, records page by page, and the cosine of a record."""
+rising times, keys of what may be sent twice, and records page by page."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-import operator
 import re
 import threading
-from array import array
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial, update_wrapper
 from hashlib import blake2b
@@ -20,7 +17,6 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Where
 from ..memory import Memory
-from ..models.embed.quantise import dequantise
 
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -160,24 +156,3 @@ def join_key(*parts: str) -> str:
 def digest_text(text: str) -> str:
     """A short hash, for keys of things that have no name."""
     return blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def vectors_of_record(record: Record, width: int) -> list[Sequence[float]]:
-    """Its vectors, one for each part of its text, also where a lower tier keeps fewer bits of them."""
-    if record.vector is None:
-        return []
-    numbers = array("f", dequantise(record.vector, record.level, width))
-    return [numbers[start : start + width] for start in range(0, len(numbers), width)]
-
-
-def find_cosine(record: Record, asked: Sequence[float]) -> float:
-    """The cosine of the nearest part of its text, at least 0; 0 without vectors."""
-    best = 0.0
-    for vector in vectors_of_record(record, len(asked)):
-        best = max(best, cosine(asked, vector))
-    return best
-
-
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    length = math.hypot(*one) * math.hypot(*other)
-    return 0.0 if length == 0 else sum(map(operator.mul, one, other)) / length

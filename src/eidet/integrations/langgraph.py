@@ -26,7 +26,8 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import cosine, make_missing, quote_label, vectors_of_record, walk
+from ..models.embed.quantise import find_cosines
+from .extras import make_missing, quote_label, walk
 
 try:
     from langgraph.store.base import (
@@ -267,10 +268,7 @@ def _score(hit: Hit, asked: Sequence[float] | None) -> float:
     """The cosine of the best text where the caller's embeddings rank, else how probably this answers."""
     if asked is None or hit.record.vector is None:
         return hit.score
-    best = -1.0
-    for vector in vectors_of_record(hit.record, len(asked)):
-        best = max(best, cosine(asked, vector))
-    return best
+    return find_cosines([hit.record], asked)[0]
 
 
 def _matches(condition: MatchCondition, namespace: Namespace) -> bool:

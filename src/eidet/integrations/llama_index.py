@@ -18,13 +18,13 @@ from typing import Any, Final
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.hit import Hit
-from ..core.limits import QUERY_CHARS
 from ..core.record import Record, key_id
 from ..core.scope import Scope
-from ..core.validate import dump_json
+from ..core.validate import QUERY_CHARS, dump_json
 from ..core.where import Condition, Where
+from ..models.embed.quantise import find_cosines
 from ..text.tokens import counter_of, cut
-from .extras import RisingTimes, find_cosine, finish, finishing, make_missing, walk
+from .extras import RisingTimes, finish, finishing, make_missing, walk
 
 try:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -289,7 +289,7 @@ def _choose_vector(query: VectorStoreQuery) -> list[float] | None:
 
 
 def _rate(hit: Hit, vector: list[float] | None) -> float:
-    return hit.score if vector is None else find_cosine(hit.record, vector)
+    return hit.score if vector is None else max(0.0, find_cosines([hit.record], vector)[0])
 
 
 def _where_nodes(node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> Where:

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict, EidetError, NotFound, Refused
-from ..core.limits import QUERY_CHARS
 from ..core.record import Record, key_id
+from ..core.validate import QUERY_CHARS
 from ..core.where import Where
 from ..memory import Memory
 from ..recall.prompt_lines import line_of, quote_line

@@ -16,8 +16,8 @@ from typing import Any, Final
 from ..core.dict_filters import Filter, where_of
 from ..core.draft import Draft
 from ..core.hit import Hit, Hits
-from ..core.limits import QUERY_CHARS
 from ..core.scope import Scope
+from ..core.validate import QUERY_CHARS
 from ..core.where import Where
 from ..memory import Memory
 from .extras import RisingTimes, digest_text, drop_known, finish, join_key, make_missing

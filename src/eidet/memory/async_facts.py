@@ -26,7 +26,6 @@ class AsyncFacts(Hopping[FactsNamespace]):
     resolve: ClassVar = hop(FactsNamespace.resolve)
     retract: ClassVar = hop(FactsNamespace.retract)
     merge: ClassVar = hop(FactsNamespace.merge)
-    split: ClassVar = hop(FactsNamespace.split)
     undo: ClassVar = hop(FactsNamespace.undo)
     decisions: ClassVar = hop(FactsNamespace.decisions)
     export: ClassVar = hop(FactsNamespace.export)

@@ -54,19 +54,6 @@ class FactDecisions:
         text = f"Merged: {' and '.join(entity.name for entity in entities)} are the same"
         return self._decide(scope, text, decision, (), because)
 
-    def split(
-        self, name: str, sources: Sequence[str], label: str, scope: Scope, because: str | None
-    ) -> Record:
-        found = self._require_entity(name, scope)
-        if isinstance(sources, str) or not check_texts(sources, "sources"):
-            raise BadInput("split takes the ids of the records that speak of the other one")
-        label = clean_text(label, "a name").strip()
-        decision = Decision(
-            action=DecisionKind.SPLIT, entities=(found.id,), sources=tuple(sources), name=label
-        )
-        text = f"Split: some records speak of another {found.name} ({label})"
-        return self._decide(scope, text, decision, sources, because)
-
     def undo(self, id: str, scope: Scope) -> None:
         known = list_decisions(self._parts.store, scope, self._parts.clock())
         if not any(record.id == id for record in known):

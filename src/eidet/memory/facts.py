@@ -277,23 +277,8 @@ class FactsNamespace:
         names = [id_of(name) for name in (entity, *others)]
         return self._decisions.merge(names, Scope(one(scope)), because)
 
-    def split(
-        self,
-        entity: Named,
-        *,
-        sources: Sequence[str],
-        name: str,
-        scope: str | Scope = "default",
-        because: str | None = None,
-    ) -> Record:
-        """Says that what some records (by id) tell is of another one of the same name. `undo` undoes it.
-
-        `name` tells the new one from the old one: `split("Alex", sources=[…], name="from work")`.
-        """
-        return self._decisions.split(id_of(entity), sources, name, Scope(one(scope)), because)
-
     def undo(self, decision: Record | str, *, scope: str | Scope = "default") -> None:
-        """Takes a decision back: a merge, a split, a resolution or a retraction."""
+        """Takes a decision back: a merge, a resolution or a retraction."""
         if isinstance(decision, Record):
             self._decisions.undo(decision.id, Scope(decision.scope))
         else:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .admin import AdminNamespace
     from .facts import FactsNamespace
     from .keys import KeysNamespace
-    from .promotion import Promotions
+    from .records import Promotions
     from .trust import TrustNamespace
     from .upkeep import UpkeepNamespace
 
@@ -105,7 +105,7 @@ class Namespaces:
 
     @cached_property
     def promotions(self) -> Promotions:
-        from .promotion import Promotions
+        from .records import Promotions
 
         return Promotions(self._parts, self._records, self._life, self._auditing)
 

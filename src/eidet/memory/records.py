@@ -7,18 +7,22 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..core.arguments import each_path, one
-from ..core.errors import BadInput, Conflict, Refused, each_item
+from ..core.arguments import check_flag, each_path, one
+from ..core.errors import BadInput, Conflict, NotFound, Refused, each_item
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Event, Record
 from ..core.scope import Scope, Scopes
+from ..core.state import Promotion
 from ..core.validate import clean_text
-from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
+from ..store import verbs
+from ..store.lives import list_versions
 from ..trust.audit import Auditing
+from ..upkeep.lifecycle import Life
 
 if TYPE_CHECKING:
     from ..recall.pack import Context
+
 
 TRIES = 100  # at a change that others are always faster with
 
@@ -51,17 +55,10 @@ class Records:
         """One answer per id, in the order asked; None where there is none, or it has expired.
 
         Of several scopes, the first that has the id answers.
-        Facts that rules read in a record have its id and their number: they are records made on the spot.
         """
         if not isinstance(ids, list | tuple):
             raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
-        wanted, paths = each_item(check_id_text, ids), each_path(scope)
-        found = self._get_stored(wanted, paths)
-        for at, id in enumerate(wanted):
-            if found[at] is None and MARK in id:
-                derived = (DerivedRecords(self._parts.graphs).get(path, id) for path in paths)
-                found[at] = _alive(next(filter(None, derived), None), self._parts.clock())
-        return found
+        return self._get_stored(each_item(check_id_text, ids), each_path(scope))
 
     def _get_stored(self, ids: Sequence[str], paths: Sequence[str]) -> list[Record | None]:
         now = self._parts.clock()
@@ -170,3 +167,74 @@ def check_unchanged(old: Record, version: int | None, digest: str | None) -> Non
         raise Conflict(f"record {old.id!r} is at version {old.version}, not {version}", current=old.version)
     if digest is not None and old.digest != digest:
         raise Conflict(f"record {old.id!r} says something else now", current=old.version)
+
+
+# Copies in other scopes.
+
+
+@dataclass(frozen=True, slots=True)
+class Promotions:
+    """Copies and moves records of one memory between its scopes."""
+
+    parts: Parts
+    records: Records
+    life: Life
+    audit: Auditing
+
+    def promote(self, id: str, scope: str, to: str, *, move: bool, by: str | None) -> Record:
+        """The record as it is in the scope `to`; again if somebody else changes it meanwhile."""
+        if scope == to:
+            raise BadInput(f"a record is promoted into another scope, and it is in {scope} already")
+        check_flag(move, "move")
+        for _ in range(TRIES):
+            old = self._find(id, scope, to)
+            if old.scope == to:
+                return old
+            if move:
+                self.life.check_changeable(old)
+            self.audit.promote(scope, to, old.id, moved=move, by=by)
+            copy = self._copy(old, to, move, by)
+            if not move or verbs.delete_unchanged(self.parts.store, [old], now=self.parts.clock(), by=by):
+                return copy
+        raise Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
+
+    def _find(self, id: str, scope: str, to: str) -> Record:
+        """The record; if it was moved already, as it is where it is now."""
+        try:
+            return self.records.require(id, scope)
+        except NotFound:
+            moved = self.records.get([id], to)[0]
+            if moved is None or not _comes_from(moved, scope):
+                raise
+            return moved
+
+    def _copy(self, old: Record, to: str, move: bool, by: str | None) -> Record:
+        from ..write.write_path import put_records
+
+        now, whole = self.parts.clock(), self.life.detail(old)
+        there = self.parts.store.read(to, [old.id])[0]
+        if there is not None and not (_comes_from(there, old.scope) or _comes_from(old, to)):
+            raise Conflict(f"scope {to} has another record {old.id!r}; revise or forget that one first")
+        from_here = Promotion(scope=old.scope, at=now, by=by) if there is None else there.state.promoted
+        versions = [(whole, now, by)]
+        if move and there is None:
+            versions = self._list_versions(whole, by)
+        for record, at, author in versions:
+            state = record.state.but(hold=None, echo_of=None, promoted=from_here)
+            new = record.but(scope=to, state=state, derived_from=())
+            if not move:
+                new = new.but(version=1, created=now, uses=0, last_used=None)
+            watch = self.parts.tombstones.over_said([new], again=False)
+            stored = put_records(self.parts, [new], now=at, by=author, watch=watch)[0]
+        return stored
+
+    def _list_versions(self, record: Record, by: str | None) -> list[tuple[Record, float, str | None]]:
+        """Each version that is still told, when it was made and by whom."""
+        events = self.parts.store.history(record.scope, record.id)
+        made = {event.version: (event.at, event.by) for event in events if event.what == "revised"}
+        versions = list_versions([(record, events)])
+        return [(one, *made.get(one.version, (one.created, one.agent or by))) for one in versions]
+
+
+def _comes_from(record: Record, scope: str) -> bool:
+    return record.state.promoted is not None and record.state.promoted.scope == scope

@@ -22,7 +22,8 @@ from .forgetting import Forgetting
 from .records import Records, check_unchanged
 
 if TYPE_CHECKING:
-    from ..trust.erase import Absence, Forgotten, Preview, Receipt
+    from ..trust.erase import Forgotten, Preview, Receipt
+    from ..trust.erase.absence import Absence
     from ..write.write_path import WritePath
 
 

@@ -10,7 +10,6 @@ from ..core.arguments import (
     actor,
     check_callback,
     check_flag,
-    check_path,
     check_texts,
     one,
     one_or_all,
@@ -28,7 +27,6 @@ from .records import Records
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
     from ..upkeep.archive import Archive
-    from ..upkeep.curve import Fitted
     from ..upkeep.retain import Standing
     from ..upkeep.run import Progress
     from ..upkeep.service import Keeping
@@ -142,21 +140,6 @@ class UpkeepNamespace:
         was moved or restored, claim its archive; never for a copy while the original is in use.
         """
         return self.keeping.claim(archive)
-
-    def fit(
-        self,
-        log: str | Path | None = None,
-        *,
-        scope: str | Scope | None = None,
-        window_days: float = 7.0,
-    ) -> Fitted:
-        """The forgetting curve under which the uses there were are likeliest; changes nothing.
-
-        From an access log (the setting `access_log`) or, without one, from use counts and last uses.
-        """
-        chosen = log or self._parts.settings.access_log
-        path = None if chosen is None else check_path(chosen, "log")
-        return self.keeping.fit(path, one_or_all(scope), window_days, self._parts.clock())
 
     def detail(self, id: str, *, scope: str | Scope = "default") -> Record:
         """A record as it was before its tier showed less of it; changes nothing."""

@@ -12,12 +12,11 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from ..core.hit import Hits
-from ..core.limits import FILTER_VALUES
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.validate import FILTER_VALUES
 from ..core.where import Where
 from ..graph import Graphs
-from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..graph.scope_graph import ScopeGraph, View
 from . import Query, Recall
 
@@ -78,16 +77,6 @@ class Page(NamedTuple):
     offset: int = 0
 
 
-def list_page(recall: Recall, where: Where, scope: Scope, *, now: float, page: Page) -> list[Record]:
-    """Records that are stored; whoever asks for triples also gets the facts that rules read in texts."""
-    order, limit, offset = page
-    if recall.graphs is None or not asks_for_triples(where):
-        return recall.list_records(where, scope, now=now, order=order, limit=limit, offset=offset)
-    stored = recall.list_records(where, scope, now=now, order=order, limit=limit + offset)
-    living = Where(scope=scope, alive_at=now, every=(where,))
-    return DerivedRecords(recall.graphs).find(living, stored, order=order, limit=limit, offset=offset)
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """What answers, and for which time: what was true `as_of` then, what `recall` knew at `now`, or both."""
@@ -125,18 +114,23 @@ class Source:
     def list_page(self, where: Where, page: Page) -> list[Record]:
         """One page of the records that held then; looks at more until there are enough."""
         if self.as_of is None:
-            return list_page(self.recall, where, self.scope, now=self.now, page=page)
+            return self._list(where, page)
         chosen = self.narrow(where)
         held: list[Record] = []
         at, wanted = 0, page.offset + page.limit
         while len(held) < wanted:
             part = Page(page.order, max(PAGE, page.limit), at)
-            records = list_page(self.recall, chosen, self.scope, now=self.now, page=part)
+            records = self._list(chosen, part)
             held += self._keep(records)
             at += len(records)
             if len(records) < part.limit:
                 break
         return held[page.offset : wanted]
+
+    def _list(self, where: Where, page: Page) -> list[Record]:
+        return self.recall.list_records(
+            where, self.scope, now=self.now, order=page.order, limit=page.limit, offset=page.offset
+        )
 
     def _keep(self, records: Sequence[Record]) -> list[Record]:
         assert self.as_of is not None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from ..core.errors import Unavailable
 from ..core.hit import Hit, Reasons, Signal
 from ..index import Candidates
-from ..models.rerank import Reranker, score_checked
 from .calibrate import calibrate_scores, fits
 from .recipes import Recipe
 from .signals import Signals
+
+if TYPE_CHECKING:
+    from ..models.rerank import Reranker
 
 RANKED: Final = ("dense", "words")
 STRANGE: Final = 4.0  # without one word in common, so many times the score is wanted
@@ -243,6 +245,8 @@ def rerank_hits(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple
     """The hits in the order of a reranker's scores; as they were, with a note, when it cannot be had."""
     if reranker is None or not hits:
         return hits, ()
+    from ..models.rerank import score_checked
+
     try:
         scores = score_checked(reranker, query, [hit.text for hit in hits])
     except Unavailable as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..core.arguments import check_flag, check_limit, check_order, check_share, check_unit, list_given
 from ..core.read_options import (
@@ -17,9 +17,11 @@ from ..core.read_options import (
 from ..core.scope import Scope, Scopes
 from ..core.validate import moment
 from ..core.where import Where
-from ..models.rerank import reranker_of
 from . import AUTO, Query, recipe_of
 from .query_rules import LEAST
+
+if TYPE_CHECKING:
+    from ..models.rerank import Reranker
 
 __all__ = [
     "FilterOptions",
@@ -58,7 +60,7 @@ def build_query(
 
     It is asked at the time `meant`, unless the options say when.
     """
-    asked, recipe, rerank = options.get("now"), options.get("recipe"), options.get("rerank")
+    asked, recipe = options.get("now"), options.get("recipe")
     values: Mapping[str, Any] = options
     return Query(
         text=text,
@@ -71,9 +73,17 @@ def build_query(
         recipe=AUTO if recipe is None else recipe_of(recipe),
         least=_least(text, options),
         unit=check_unit(options.get("unit", "record")),
-        reranker=None if rerank in (None, False) else reranker_of(rerank),
+        reranker=_reranker_in(options.get("rerank")),
         given=list_given(**{name: values[name] for name in _SAID if name in values}),
         understand=check_flag(options.get("understand", True), "understand"),
         order=check_order(options.get("order", "-occurred")),
         explain=check_flag(options.get("explain", False), "explain"),
     )
+
+
+def _reranker_in(thing: object) -> Reranker | None:
+    if thing is None or thing is False:
+        return None
+    from ..models.rerank import reranker_of
+
+    return reranker_of(thing)

@@ -282,14 +282,9 @@ class ReadPath:
         return view.graphs or Graphs(view.store)
 
     def count(self, where: Filter | None, scope: Scopes, options: FilterOptions) -> int:
-        from ..graph.derived_records import DerivedRecords, asks_for_triples
-
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
         living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.among(scope))
-        count = verbs.count(self._parts.store, living)
-        if asks_for_triples(living):
-            count += DerivedRecords(self._parts.graphs).count(living)
-        return count
+        return verbs.count(self._parts.store, living)
 
     def phrase(self, query: Asked, scope: Scopes, asked: float | None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..core.scope import Scope
 from ..core.where import Where
-from ..models.rerank import Reranker
 from .courtesy import drop_courtesies
 from .query_rules import LEAST
 from .recipes import AUTO, Recipe
 from .state_query import StateQuery
+
+if TYPE_CHECKING:
+    from ..models.rerank import Reranker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,10 +108,8 @@ def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[Standin
 
 
 def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
-    from ..graph.asking import list_special
-
     found: list[StandingWish] = []
-    for interval in list_special(graph, moments, NATURES):
+    for interval in graph.list_special(moments, NATURES):
         first, seq = interval.first, max(assertion.source.seq for assertion in interval.said)
         wish = first.object_mention.name
         found.append(StandingWish(graph.scope, seq, first.nature, interval.subject, wish))

@@ -29,8 +29,6 @@ class ServerSettings:
     cors_origins: tuple[str, ...] = ()  # foreign web pages that may call it, such as https://app.example
     public_url: str | None = None  # how clients reach this server, where a proxy stands before it
     graph_tools: bool = False  # MCP also has the nine tools of the reference knowledge-graph server
-    mcp_idle_seconds: float = 1800.0  # a session of MCP that asks nothing for so long ends
-    mcp_sessions: int = 1000  # sessions of MCP that one worker keeps; the one idle longest makes room
     slow_seconds: float | None = 1.0  # recalls that take longer are logged; None logs none
     log_json: bool = False  # logs as lines of JSON
     log_content: bool = False  # logs and spans may hold queries, texts and scopes
@@ -55,8 +53,6 @@ class ServerSettings:
             raise Misconfigured("TLS needs both --tls-cert and --tls-key")
         if self.workers < 1:
             raise Misconfigured(f"--workers must be at least 1, not {self.workers}")
-        if self.mcp_idle_seconds <= 0 or self.mcp_sessions < 1:
-            raise Misconfigured("--mcp-idle and --mcp-sessions must be above 0")
 
 
 def is_loopback(host: str) -> bool:

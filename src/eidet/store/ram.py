@@ -20,8 +20,7 @@ from ..core.where import Where
 from . import Transaction, answers
 from .answers import R, prune_events
 from .model import EPOCH, SETTINGS, STAGED, Changes, Derived, Head, K, T, Table, Use, V, entry_of
-from .record_keys import key_of
-from .rules import UNIQUE_KINDS
+from .rules import UNIQUE_KINDS, key_of
 
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 

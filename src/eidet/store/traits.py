@@ -22,11 +22,10 @@ class StoreTraits:
     audited: bool = False  # whether it surely had an audit log once; a store that is not sealed cannot know
     missing: tuple[str, ...] = ()  # which of the stores inside are down, in words
     archive: str | None = None  # where upkeep puts what it forgets, as its setting of that name
-    # What a store has to be asked for, and cannot tell while it is down: all files it lives in; where it
-    # is, which is elsewhere for a copy that was restored; the setting `index` that names an index of its own.
+    # What a store has to be asked for, and cannot tell while it is down: all files it lives in, and where it
+    # is, which is elsewhere for a copy that was restored.
     files: Callable[[], tuple[Path, ...]] = tuple
     home: Callable[[], str | None] = _nothing
-    own_index: Callable[[], str | None] = _nothing
 
 
 _NONE: Final = StoreTraits()

@@ -6,16 +6,13 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Final
 
-from ..core.errors import EidetError, Unavailable
+from ..core.errors import EidetError
 from ..core.hit import Hits
-from ..core.private_files import append_private
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Settings
-from ..core.validate import dump_json
 from ..quality import KEPT_DAYS, RESPONSIVE, Tally, day_of, score_name, time_name
 from . import Store, Uses, verbs
 
@@ -87,19 +84,6 @@ def _refresh(record: Record, read: float) -> Record:
     if ttl is None or record.expires is None or record.expires <= read:
         return record
     return record.but(expires=max(record.expires, read + ttl))
-
-
-def _log_uses(path: Path, uses: Uses) -> None:
-    """Appends who was used when to a file, a JSON object a line."""
-    lines = [
-        dump_json({"scope": scope, "id": id, "at": at, "count": count}) + "\n"
-        for (scope, id), (count, at) in uses.items()
-    ]
-    try:
-        with append_private(path) as file:
-            file.write("".join(lines).encode())
-    except OSError as error:
-        raise Unavailable(f"the access log {path} cannot be written: {error.strerror}") from error
 
 
 class TallyBuffer:
@@ -175,7 +159,6 @@ class Usage:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
         self._most = settings.flush_uses
-        self._access_log = None if settings.access_log is None else Path(settings.access_log)
         self._uses = _UseBuffer()
         self._tallies = TallyBuffer()
         self._refreshes = _Refreshes()
@@ -239,8 +222,6 @@ class Usage:
         except EidetError:
             self._uses.give_back(uses)
             raise
-        if self._access_log is not None:
-            _log_uses(self._access_log, uses)
 
     def _flush_tallies(self) -> None:
         rows = self._tallies.take()

@@ -23,7 +23,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..store import Store, verbs
 from ..store.export_file import read_export, verify_export, write_export
-from ..store.traits import home_of
+from ..store.traits import home_of, is_sealed
 
 SETTING: Final = "archives"  # of a store: the folders and buckets it was given
 _CLAIMS: Final = "archive_claims"  # of a store: by its owner, the other owners whose pieces are its own
@@ -232,6 +232,47 @@ def list_unnamed(store: Store, chosen: str | None, given: Sequence[object]) -> l
     named = {chosen, *(archive.url for archive in given if isinstance(archive, _AtUrl))}
     unnamed = [place for place in _read_places(store) if _is_remote(place) and place not in named]
     return [place.partition("?")[0] for place in unnamed]
+
+
+class Archives:
+    """The archives of an open memory."""
+
+    def __init__(self, store: Store, chosen: str | None) -> None:
+        """`chosen` is the archive that the settings name, if any."""
+        self._store = store
+        self._chosen = chosen
+        self._given: list[Archive] = []  # that are no folders
+
+    def known(self) -> list[Archive]:
+        """All archives that may hold records of this memory, as far as it can know."""
+        known = [*list_archives(self._store, self._chosen), *self._given]
+        return [self.sealed(source) for source in known]
+
+    def unnamed(self) -> list[str]:
+        """Buckets that only the store names: they are not asked, because a file may not choose that."""
+        return list_unnamed(self._store, self._chosen, self._given)
+
+    def sealed(self, archive: Archive) -> Archive:
+        """The archive, which seals what it keeps if the store does."""
+        if not is_sealed(self._store):
+            return archive
+        from ..trust.seal.exports import archive_for
+
+        return archive_for(self._store, archive)
+
+    def note(self, archive: Archive) -> None:
+        """Notes an archive before anything is archived there: what is forgotten later must be found."""
+        note_archive(self._store, archive)
+        self._add(archive)
+
+    def claim(self, archive: Archive) -> int:
+        """Makes the pieces of an archive this memory's own; how many were not."""
+        self._add(archive)
+        return claim_pieces(self._store, archive)
+
+    def _add(self, archive: Archive) -> None:
+        if not isinstance(archive, FolderArchive) and archive not in self._given:
+            self._given.append(archive)
 
 
 class Ownership:

@@ -23,7 +23,7 @@ from ..store.rules import HELD, Held
 
 if TYPE_CHECKING:
     from . import Maintained
-    from .archive import Archive
+    from .archive import Archive, Archives
     from .run import Pause
     from .service import Keeping, UpkeepTask
     from .worker import Breaks, UpkeepWorker
@@ -43,6 +43,7 @@ class Life:
         self._worker: UpkeepWorker | None = None
         self._inserted = 0
         self._lock = threading.Lock()
+        self._archives: Archives | None = None
         self._keeping: Keeping | None = None
 
     @cached_property
@@ -53,13 +54,25 @@ class Life:
         return f"{gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
     @property
+    def archives(self) -> Archives:
+        """Where records were archived. Made when first needed, like `keeping`."""
+        if self._archives is None:
+            from .archive import Archives
+
+            with self._lock:
+                chosen = self._parts.settings.upkeep.archive
+                self._archives = self._archives or Archives(self._parts.store, chosen)
+        return self._archives
+
+    @property
     def keeping(self) -> Keeping:
         """Made when first needed: most programs that remember and recall never do."""
         if self._keeping is None:
             from .service import Keeping
 
+            archives = self.archives
             with self._lock:
-                self._keeping = self._keeping or Keeping(self._parts, self._guard)
+                self._keeping = self._keeping or Keeping(self._parts, self._guard, archives)
         return self._keeping
 
     # In the background.
@@ -196,13 +209,14 @@ class Life:
         through: Callable[[Iterator[Record], float], Iterator[Record]],
     ) -> int:
         """What is `sought` as of `may_hold`; each goes `through` what every loaded record goes through."""
-        from ..trust.seal.exports import archive_for, check_piece
+        from ..trust.seal.exports import check_piece
         from ..write.write_path import load_records
         from .archive import about, archive_of, may_hold
 
-        source = archive_for(self._parts.store, archive_of(archive or self._parts.settings.upkeep.archive))
-        if source is None:
+        plain = archive_of(archive or self._parts.settings.upkeep.archive)
+        if plain is None:
             raise BadInput("name the archive: unarchive('folder'), or set upkeep.archive")
+        source = self.archives.sealed(plain)
         count = 0
         for name in source.names():
             manifest = source.manifest(name)

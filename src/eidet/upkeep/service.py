@@ -23,30 +23,18 @@ from ..store import Head, verbs
 from ..store.rules import UNIQUE_KINDS
 from ..text.analysis import has_statements
 from ..trust.privacy.quarantine import trust_in
-from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
 from ..write.write_path import put_records
 from . import Ask, Change, Maintained, Write, works_of
-from .archive import (
-    OWNER,
-    Archive,
-    FolderArchive,
-    archive_of,
-    claim_pieces,
-    list_archives,
-    list_unnamed,
-    name_owner,
-    note_archive,
-)
+from .archive import OWNER, Archive, Archives, archive_of, name_owner
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
-from .curve import Fitted, accesses, fit, read_log
 from .importance import reweigh
 from .model_facts import FactReadings
 from .retain import Standing, is_kept, standings
 from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
-from .tier_plan import Forms, curve_of
+from .tier_plan import Forms
 
 _CHARS_A_TOKEN: Final = 8
 _OWN: Final = (Trust.TRUSTED, Trust.USER)
@@ -73,12 +61,12 @@ class UpkeepTask:
 class Keeping:
     """Plans and makes the changes that keep the records of a memory in order."""
 
-    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record], archives: Archives) -> None:
         self._parts = parts
         self._guard = guard
+        self.archives = archives
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, tuple[Head, float]] = {}  # by scope: what was compared
-        self._given: list[Archive] = []  # archives that are no folders
         self._readings = FactReadings(parts, guard)
 
     def maintain(
@@ -125,30 +113,18 @@ class Keeping:
     def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
         """The archive to use; which ones there were is noted, because forgetting must look into them."""
         source = archive_of(archive)
-        if source is not None and not dry_run:
-            note_archive(self._parts.store, source)
-            if not isinstance(source, FolderArchive) and source not in self._given:
-                self._given.append(source)
-        return archive_for(self._parts.store, source)
-
-    def archives(self) -> list[Archive]:
-        """All archives that may hold records of this memory, as far as it can know."""
-        chosen = self._parts.settings.upkeep.archive
-        known = [*list_archives(self._parts.store, chosen), *self._given]
-        return list(filter(None, (archive_for(self._parts.store, source) for source in known)))
+        if source is None:
+            return None
+        if not dry_run:
+            self.archives.note(source)
+        return self.archives.sealed(source)
 
     def claim(self, archive: Archive | str | Path | None) -> int:
         """Makes the pieces of an archive this memory's own; how many were not."""
         source = archive_of(archive or self._parts.settings.upkeep.archive)
         if source is None:
             raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
-        if not isinstance(source, FolderArchive) and source not in self._given:
-            self._given.append(source)
-        return claim_pieces(self._parts.store, source)
-
-    def list_unnamed_archives(self) -> list[str]:
-        """Buckets that only the store names: they are not asked, because a file may not choose that."""
-        return list_unnamed(self._parts.store, self._parts.settings.upkeep.archive, self._given)
+        return self.archives.claim(source)
 
     def _needs(
         self,
@@ -313,12 +289,6 @@ class Keeping:
         ask = self._episode(scope, session, "the session was ended", now)
         put = self._write_text(ask, settings=settings, llm=None if llm is None else llm_of(llm))
         return self._write([put.record], now=now)[0]
-
-    def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
-        self._parts.flush()
-        uses = None if log is None else read_log(log)
-        seen = list(accesses(verbs.scan(self._parts.store, Where(scope=scope, alive_at=now)), uses, now))
-        return fit(seen, window_days=window_days, start=curve_of(self._parts.settings.upkeep))
 
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:

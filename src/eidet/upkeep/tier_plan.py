@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..core.lossless import Original, pack_original, read_original
-from ..core.record import Record, Tier, Trust
+from ..core.record import Original, Record, Tier, Trust, pack_original, read_original
 from ..core.settings import Retention, Upkeep
 from ..core.validate import Json
 from ..models.embed.quantise import dequantise, quantise

@@ -6,7 +6,6 @@ others and the verbs find.
 
 from __future__ import annotations
 
-from .aio import AsyncConversation, AsyncEpisodic, AsyncSemantic, AsyncWorking
 from .conversation import Conversation
 from .episodic import Episodic
 from .messages import message_of
@@ -14,10 +13,6 @@ from .semantic import Semantic
 from .working import Working
 
 __all__ = [
-    "AsyncConversation",
-    "AsyncEpisodic",
-    "AsyncSemantic",
-    "AsyncWorking",
     "Conversation",
     "Episodic",
     "Semantic",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from ..core.arguments import check_offset, narrow_filter, one
 from ..core.dict_filters import Filter
@@ -13,7 +13,7 @@ from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.hit import RememberedList
 from ..core.record import Kind, Record
-from ..core.validate import Json, Moment, clean_text, dump_json
+from ..core.validate import Moment, clean_text, dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
@@ -27,9 +27,7 @@ from .messages import (
     Said,
     add_key,
     add_place,
-    as_json,
     draft_of,
-    from_json,
     log_id,
     message_of,
     put_away,
@@ -253,46 +251,6 @@ class Conversation:
         summaries = len(self._memory.find(self._log.summary_only, scope=self._scope, limit=1))
         everything = self._log.messages | self._log.summary_only
         return put_away(self._memory, where=everything, scope=self._scope) - summaries
-
-    # Carrying elsewhere.
-
-    def export(self) -> dict[str, Json]:
-        """The whole log as JSON, with what was summed up (the first `summarised` messages)."""
-        whole = self._log.whole().newest()
-        made = self._log.read_summary()
-        return {
-            "session": self._session,
-            "messages": [as_json(record) for record in whole],
-            "summary": None if made is None else made.text,
-            "summarised": 0 if made is None else len(whole) - len(self._log.after_summary().newest()),
-        }
-
-    def load(self, data: Mapping[str, Any]) -> int:
-        """Adds what `export` gave; how many messages. Loading again adds nothing.
-
-        In a log that has messages already the summary is left out: all that it tells of is there.
-        """
-        if not isinstance(data, Mapping) or not isinstance(data.get("messages"), list | tuple):
-            raise BadInput("load takes what `export` returned: a dict with 'messages' and 'summary'")
-        was_empty = self._memory.count(self._log.messages, scope=self._scope) == 0
-        stored = self._store(self._unknown([(from_json(row), row.get("id")) for row in data["messages"]]))
-        count = data.get("summarised") or 0
-        if was_empty and count and data.get("summary"):
-            summed = count - len([one for one in stored.rejected if one.index < count])
-            self._log.keep_summary(Summed.of(stored[:summed], data["summary"], None, by="loaded"))
-        return len(stored)
-
-    def _unknown(self, drafts: Sequence[tuple[Draft, str | None]]) -> list[Draft]:
-        """Those that are not in the log, under the ids they come with."""
-        named = [clean_text(id, "id") for _, id in drafts if id is not None]
-        ids = [*named, *(log_id(self._session, name) for name in named)]
-        found = zip(ids, self._memory.get(ids, scope=self._scope), strict=True)
-        there = {id for id, record in found if record is not None and self._log.holds(record)}
-        return [
-            (draft if id is None else add_key(draft, self._session, id))
-            for draft, id in drafts
-            if id is None or there.isdisjoint((id, log_id(self._session, id)))
-        ]
 
 
 def _make_summary(

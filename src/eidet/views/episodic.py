@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 from ..core.arguments import check_limit, narrow_filter, one
 from ..core.dict_filters import Filter
 from ..core.draft import Details
-from ..core.errors import BadInput, NotFound
+from ..core.errors import BadInput
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.validate import Json, clean_text, describe_data
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..recall import AUTO
-from .messages import order_of, put_away
+from .messages import put_away
 
 _NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
-_MOST: Final = 1_000_000
 _READ: Final = 20  # episodes at least that are looked through for lessons
 
 
@@ -85,38 +83,6 @@ class Episodic:
             found.extend(hit.record.whole.data["lessons"])
         return list(dict.fromkeys(found))[:limit]
 
-    def before(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
-        """The last `count` things that happened before it, oldest first: in its session, else in the scope.
-
-        `kinds` says what counts; `("episode", "message", "action")`, for instance.
-        """
-        there, limit = self._there(id), _reach(count)
-        now = [one for one in self._at(there, kinds) if order_of(one) < order_of(there)]
-        if limit > len(now):
-            until = math.nextafter(there.occurred, -math.inf)
-            earlier = self._beside(there, kinds, until=until, order="-occurred", limit=limit - len(now))
-            now = earlier[::-1] + now
-        return now[-limit:] if limit else []
-
-    def after(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
-        """The first `count` things that happened after it, oldest first."""
-        there, limit = self._there(id), _reach(count)
-        now = [one for one in self._at(there, kinds) if order_of(one) > order_of(there)]
-        if limit > len(now):
-            since = math.nextafter(there.occurred, math.inf)
-            now += self._beside(there, kinds, since=since, order="occurred", limit=limit - len(now))
-        return now[:limit]
-
-    def around(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
-        """Up to `count` before it, itself, and up to `count` after it."""
-        before, after = self.before(id, count, kinds=kinds), self.after(id, count, kinds=kinds)
-        return [*before, self._there(id), *after]
-
-    def of_session(self, session: str) -> list[Record]:
-        """The experiences of a session as they happened."""
-        found = self._memory.find(scope=self._scope, kinds=Kind.EPISODE, session=session, limit=_MOST)
-        return sorted(found, key=lambda record: (record.occurred, order_of(record)))
-
     def forget(self, id: str) -> bool:
         """Whether there was such an experience."""
         return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
@@ -130,20 +96,6 @@ class Episodic:
     def __bool__(self) -> bool:
         """A view is something even while it shows nothing."""
         return True
-
-    def _there(self, id: str) -> Record:
-        if (found := self._memory.get(id, scope=self._scope)) is None:
-            raise NotFound(f"there is no record {id!r} in scope {self._scope}")
-        return found
-
-    def _at(self, there: Record, kinds: str | Sequence[str]) -> list[Record]:
-        """What happened at the same moment, in the order of adding."""
-        at = there.occurred
-        return sorted(self._beside(there, kinds, since=at, until=at, limit=_MOST), key=order_of)
-
-    def _beside(self, there: Record, kinds: str | Sequence[str], **asked: Any) -> list[Record]:
-        """What passes a filter in the session of a record, or in the scope if it has none."""
-        return self._memory.find(scope=self._scope, kinds=kinds, session=there.session, **asked)
 
 
 def _check_experience(
@@ -175,9 +127,3 @@ def _experience_as_text(data: Mapping[str, Json]) -> str:
     if (success := data.get("success")) is not None:
         lines.append("It went well." if success else "It failed.")
     return "\n".join(lines + [f"Lesson: {lesson}" for lesson in data.get("lessons", ())])
-
-
-def _reach(count: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST:
-        raise BadInput(f"count must be a whole number from 0 to {_MOST:,}, not {count!r}")
-    return count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from ..core.draft import Draft, Message
@@ -16,7 +16,6 @@ from ..memory import Memory
 from ..write.shape import drafts_of
 
 Said = Message | Mapping[str, Json] | str
-_OWN: Final = frozenset(field.name for field in fields(Message))
 _TIMED: Final = re.compile(r"[0-9a-f]{26}")  # an id of ours, which begins with its time
 _OURS: Final = (
     "eidet"  # the part of a message's data that is the log's: an `order`, and an `id` of the caller
@@ -115,36 +114,6 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
         return ""
     silent = not record.text or (bool(data.get("tool_calls")) and record.text == describe_data(data))
     return None if silent else record.text
-
-
-def as_json(record: Record) -> dict[str, Json]:
-    """A message with everything that is kept of it, for an export."""
-    whole, message = record.whole, message_of(record)
-    data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
-    further = {name: value for name, value in data.items() if name not in _OWN and name != _OURS}
-    fields = {
-        "id": _notes(data).get("id", record.id),
-        "role": message.role,
-        "content": data.get("content", message.content),
-        "timestamp": record.occurred,
-        "metadata": dict(record.meta),
-        "tool_calls": list(message.tool_calls),
-        "tool_call_id": message.tool_call_id,
-        "name": message.name,
-        "agent": record.agent,
-        "importance": record.importance,
-        "more": further,
-    }
-    return {name: value for name, value in fields.items() if value not in (None, [], {}) or name == "content"}
-
-
-def from_json(told: Mapping[str, Json]) -> Draft:
-    """The message that `as_json` told of."""
-    if not isinstance(told, Mapping):
-        raise BadInput(f"an exported message must be a dict, not {type(told).__name__}")
-    further = told.get("more") or {}
-    draft = draft_of({name: value for name, value in told.items() if name in _OWN} | further)
-    return replace(draft, agent=told.get("agent"), importance=told.get("importance"))
 
 
 # Choosing messages.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
-from operator import mul
 from typing import Final, Unpack
 
 from ..core.arguments import check_limit, check_query, check_share, narrow_filter, one
@@ -17,7 +15,7 @@ from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
-from ..models.embed.quantise import dequantise, pack_rows
+from ..models.embed.quantise import find_cosines
 from ..recall import Query, Recall, Recipe
 from .messages import put_away
 
@@ -113,9 +111,10 @@ class Semantic:
             understand=False,
         )
         hits = Recall.of(parts).answer(asked) if text.strip() else ()
-        row = array("f", pack_rows(embed_checked(parts.embedder, [text]))[0] if hits else b"")
-        near = {hit.id: _nearest(hit.record, row) for hit in hits}
-        return {id: cosine for id, cosine in near.items() if cosine >= threshold}
+        if not hits:
+            return {}
+        near = find_cosines([hit.record for hit in hits], embed_checked(parts.embedder, [text])[0])
+        return {hit.id: cosine for hit, cosine in zip(hits, near, strict=True) if cosine >= threshold}
 
     def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
         """The facts, by a field of theirs; a leading '-' means descending."""
@@ -163,17 +162,3 @@ class Semantic:
 def _at_least(where: Filter | None, importance: float) -> Where | None:
     least = check_share(importance, "min_importance")
     return narrow_filter(where, importance_min=least or None)
-
-
-def _nearest(record: Record, asked: array[float]) -> float:
-    """The cosine of the query with the nearest unit of the record."""
-    if not record.vector:
-        return 0.0
-    known, width = array("f", dequantise(record.vector, record.level, len(asked))), len(asked)
-    units = [known[at : at + width] for at in range(0, len(known) - width + 1, width)]
-    return max((_cosine(asked, unit) for unit in units), default=0.0)
-
-
-def _cosine(one: array[float], other: array[float]) -> float:
-    lengths = math.sqrt(sum(map(mul, one, one)) * sum(map(mul, other, other)))
-    return max(-1.0, min(1.0, sum(map(mul, one, other)) / lengths)) if lengths else 0.0

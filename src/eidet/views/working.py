@@ -103,7 +103,6 @@ assert set(_FIELDS) == {field.name for field in fields(WorkingState)}
 T = TypeVar("T")
 _Change = Callable[[WorkingState], tuple[WorkingState, T]]
 _TRIES: Final = 100
-_creating: Final = threading.Lock()  # two threads that begin one state: the second builds on the first
 
 
 class _StateInRam:
@@ -149,43 +148,33 @@ class StateRecord:
         """Changes the stored state as it is at that moment; a change that came between makes it try again."""
         for _ in range(_TRIES):
             record = self._record()
-            if record is None:
-                with _creating:
-                    if (record := self._record()) is None:
-                        return self._create(change)
             new, answer = change(self._state_of(record))
-            if self._write(new, record.version):
+            if self._write(new, record):
                 return answer
         raise Conflict(f"the working state kept changing; gave up after {_TRIES} attempts")
 
     def clear(self) -> None:
         put_away(self._memory, [self._id], scope=self._scope)
 
-    def _create(self, change: _Change[T]) -> T:
-        new, answer = change(self._state_of(None))
-        made = self._memory.remember(
-            new.prompt(),
-            scope=self._scope,
-            kind=Kind.WORKING,
-            agent=self._agent,
-            session=self._session,
-            data=new.as_json(),
-            id=self._id,
-        )
-        if made.version > 1 and (other := self._overwritten()) is not None:
-            new, answer = change(other)  # another process was first: build on what it had
-            self._write(new, made.version)
-        return answer
-
-    def _overwritten(self) -> WorkingState | None:
-        last = self._memory.history(self._id, scope=self._scope)[-1].before
-        return WorkingState.of(last["data"]) if last and isinstance(last.get("data"), Mapping) else None
-
-    def _write(self, state: WorkingState, version: int) -> bool:
-        """Whether the state was still that version."""
-        content: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
+    def _write(self, state: WorkingState, there: Record | None) -> bool:
+        """Whether the state was still what is there; None: whether there was none."""
+        text, data = state.prompt(), state.as_json()
         try:
-            self._memory.revise(self._id, scope=self._scope, version=version, by=self._agent, **content)
+            if there is None:
+                self._memory.remember(
+                    text,
+                    data=data,
+                    scope=self._scope,
+                    kind=Kind.WORKING,
+                    agent=self._agent,
+                    session=self._session,
+                    id=self._id,
+                    version=0,
+                )
+            else:
+                self._memory.revise(
+                    self._id, scope=self._scope, version=there.version, by=self._agent, text=text, data=data
+                )
         except (Conflict, NotFound):
             return False
         return True

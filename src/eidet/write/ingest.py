@@ -11,8 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict, Corrupt, each_item
-from ..core.lossless import read_original
-from ..core.record import Kind, Record
+from ..core.record import Kind, Record, read_original
 from ..core.validate import clean_json, clean_text, local
 from ..core.where import Where
 from ..models.embed import Embedder, embed_checked

@@ -14,11 +14,19 @@ from ..core.actor import acts
 from ..core.arguments import make_unknown
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput, each_item
-from ..core.limits import DERIVED_FROM, check_count
 from ..core.procedure import check_procedure, tell_data
 from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
 from ..core.state import NO_STATE, Protection, State
-from ..core.validate import Json, Moment, clean_json, clean_text, moment, plain_value
+from ..core.validate import (
+    DERIVED_FROM,
+    Json,
+    Moment,
+    check_count,
+    clean_json,
+    clean_text,
+    moment,
+    plain_value,
+)
 from ..core.where import check_place
 from ..text.chunks import units_of
 

@@ -17,13 +17,13 @@ from eidet.cli.doctor_checks import check_recalls, check_speed
 from eidet.core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from eidet.core.settings import Settings
 from eidet.memory import Memory
-from eidet.quality import DAY, Tally, day_of
+from eidet.quality import Tally, day_of
 from eidet.store import verbs
 from eidet.store.sql.inspect_file import file_of
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
 
-MACHINE = {"installed", "extras", "settings"}
-INSIDE = {"embedder", "language", "index", "protection", "drift", "duplicates", "unused", "stale"}
+MACHINE = {"installed", "settings"}
+INSIDE = {"embedder", "language", "index", "protection", "drift"}
 
 
 @pytest.fixture
@@ -170,17 +170,15 @@ def found(eidet: Shell, check: str, *words: str, **more: str) -> list[dict[str, 
 
 
 def test_drift_for_the_worse_is_a_warning_with_advice(filled: Shell) -> None:
-    (unknown,) = found(filled, "drift")
-    assert "not enough data" in unknown["message"]
+    assert [one["message"] for one in found(filled, "drift")] == ["unknown"]
     asked(filled, 10, times=200, empty=10, score="s28", useless=20)
     asked(filled, 1, times=200, empty=10, score="s28", useless=20)
-    assert [one["level"] for one in found(filled, "drift")] == ["ok"]
+    assert [one["message"] for one in found(filled, "drift")] == ["steady"]
     asked(filled, 0, times=200, empty=80, score="s12", useless=100)
-    worse = found(filled, "drift")
-    assert [one["level"] for one in worse] == ["warning"] * 3
-    assert all(one["todo"] for one in worse)
-    assert any("mean top score went from 0.89 to" in one["message"] for one in worse)
-    assert any("empty rate went from 5.0% to 22.5%, which is worse" in one["message"] for one in worse)
+    (worse,) = found(filled, "drift")
+    assert worse["level"] == "warning"
+    assert worse["todo"]
+    assert worse["message"] == "recalls got worse lately: top score, success rate, empty rate"
     assert filled("doctor").code == 0
     assert [one["level"] for one in found(filled, "drift", "--scope", "other")] == ["ok"]
 
@@ -188,37 +186,7 @@ def test_drift_for_the_worse_is_a_warning_with_advice(filled: Shell) -> None:
 def test_drift_for_the_better_is_no_warning(filled: Shell) -> None:
     asked(filled, 10, times=200, empty=100, score="s10", useless=100)
     asked(filled, 0, times=200, empty=0, score="s28")
-    better = found(filled, "drift")
-    assert [one["level"] for one in better] == ["ok"] * 3
-    assert all("better" in one["message"] for one in better)
-
-
-def test_what_is_repeated_unused_and_stale_is_told_with_advice(eidet: Shell) -> None:
-    past = time.time() - 100 * DAY
-    with Memory(eidet.file, embedder="hashing", clock=lambda: past) as memory:
-        memory.remember([f"note {n}" for n in range(30)])
-        memory.remember(["note 1", "note 1"], keep_duplicates=True)
-    said = eidet("doctor")
-    assert said.code == 0
-    assert levels(eidet) | {"duplicates": "warning", "unused": "warning", "stale": "warning"} == levels(eidet)
-    for part in ("6.2% of the facts", "100.0% of the records older than 30 days", "not used for 90 days"):
-        assert part in " ".join(said.out.split())
-    assert levels(eidet, EIDET_STALE_DAYS="200")["stale"] == "ok"
-
-
-def test_a_diary_with_the_same_words_on_other_days_is_nothing_to_forget(eidet: Shell) -> None:
-    with Memory(eidet.file, embedder="hashing") as memory:
-        for days in range(1, 41):
-            memory.remember("Went to the climbing gym.", occurred=time.time() - days * DAY)
-    assert levels(eidet)["duplicates"] == "ok"
-
-
-def test_few_old_memories_are_no_reason_for_advice(eidet: Shell) -> None:
-    past = time.time() - 100 * DAY
-    with Memory(eidet.file, embedder="hashing", clock=lambda: past) as memory:
-        memory.remember([f"note {n}" for n in range(19)])
-    assert set(levels(eidet).values()) == {"ok"}
-    assert "100.0%" in found(eidet, "unused")[0]["message"]
+    assert [one["level"] for one in found(filled, "drift")] == ["ok"]
 
 
 def test_our_files_carry_our_mark(filled: Shell) -> None:

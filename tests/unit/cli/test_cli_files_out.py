@@ -11,7 +11,7 @@ from tests.unit.cli.shell import Shell
 from tests.unit.eval.made import lines, written
 
 KEY = bytes(range(32)).hex()
-EXPORTS = [("export", "--scope", "default", "--format", form) for form in ("jsonl", "pam", "mcp")]
+EXPORTS = [("export", "--scope", "default", "--format", form) for form in ("jsonl", "mcp")]
 each_leaving = pytest.mark.parametrize("words", EXPORTS, ids=" ".join)
 
 

@@ -64,7 +64,7 @@ def test_lowered_records_keep_their_originals(target: Memory) -> None:
     source.remember("A long story of the sea. " * 40, id="sea")
     form = source.parts.store.read("default", ["sea"])[0]
     assert form is not None
-    from eidet.core.lossless import Original, pack_original
+    from eidet.core.record import Original, pack_original
 
     gist = form.but(text="the sea", level=2, original=pack_original(Original(text=form.text)))
     verbs.rewrite_form(source.parts.store, [(form, gist)], now=NOW)

@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 from eidet import BadInput, Condition, Memory, Where
-from eidet.core.limits import REGEX_CHARS
 from eidet.core.patterns import SECONDS, compile_pattern
+from eidet.core.validate import REGEX_CHARS
 
 RUNAWAY = (
     "(a+)+b",

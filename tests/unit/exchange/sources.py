@@ -1,6 +1,6 @@
 """One source of each format, made by the programs themselves where they can be installed.
 
-`tests/fixtures/foreign/make_*.py` made mem0, langgraph, chroma, letta and pam. The exports of ChatGPT and
+`tests/fixtures/foreign/make_*.py` made mem0, langgraph, chroma and letta. The exports of ChatGPT and
 Claude are written by hand after what their users publish of the formats; in
 `tests/integrations/test_exchange.py` another reader of these formats judges them.
 """
@@ -32,7 +32,6 @@ SOURCES: Final[dict[str, tuple[str, Path, dict[str, Any], int]]] = {
     "chatgpt": ("chatgpt", FOREIGN / "chatgpt", {}, 5),
     "claude": ("claude", FOREIGN / "claude", {}, 5),
     "mcp": ("mcp", FOREIGN / "mcp" / "graph.jsonl", {}, 5),
-    "pam": ("pam", FOREIGN / "pam", {}, 5),
     "markdown": ("markdown", FOREIGN / "markdown", {}, 8),
     "okf": ("okf", FOREIGN / "okf", {}, 2),
     "skill": ("skill", FOREIGN / "skills", {}, 2),

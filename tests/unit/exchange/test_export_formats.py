@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.unit.exchange.sources import list_records, open_memory
 
-from eidet import BadInput, Memory, MissingExtra, Refused, Unavailable
+from eidet import BadInput, Memory, Refused, Unavailable
 from eidet.exchange import WRITERS, export_memories, import_memories
 
-FORMATS = ["jsonl", "pam", "mcp", "markdown", "okf"]
+FORMATS = ["jsonl", "mcp", "markdown", "okf"]
 ONE_SCOPE = ("mcp", "markdown")
 
 
@@ -54,14 +54,14 @@ def test_one_scope_or_several_leave(memory: Memory, tmp_path: Path) -> None:
         assert export_memories(memory, "jsonl", tmp_path / "out", scope=scope).count == count
 
 
-@pytest.mark.parametrize("format", ["jsonl", "pam", "markdown", "okf"])
+@pytest.mark.parametrize("format", ["jsonl", "markdown", "okf"])
 def test_what_is_in_quarantine_stays(memory: Memory, tmp_path: Path, format: str) -> None:
     memory.trust.quarantine("a")
     done = export_memories(memory, format, tmp_path / "out", scope="default")
     assert (done.count, done.left_out) == (0, {"in quarantine": 1})
 
 
-@pytest.mark.parametrize("format", ["jsonl", "pam", "markdown", "okf"])
+@pytest.mark.parametrize("format", ["jsonl", "markdown", "okf"])
 def test_a_lowered_record_leaves_whole(memory: Memory, tmp_path: Path, format: str) -> None:
     text = ("Ann lives in Lisbon. " * 200).strip()
     memory.remember(text, id="long", tier="long")
@@ -97,13 +97,6 @@ def test_a_file_is_for_its_owner_only_and_whole_or_not_there(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_only_parquet_takes_vectors(memory: Memory, format: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has no place for vectors"):
-        export_memories(memory, format, tmp_path / "out", vectors=True)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("format", FORMATS)
 def test_an_export_is_audited(format: str, tmp_path: Path) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:16", audit=tmp_path / "audit") as memory:
         memory.remember("Ann lives in Lisbon")
@@ -123,33 +116,8 @@ def test_an_mcp_file_is_of_one_scope(memory: Memory, tmp_path: Path) -> None:
         assert "Lisbon" in {fact.object for fact in other.facts.about("Ann")}
 
 
-def test_a_pam_document_says_in_its_own_fields_what_it_can(memory: Memory, tmp_path: Path) -> None:
-    memory.remember("Ann said hello", id="m", kind="message", session="s", occurred="2025-01-01T00:00:00Z")
-    memory.remember("Ann said it again", id="n", scope="club", session="s", derived_from=["b"])
-    memory.remember("another one", id="a", scope="club")
-    export_memories(memory, "pam", tmp_path / "out", scope=None)
-    [document] = read(tmp_path / "out")
-    by_id = {one["id"]: one for one in document["memories"]}
-    assert by_id.keys() == {"a", "b", "m", "n", "club/a"}  # two scopes have a record "a"
-    assert (by_id["m"]["type"], by_id["m"]["custom_type"]) == ("custom", "message")
-    assert by_id["m"]["temporal"] == {"created_at": "2025-01-01T00:00:00Z"}
-    assert by_id["a"]["type"] == "fact"
-    [index] = document["conversations_index"]
-    assert (index["id"], sorted(index["derived_memories"])) == ("s", ["a", "m", "n"])
-    assert [(one["from"], one["to"]) for one in document["relations"]] == [
-        ("b", "club/a"),
-        ("n", "b"),
-    ]
-    assert document["integrity"]["total_memories"] == 5
-
-
-def test_a_format_must_be_known_and_its_extra_installed(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(BadInput, match="exported as jsonl, parquet, pam, mcp, skill, markdown, okf"):
+def test_a_format_must_be_known(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="exported as jsonl, mcp, skill, markdown, okf"):
         export_memories(memory, "telepathy", tmp_path / "out")
-    assert set(WRITERS) == {*FORMATS, "parquet", "skill"}
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'eidet\[parquet\]'"):
-        export_memories(memory, "parquet", tmp_path / "out")
+    assert set(WRITERS) == {*FORMATS, "skill"}
     assert list(tmp_path.iterdir()) == []

@@ -195,7 +195,7 @@ def test_chatgpt_conversations_are_the_branch_that_was_shown(memory: Memory) -> 
     assert memory.find({"meta.chatgpt.message": "a1"})[0].text == "An answer that was regenerated"
 
 
-@pytest.mark.parametrize(("format", "count"), [("chatgpt", 5), ("claude", 5), ("pam", 5)])
+@pytest.mark.parametrize(("format", "count"), [("chatgpt", 5), ("claude", 5)])
 def test_an_export_may_be_a_zip_archive(memory: Memory, tmp_path: Path, format: str, count: int) -> None:
     with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for path in (FOREIGN / format).rglob("*.json"):
@@ -236,37 +236,6 @@ def test_mcp_memories_become_facts(memory: Memory) -> None:
     assert {fact.object for fact in memory.facts.about("Ann")} >= {"Acme", "likes green tea"}
     assert done.skipped == {"is said twice": 1}
     assert done.dropped == {"createdAt of an entity: is not known of an MCP memory": 1}
-
-
-def test_pam_memories_keep_what_others_say_of_them(memory: Memory) -> None:
-    done, found = bring(memory, "pam")
-    home = found["ann", "Ann lives in Lisbon"]
-    assert (home.id, home.session, home.source) == ("m1", "c1", "chatgpt")
-    assert home.occurred == at("2025-02-01T08:00:00+00:00")
-    assert home.meta["room"] == 3
-    assert home.meta["pam"]["tags"] == ["home"]
-    assert home.meta["pam"]["relations"] == [{"type": "supersedes", "to": "m3"}]
-    taste = found["ann", "Ann prefers green tea"]
-    assert (taste.derived_from, taste.meta["pam"]["type"]) == (("m1",), "preference")
-    assert found["ann", "I moved to Lisbon"].kind == "message"
-    assert done.skipped == {"is superseded": 1, "has no text": 1}
-    again = import_memories(memory, "pam", FOREIGN / "pam", everything=True)
-    assert (again.created, again.same) == (1, 5)
-
-
-def test_a_pam_document_that_was_cut_is_refused(memory: Memory, tmp_path: Path) -> None:
-    document = json.loads((FOREIGN / "pam" / "memory-store.json").read_text())
-    document["memories"].pop()
-    (tmp_path / "store.json").write_text(json.dumps(document))
-    with pytest.raises(BadInput, match="should hold 4 memories, it holds 3"):
-        import_memories(memory, "pam", tmp_path / "store.json")
-
-
-def test_a_pam_content_that_was_changed_is_reported(memory: Memory, tmp_path: Path) -> None:
-    text = (FOREIGN / "pam" / "memory-store.json").read_text().replace("green tea", "black tea")
-    (tmp_path / "store.json").write_text(text)
-    done = import_memories(memory, "pam", tmp_path / "store.json")
-    assert done.dropped["content_hash: does not fit the content: somebody changed it"] == 1
 
 
 def test_json_lines_say_fields_messages_or_texts(memory: Memory) -> None:

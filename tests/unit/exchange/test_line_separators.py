@@ -14,7 +14,6 @@ from eidet.core.validate import dump_json
 from eidet.eval.cases import Question
 from eidet.eval.lines import save_question
 from eidet.exchange import export_memories, import_memories
-from eidet.upkeep.curve import read_log
 
 SEPARATORS = {"next line": "\x85", "line": "\u2028", "paragraph": "\u2029"}
 
@@ -78,20 +77,13 @@ def _evaluation_set(text: str, file: Path) -> list[str]:
     return [line["text"] for line in lines if line["type"] == "record"]
 
 
-def _access_log(text: str, file: Path) -> list[str]:
-    file.write_text(dump_json({"id": text, "at": 1.0}) + "\n", encoding="utf-8", newline="")
-    return [id for _, id in read_log(file)]
-
-
 READERS: dict[str, Callable[[str, Path], list[str]]] = {
     "facts.load": _facts_load,
     "import mcp": _mcp,
     "import jsonl": _export_and_import("jsonl"),
-    "import pam": _export_and_import("pam"),
     "load": _export_and_load,
     "eidet remember --messages": _messages,
     "evaluation set": _evaluation_set,
-    "access log": _access_log,
 }
 
 

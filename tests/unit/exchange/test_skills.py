@@ -237,8 +237,6 @@ def test_a_sealed_memory_writes_skills_only_plainly_asked_for_and_says_so_in_its
         memory.remember(kind="procedure", data=RELEASE)
         with pytest.raises(Refused, match="is sealed"):
             export_memories(memory, "skill", out)
-        with pytest.raises(BadInput, match="has no place for vectors"):
-            export_memories(memory, "skill", out, plain=True, vectors=True)
         assert not out.exists()
         assert export_memories(memory, "skill", out, plain=True).count == 1
     assert str(out) in audit.read_text()

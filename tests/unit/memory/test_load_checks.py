@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.making import NOW, Clock, examples
 
 from eidet import AsyncMemory, Corrupt, EidetError, Memory, Misconfigured, Refused, Scope
-from eidet.core.lossless import Original, pack_original
+from eidet.core.record import Original, pack_original
 from eidet.models.embed import Vectors
 
 WIDTH = 64

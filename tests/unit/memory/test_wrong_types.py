@@ -46,10 +46,8 @@ VERBS: dict[str, Verb] = {
     "facts.export": lambda m, **said: m.facts.export(**said),
     "facts.load": lambda m, **said: m.facts.load(**said),
     "facts.match": lambda m, patterns: m.facts.match(patterns),
-    "facts.split": lambda m, **said: m.facts.split("Ann", name="other", **said),
     "maintain": lambda m, **said: m.upkeep.maintain(**said),
     "unarchive": lambda m, **said: m.upkeep.unarchive("nowhere", **said),
-    "fit": lambda m, **said: m.upkeep.fit(**said),
     "verify_receipt": lambda m, **said: m.trust.verify_receipt(**said),
 }
 OF_FILTERS: dict[str, tuple[Any, ...]] = {
@@ -92,13 +90,10 @@ ARGUMENTS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("facts.export", "format", TEXTS),
     ("facts.load", "path", PATHS),
     ("facts.match", "patterns", (None, *LISTS)),
-    ("facts.split", "sources", LISTS),
     ("maintain", "dry_run", FLAGS),
     ("maintain", "only", LISTS),
     ("maintain", "progress", CALLS),
     ("unarchive", "ids", LISTS),
-    ("fit", "log", (5, b"x", ["a"], object(), "a\0b", "a\ud800b")),
-    ("fit", "window_days", (None, "7", [], HUGE, True)),
     ("verify_receipt", "receipt", (None, {}, "text", object())),
 ]
 NAMES = {"patterns": "pattern"}  # where a message says it otherwise

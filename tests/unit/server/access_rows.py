@@ -78,7 +78,6 @@ FACTS: Final = (
     Row("POST", "/v1/facts/decisions", (READ,)),
     Row("POST", "/v1/facts/add", (WRITE, READ), {"subject": "Ann", "relation": "likes", "object": "tea"}),
     Row("POST", "/v1/facts/merge", (WRITE, READ), {"entity": "Ann", "others": ["Anna"]}),
-    Row("POST", "/v1/facts/split", (WRITE, READ), {"entity": "Ann", "sources": ["{id}"], "name": "B"}),
     Row("POST", "/v1/facts/undo", (WRITE, READ), {"id": "{id}"}),
     Row("POST", "/v1/facts/resolve", (WRITE, READ), {"id": "{id}#0"}),
     Row("POST", "/v1/facts/retract", (WRITE, READ), {"id": "{id}#0"}),
@@ -98,7 +97,6 @@ PAGES: Final = (
     Row("POST", "/v1/debug/evaluation", (ADMIN, READ), {"query": "x", "gold": ["{id}"]}),
     Row("POST", "/v1/dashboard/records", (READ,), {}),
     Row("GET", "/v1/dashboard/record", (READ,), params={"id": "{id}"}),
-    Row("GET", "/v1/dashboard/record-at", (READ,), params={"seq": "1"}),
     *(
         Row("POST", "/v1/dashboard/act", (WRITE,), {"id": "{id}", "act": act})
         for act in ("pin", "unpin", "restore", "quarantine", "approve")
@@ -111,7 +109,6 @@ PAGES: Final = (
     Row("POST", "/v1/timeline", (READ,), {}),
     Row("GET", "/v1/dashboard/facts", (READ,)),
     Row("GET", "/v1/dashboard/facts/why", (READ,), params={"id": "{id}#0"}),
-    Row("GET", "/v1/map", (READ,)),
     Row("GET", "/v1/quality", (READ,)),
     Row("POST", "/v1/dashboard/upkeep", (ADMIN,), {"dry_run": True}),
     Row("POST", "/v1/dashboard/export", (ADMIN, READ)),

@@ -81,9 +81,6 @@ def test_facts_are_stated_decided_and_decisions_undone() -> None:
         merged = facts.merge("Kim", "Kimberly")
         assert own.entities("Kimberly")[0].name == own.entities("Kim")[0].name
         facts.undo(merged.id)
-        sources = list(facts.about("Kim")[0].sources)
-        facts.split("Kim", sources=sources, name="from work")
-        assert len(facts.entities("Kim")) == 2
         for wrong in (facts.why, facts.retract, facts.resolve, facts.undo):
             with pytest.raises(NotFound):
                 wrong("nothing")

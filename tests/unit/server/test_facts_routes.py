@@ -9,7 +9,7 @@ import pytest
 from tests.servers.served import Running, serve_in_thread
 
 from eidet import AsyncMemory
-from eidet.server.app import create_app
+from eidet.server.serve import create_app
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ NAMESPACES = {
 REFUSED = {
     "facts": {"read", "networkx", "load"},
     "upkeep": {
-        *("maintain", "background", "retention", "end_session", "unarchive", "fit", "detail", "restore"),
+        *("maintain", "background", "retention", "end_session", "unarchive", "detail", "restore"),
         "claim_archive",
     },
     "trust": {
@@ -138,7 +138,6 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
     "facts.resolve": lambda m, _: m.facts.resolve(m.facts.contradictions()[0].facts[0]).kind,
     "facts.retract": lambda m, _: m.facts.retract(m.facts.about("Ann")[0], because="no").kind,
     "facts.merge": lambda m, _: m.facts.merge("Ann", "Cara").kind,
-    "facts.split": lambda m, _: m.facts.split("Ann", sources=["work"], name="from work").kind,
     "facts.undo": lambda m, _: m.facts.undo(m.facts.decisions()[0]),
     "facts.decisions": lambda m, _: len(m.facts.decisions()),
     "facts.export": lambda m, _: sorted(m.facts.export("mcp").splitlines()),
@@ -404,7 +403,7 @@ def test_commands_work_over_http_or_say_why_not(running: Running, tmp_path: Path
         (("serve",), "is a server: clients reach the memory there already"),
         (("show", "x", "--reveal"), "the vault is beside its store"),
         (("import", "jsonl", __file__), "import into a file"),
-        (("export", "x.parquet", "--format", "parquet"), "load that into a file"),
+        (("export", "x.jsonl", "--format", "jsonl"), "load that into a file"),
         (("recall", "x", "--embedder", "hashing:64"), "decides on embedder"),
         (("stats", "--key-file", "k"), "EIDET_API_KEY"),
     ],

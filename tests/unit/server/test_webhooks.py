@@ -33,7 +33,8 @@ def receive() -> Iterator[Callable[..., Receiver]]:
 
 
 def hook(receiver: Receiver, **more: Any) -> Webhook:
-    return Webhook(**{"name": "crm", "url": receiver.url, "secret": SECRET, "seconds": 5.0} | more)
+    given: dict[str, Any] = {"name": "crm", "url": receiver.url, "secret": SECRET, "seconds": 5.0}
+    return Webhook(**given | more)
 
 
 def remember(server: Running, *texts: str, scope: str = "default") -> None:

@@ -14,7 +14,7 @@ from eidet.core.settings import Settings
 from eidet.open import open_store
 from eidet.store import Store, Transaction, verbs
 from eidet.store.contract import NOW, fact
-from eidet.store.record_keys import key_of
+from eidet.store.rules import key_of
 
 SAID = fact("x", text="The gate code is 7731", meta={"pin": "4711"})
 

@@ -13,7 +13,7 @@ from tests.making import make_store
 from eidet import Memory
 from eidet.core.record import Record
 from eidet.store.contract import NOW, fact
-from eidet.store.record_keys import list_repeated
+from eidet.store.rules import list_repeated
 
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 TEXT = "The gate code is 7731"

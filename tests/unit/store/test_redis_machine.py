@@ -14,12 +14,12 @@ from tests.servers.valkey import Valkey
 
 from eidet.store import Store
 from eidet.store.ram import RamStore
-from eidet.store.redis import RedisStore, scripts, writing
+from eidet.store.redis import RedisStore, codec, writing
 
 CLOCK = "(tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])"
 
 
-class Counted(scripts.Script):
+class Counted(codec.Script):
     """The script with seqs that are counted from 1, as RAM does, and not taken from the clock."""
 
     __slots__ = ()
@@ -50,7 +50,7 @@ def test_every_answer_is_that_of_the_reference(
 ) -> None:
     counted = Counted()
     monkeypatch.setattr(writing, "COMMIT", counted)
-    monkeypatch.setitem(scripts.SCRIPTS, counted.sha, counted.text)
+    monkeypatch.setitem(codec.SCRIPTS, counted.sha, counted.text)
     monkeypatch.setattr(Twins, "url", redis_url, raising=False)
     run_state_machine_as_test(
         Twins,

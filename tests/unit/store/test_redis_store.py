@@ -25,7 +25,7 @@ from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
 from eidet.store import SETTINGS, Erasure, Reader, Tombstone, Transaction, verbs
 from eidet.store.redis import RedisStore
-from eidet.store.redis.key_names import Keys
+from eidet.store.redis.codec import Keys
 
 NOW = 1_700_000_000.0
 BASE = Keys("eidet").base("a")

@@ -15,7 +15,6 @@ from urllib.parse import quote
 import pytest
 from tests.servers import free_port
 from tests.servers.fixtures import Serve
-from tests.servers.redis8 import VARIABLE
 from tests.timing import raised_within
 from tests.unit.store.test_redis_address import certificate
 
@@ -25,6 +24,7 @@ from eidet.core.where import Where
 from eidet.store import verbs
 from eidet.store.redis import RedisStore
 
+VARIABLE = "EIDET_TEST_REDIS8"
 PAGE = Path(__file__).parents[3] / "docs" / "operate" / "redis.md"
 ODD = "p@:/?#%&+ss wörd"
 

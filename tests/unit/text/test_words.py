@@ -2,30 +2,83 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eidet.core.errors import BadInput
-from eidet.text import Analyzer, analyzer_of, pack
-from eidet.text.contract import AnalyzerContract
+from eidet.text import Analyzer, analyzer_of, pack, term_id, unpack
 from eidet.text.stopwords import STOP_WORDS
 from eidet.text.words import LANGUAGES, Memo, WordAnalyzer, tokens
 
+TEXTS = (
+    "",
+    " \t\n",
+    "...!?",
+    "Ann lives in Lisbon, and Ann's sister lives in Porto.",
+    "to be or not to be",
+    "INV-2291 was paid on 2023-05-08 (1,200.50 EUR) by ann.smith@acme.com",
+    "Der Mann fährt über die Straße; l'homme est à Paris; ¿dónde está el año?",
+    "我在Lisbon住。東京タワー 서울에 살아요 ภาษาไทย",
+    "Привет, ёлка! مُحَمَّد שָׁלוֹם हिन्दी தமிழ்",
+    "👨‍👩‍👧 👍🏽 🇵🇹 ❤️ 1️⃣",
+    "e\u0301 \u0301 \u200d \ufe0f \x00 \x7f \ud800 \U0010ffff ﬁ Ⅷ ²",
+    "x" * 10_000,
+    "a-" * 5_000,
+    "word " * 1_000,
+)
 
-class TestEnglish(AnalyzerContract):
-    def make(self) -> Analyzer:
-        return WordAnalyzer("en")
 
+@pytest.mark.parametrize("language", ["en", "french", "none"])
+class TestAnalyzers:
+    """What every analyzer does."""
 
-class TestFrench(AnalyzerContract):
-    def make(self) -> Analyzer:
-        return WordAnalyzer("french")
+    def test_it_is_an_analyzer_with_a_name(self, language: str) -> None:
+        analyzer = WordAnalyzer(language)
+        assert isinstance(analyzer, Analyzer)
+        assert analyzer.name
+        assert analyzer.name == WordAnalyzer(language).name
 
+    def test_the_same_text_always_gives_the_same_terms(self, language: str) -> None:
+        first, second = WordAnalyzer(language), WordAnalyzer(language)
+        for text in TEXTS:
+            assert first.terms(text) == first.terms(text) == second.terms(text)
 
-class TestPlainWords(AnalyzerContract):
-    def make(self) -> Analyzer:
-        return WordAnalyzer("none")
+    def test_terms_are_never_empty_strings(self, language: str) -> None:
+        analyzer = WordAnalyzer(language)
+        assert all(all(analyzer.terms(text)) for text in TEXTS)
+
+    def test_text_without_words_has_no_terms(self, language: str) -> None:
+        analyzer = WordAnalyzer(language)
+        assert analyzer.terms("") == analyzer.terms(" \t\n") == []
+        assert analyzer.pack_text("") == b""
+
+    def test_text_with_words_has_terms(self, language: str) -> None:
+        assert WordAnalyzer(language).terms("to be or not to be")
+
+    def test_repeats_are_kept(self, language: str) -> None:
+        terms = WordAnalyzer(language).terms("Lisbon, Porto, Lisbon")
+        assert sorted(map(terms.count, terms)) == [1, 2, 2]
+
+    def test_packed_is_the_packing_of_the_terms(self, language: str) -> None:
+        analyzer = WordAnalyzer(language)
+        for text in TEXTS:
+            assert analyzer.pack_text(text) == pack(analyzer.terms(text))
+
+    def test_packed_ids_rise_and_counts_fit_a_byte(self, language: str) -> None:
+        analyzer = WordAnalyzer(language)
+        for text in TEXTS:
+            counts = unpack(analyzer.pack_text(text))
+            assert list(counts) == sorted({term_id(term) for term in analyzer.terms(text)})
+            assert all(1 <= count <= 255 for count in counts.values())
+
+    def test_many_threads_get_the_same_terms(self, language: str) -> None:
+        analyzer, alone = WordAnalyzer(language), WordAnalyzer(language)
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(analyzer.terms, TEXTS * 20))
+        assert together == [alone.terms(text) for text in TEXTS] * 20
 
 
 def terms(text: str, language: str = "en") -> list[str]:

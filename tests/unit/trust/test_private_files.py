@@ -14,8 +14,6 @@ from eidet import Memory, Misconfigured, Settings
 from eidet.compat.api import AgentMemoryAPI
 from eidet.core.errors import Unavailable
 from eidet.core.settings import Upkeep
-from eidet.models.embed.hashing import Hashing
-from eidet.models.embed.vector_cache import Cached
 from eidet.net.url import read_secret
 from eidet.store import Store, verbs
 from eidet.store.contract import NOW, fact
@@ -94,24 +92,12 @@ def write_vault(folder: Path) -> None:
         memory.remember("write to ann@example.com")
 
 
-def write_uses(folder: Path) -> None:
-    with open_at(folder, access_log=str(folder / "uses.log")) as memory:
-        memory.remember("x")
-        memory.recall("x")
-    assert (folder / "uses.log").exists()
-
-
 def write_door(folder: Path) -> None:
     with open_at(folder) as memory:
         api = AgentMemoryAPI(memory=memory)
         api.store_agent_state("a", {"health": 1}, 1)
         api.save(folder / "door.json")
         api.save(folder / "door.jsonl")
-
-
-def write_embeddings(folder: Path) -> None:
-    with Memory(embedder=Cached(Hashing(16), path=folder / "vectors.db")) as memory:
-        memory.remember("x")
 
 
 def write_outbox(folder: Path) -> None:
@@ -130,7 +116,7 @@ def write_key(folder: Path) -> None:
 
 WRITERS: list[Callable[[Path], None]] = [
     write_database, write_cache, write_export, write_archive, write_receipt, write_audit, write_vault,
-    write_uses, write_door, write_embeddings, write_outbox, write_key,
+    write_door, write_outbox, write_key,
 ]  # fmt: skip
 
 
@@ -220,13 +206,3 @@ def test_a_planted_link_is_not_followed(tmp_path: Path, save: str, planted: str)
 
 def check_private_file(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_log_of_uses_is_not_written_through_a_link(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    (tmp_path / "uses.log").symlink_to(victim)
-    with open_at(tmp_path, access_log=str(tmp_path / "uses.log")) as memory:
-        memory.remember("x")
-        memory.recall("x")
-    assert victim.read_text() == "precious"

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from eidet.core.errors import BadInput
-from eidet.upkeep.curve import DAY, Curve, half_life, strength, strength_of_uses
+from eidet.upkeep.curve import DAY, Curve, half_life, strength
 
 NOW = 1_700_000_000.0
 
@@ -23,18 +23,6 @@ def test_importance_multiplies_the_half_life() -> None:
     assert half_life([], 1.0, curve) == pytest.approx(40)
     assert half_life([], 0.5, curve) == pytest.approx(10)
     assert half_life([], 0.0, curve) == pytest.approx(2.5)
-
-
-def test_spaced_uses_last_longer_than_crammed_ones() -> None:
-    spaced = strength_of_uses([10 * DAY, 20 * DAY, 30 * DAY], 0.0, 0.5, 90 * DAY)
-    crammed = strength_of_uses([29.9 * DAY, 29.95 * DAY, 30 * DAY], 0.0, 0.5, 90 * DAY)
-    assert spaced > crammed > strength_of_uses([], 0.0, 0.5, 90 * DAY)
-
-
-def test_evenly_spread_uses_make_both_versions_agree() -> None:
-    uses = [7.0 * DAY * n for n in range(1, 9)]
-    exact = strength_of_uses(uses, 0.0, 0.7, 100 * DAY)
-    assert strength(8, 0.0, uses[-1], 0.7, 100 * DAY) == pytest.approx(exact)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import Corrupt
-from eidet.core.lossless import read_original
-from eidet.core.record import Record
+from eidet.core.record import Record, read_original
 from eidet.upkeep.tier_plan import Forms
 
 WIDTH = 8

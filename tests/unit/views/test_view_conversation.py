@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,11 +97,9 @@ def test_fields_of_a_message_that_others_use_stay_theirs(memory: Memory) -> None
     log = Conversation(memory, "s")
     log.add(told, id="mine")
     log.extend([told, told])
-    assert [message["more"] for message in log.export()["messages"]] == [{"id": "theirs", "order": 66}] * 3
+    kept = [(record.data["id"], record.data["order"]) for record in log.records()]
+    assert kept == [("theirs", 66)] * 3
     assert all(record.step is None for record in log.records()), "steps are the agent's"
-    copy = Conversation(memory, "t")
-    assert copy.load(log.export()) == 3
-    assert copy.export()["messages"] == log.export()["messages"]
 
 
 def test_many_threads_that_add_under_one_id_add_one_message(memory: Memory) -> None:
@@ -172,16 +169,13 @@ def test_messages_are_chosen_by_their_timestamps_and_by_any_filter(memory: Memor
     assert said(log, where=Where(conditions=(Condition("meta.day", ">=", 2),)), limit=1) == ["day 2"]
 
 
-def test_parts_of_content_come_back_in_an_export(memory: Memory) -> None:
+def test_parts_of_content_stay_in_the_record(memory: Memory) -> None:
     parts = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "x"}}]
     log = Conversation(memory, "s")
     log.add({"role": "user", "content": parts, "refusal": False})
     assert said(log) == ["look"]
-    [told] = log.export()["messages"]
-    assert told["content"] == parts
-    copy = Conversation(memory, "t")
-    copy.load(log.export())
-    assert copy.export()["messages"] == log.export()["messages"]
+    [record] = log.records()
+    assert record.data["content"] == parts
 
 
 def test_a_window_holds_the_newest_messages_that_fit(memory: Memory) -> None:
@@ -328,8 +322,6 @@ def test_a_model_words_the_summary_and_the_rules_do_where_it_fails(memory: Memor
     assert earlier == "They left early."
     assert [line.rpartition("user: ")[2] for line in later] == ["ok", "Then it rained"]
     assert said(log) == []
-    with pytest.raises(BadInput):
-        Conversation(memory, "t").load({"messages": None})
 
 
 def test_clear_deletes_messages_and_summary_of_this_session(memory: Memory) -> None:
@@ -344,49 +336,6 @@ def test_clear_deletes_messages_and_summary_of_this_session(memory: Memory) -> N
     assert log.clear() == 0
     log.add("a")
     assert said(log) == ["a"]
-
-
-def test_an_export_is_loaded_without_loss_and_only_once(memory: Memory, tmp_path: Path) -> None:
-    log = Conversation(memory, "s", agent="ann")
-    log.add(
-        Message(role="user", content="first", timestamp=1.123456789, metadata={"a": [1, {"b": None}]}),
-        id="k1",
-    )
-    log.add({"role": "assistant", "content": None, "tool_calls": [CALL], "extra": {"x": 1}})
-    log.extend([Message(role="tool", content="", tool_call_id="c1"), "fourth", "fifth"])
-    log.summarise(keep=2, text="so far")
-    told = log.export()
-    with Memory(tmp_path / "other.db") as other:
-        copy = Conversation(other, "s")
-        assert copy.load(told) == 5
-        assert copy.export() == told
-        assert copy.messages() == log.messages()
-        assert copy.summary == "so far"
-        assert copy.load(told) == 0
-        assert copy.add("first", id="k1").text == "first"
-        assert copy.export() == told
-    assert log.load(told) == 0, "it is all there"
-    beside = Conversation(memory, "t")
-    beside.add("before")
-    assert beside.load(told) == 5
-    assert len(beside) == 6, "what was summed up is shown, for it is there in full"
-    assert len(log) == 2
-
-
-def test_a_bad_export_adds_nothing(memory: Memory) -> None:
-    log = Conversation(memory, "s")
-    good = {"role": "user", "content": "x"}
-    exports: list[Any] = [
-        {},
-        [],
-        {"messages": [good, 7]},
-        {"messages": [good, {"content": "y"}]},
-        {"messages": [{**good, "id": 3}]},
-    ]
-    for bad in exports:
-        with pytest.raises(BadInput):
-            log.load(bad)
-    assert memory.count() == 0
 
 
 def test_what_the_long_tier_shortened_comes_back_in_full() -> None:
@@ -404,8 +353,8 @@ def test_what_the_long_tier_shortened_comes_back_in_full() -> None:
     assert len(lowered.text) < len(long)
     assert said(log) == ["b", "c"], "where the summary ends is known as exactly as before"
     assert texts(log.containing("number 59")) == [long]
-    told = log.export()["messages"][0]
-    assert (told["content"], told["metadata"]) == (long, {"x": 0.123456})
+    [told] = log.containing("number 59")
+    assert (told.content, told.metadata) == (long, {"x": 0.123456})
 
 
 def test_limits_and_sessions_are_checked(memory: Memory) -> None:

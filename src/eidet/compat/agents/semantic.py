@@ -18,9 +18,10 @@ from ...core.record import Kind, Record
 from ...core.validate import clean_text
 from ...memory import Memory
 from ...models.embed import Embedder, Vectors, embed_checked, embedder_of
+from ...models.embed.quantise import list_rows
 from ...models.http import OPENAI, HttpEmbedder
 from ...views import Semantic
-from ..messages.search import embedder_for, vectors_of
+from ..messages.search import embedder_for
 from ..opening import (
     OwnsMemory,
     Place,
@@ -279,7 +280,7 @@ class SemanticMemory:
         records = self._list_facts()
         if not records:
             return {}
-        rows = vectors_of(records, self.memory.parts.embedder.width)
+        rows = list_rows(records, self.memory.parts.embedder.width)
         return {record.id: row[0] for record, row in zip(records, rows, strict=True)}
 
     @property

@@ -9,12 +9,11 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
-from ...core.hit import Hit
 from ...core.record import Record, Tier
 from ...core.validate import Json, clean_json, describe_data
 from ...core.where import Where
 from ...memory import Memory
-from ...models.embed.quantise import first_rows, how_many
+from ...models.embed.quantise import find_cosines
 from ...recall import Recipe
 from ...store import Head, Store
 from ...store.traits import missing_of
@@ -77,10 +76,9 @@ class Look:
             recipe=_NEAREST,
             understand=False,
         )
-        return [
-            Scored(hit.record, min(1.0, max(0.0, c)))
-            for hit, c in zip(hits, _cosines(hits, vector), strict=True)
-        ]
+        records = [hit.record for hit in hits]
+        near = find_cosines(records, vector)
+        return [Scored(record, max(0.0, cosine)) for record, cosine in zip(records, near, strict=True)]
 
     def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories whose values are nearest to those of a state; scores are at least 0."""
@@ -132,23 +130,6 @@ def everything(memory: Memory, where: Where | None, scope: str, order: str) -> l
     ):
         found += more
     return found
-
-
-def _cosines(hits: Sequence[Hit], vector: Any) -> list[float]:
-    """The cosine of each record's nearest unit. Only records with several units need the costlier reasons."""
-    records, width = [hit.record for hit in hits], len(vector)
-    if not records:
-        return []
-    rows = first_rows([record.vector for record in records], [record.level for record in records], width)
-    length = float(sum(part * part for part in vector)) ** 0.5 or 1.0
-    first = ((rows @ vector) / length).tolist()
-    return [_best_unit(hit, one, width) for hit, one in zip(hits, first, strict=True)]
-
-
-def _best_unit(hit: Hit, first: float, width: int) -> float:
-    if how_many(hit.record.vector, hit.record.level, width) == 1:
-        return first
-    return max([first, *(signal.value for signal in hit.signals if signal.name == "dense")])
 
 
 def state_as_text(state: object) -> str:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final, Unpack
 
-import numpy as np
-
-from ...core.record import Kind, Record
+from ...core.record import Kind
 from ...core.validate import Moment, clean_text
 from ...core.where import Condition, Where
 from ...memory import Memory
 from ...models.adapt import adapt_embedder
 from ...models.embed import Embedder, Vectors, embedder_of
-from ...models.embed.quantise import dequantise_all
+from ...models.embed.quantise import find_cosines, list_rows
 from ...recall.recipes import Recipe
 from ..opening import check_whole, embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
 from .base import BaseMemoryStore, Kept
@@ -50,7 +47,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         """The vector of each message, in their order; of a long one that of its beginning."""
         if self._is_blank():
             return []
-        rows = vectors_of(self.conversation.records(), self.memory.parts.embedder.width)
+        rows = list_rows(self.conversation.records(), self.memory.parts.embedder.width)
         return [row[0] for row in rows]
 
     def _nearest(self, query: str, top_k: int) -> list[Message]:
@@ -68,7 +65,7 @@ class SemanticMemoryStore(BaseMemoryStore):
             limit=top_k + _CANDIDATES,
         )
         records = [hit.record for hit in hits]
-        nearness = [_cosine(asked, rows) for rows in vectors_of(records, len(asked))]
+        nearness = find_cosines(records, asked)
         best = sorted(range(len(records)), key=lambda place: -nearness[place])
         return [message_of_record(records[place]) for place in best[:top_k]]
 
@@ -118,18 +115,3 @@ def _having(name: str, value: Any) -> Where:
     equal = Where(conditions=(Condition(("meta", name), "=", value),))
     absent = Where(conditions=(Condition(("meta", name), "exists", False),))
     return equal | absent if value is None else equal
-
-
-def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
-    """For each record its vectors, one per part of its text; a row of zeros where there is none."""
-    raised = dequantise_all(
-        [record.vector for record in records], [record.level for record in records], width
-    )
-    none = np.zeros((1, width), np.float32)
-    return [(np.frombuffer(found, "<f4").reshape(-1, width) if found else none) for found in raised]
-
-
-def _cosine(asked: Vectors, rows: Vectors) -> float:
-    """The cosine of the nearest part; 0 for a vector without length."""
-    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
-    return float(np.max(np.where(lengths > 0, rows @ asked / np.where(lengths > 0, lengths, 1), 0.0)))

@@ -180,11 +180,10 @@ class S3MemoryStore(ArchiveMemoryStore):
 def _archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
     """An archive for what a memory holds: sealed if the memory is, and found by what it forgets later."""
     store, archive = memory.parts.store, archive_of(place)
-    sealed = archive_for(store, archive)
-    if archive is None or sealed is None:
+    if archive is None:
         raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
     note_archive(store, archive)
-    return sealed
+    return archive_for(store, archive)
 
 
 _ENVIRONMENTS = {

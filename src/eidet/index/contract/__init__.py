@@ -8,10 +8,9 @@ class TestMine(IndexContract):
 from __future__ import annotations
 
 from .describing import DescribingLaws
-from .finding import FindingLaws
+from .finding import FindingLaws, ScoringLaws
 from .index_laws import NOW, WIDTH, bm25, long, make_record, unit
 from .keeping_up import KeepingUpLaws
-from .scoring import ScoringLaws
 
 __all__ = ["NOW", "WIDTH", "IndexContract", "bm25", "long", "make_record", "unit"]
 

@@ -7,7 +7,7 @@ stem, else the embedding of the stem. So every process and every rebuilt index a
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...models.embed import WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
-from ...text import Analyzer, term_id, unpack
+from ...text import Analyzer, term_id
 from ...text.word_forms import Related, list_related
 from .. import Floats, Rows
 from .postings import Terms
@@ -45,12 +45,12 @@ class Lexicon:
         self._begin()
 
     @cached_property
-    def _own(self) -> dict[int, bytes]:
+    def _own(self) -> dict[int, Floats]:
         """The vectors of words that the embedder knows whole, by the ids of their terms."""
-        words: dict[int, bytes] = {}
+        words: dict[int, Floats] = {}
         for word, vector in self._embedder.vocabulary():
-            for id in unpack(self._analyzer.pack_text(word)):
-                words.setdefault(id, np.asarray(vector, "<f4").tobytes())
+            for term in self._analyzer.terms(word):
+                words.setdefault(term_id(term), vector)
         return words
 
     def rows(self, ids: Terms, spell: _Spell) -> tuple[NDArray[np.int8], Floats]:
@@ -87,15 +87,14 @@ class Lexicon:
     def _learn(self, ids: Sequence[int], spell: _Spell) -> None:
         """A word that the embedder knows whole has its vector; others are embedded as they are spelt."""
         own = {id: self._own[id] for id in ids if id in self._own}
-        self._add(list(own), list(own.values()))
+        self._add(list(own), own.values())
         rest = [id for id in ids if id not in own]
         if rest and (spelt := spell(rest)):
-            made = np.asarray(self._embedder.embed(list(spelt.values())), "<f4")
-            self._add(list(spelt), [row.tobytes() for row in made])
+            self._add(list(spelt), self._embedder.embed(list(spelt.values())))
 
-    def _add(self, ids: list[int], vectors: list[bytes]) -> None:
+    def _add(self, ids: list[int], vectors: Iterable[Floats]) -> None:
         first = self._vectors.count
-        self._vectors.append(vectors)
+        self._vectors.append([np.asarray(vector, "<f4").tobytes() for vector in vectors])
         self._places.update(zip(ids, range(first, first + len(ids)), strict=True))
 
     def _find_places(self, ids: Terms) -> Rows:

@@ -10,13 +10,12 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from ...models.embed.quantise import first_rows
 from .. import Floats, Rows
 from .arrays import extend_array, grow_capacity, top
 
@@ -25,8 +24,6 @@ _THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs mo
 THREADS: Final = min(2, os.cpu_count() or 1)
 AT_ONCE: Final = 128  # vectors that are split into planes: what that takes stays in the cache of a core
 _RETRY: Final = 16  # scans after which the other number of threads is tried again
-_NOISE: Final = 1e-6  # differences below this come from rounding
-_EDGE: Final = 99.0  # percent of the points fill the plane; the others are drawn in from outside
 
 
 class Scorer(Protocol):
@@ -189,38 +186,3 @@ def unit(vector: Floats) -> Floats:
     """The same direction with length one; a zero vector stays zero."""
     length = math.sqrt(float(vector.dot(vector)))
     return vector / np.float32(length) if 0 < length < math.inf else normalise(vector[None])[0]
-
-
-def project_vectors(
-    vectors: Sequence[bytes | None], levels: Sequence[int], width: int
-) -> tuple[list[float], list[float]]:
-    """Vectors on a plane: x and y of each in -1 to 1, in the two directions in which they differ most.
-
-    The same for the same vectors; 0 where there is none.
-    """
-    rows = first_rows(vectors, levels, width)
-    has = np.any(rows, axis=1)
-    plane = np.zeros((len(rows), 2))
-    if has.sum() > 2:
-        plane[has] = _fit_square(_main_components(rows[has]))
-    return plane[:, 0].round(4).tolist(), plane[:, 1].round(4).tolist()
-
-
-def _main_components(rows: NDArray[Any]) -> NDArray[Any]:
-    centred = rows - rows.mean(axis=0)
-    spread = centred.T @ centred
-    _, axes = np.linalg.eigh(spread)
-    best = axes[:, [-1, -2]]
-    signs = np.sign(best[np.abs(best).argmax(axis=0), [0, 1]])  # an axis has no direction of its own
-    plane: NDArray[Any] = centred @ (best * signs)
-    return plane
-
-
-def _fit_square(plane: NDArray[Any]) -> NDArray[Any]:
-    """Most points within -0.9 to 0.9; what lies further out comes close to the edge."""
-    reach = np.percentile(np.abs(plane), _EDGE, axis=0)
-    scaled = plane / np.where(reach > _NOISE, reach, np.inf) * 0.9
-    beyond = np.abs(scaled) > 0.9
-    far = np.sign(scaled) * (0.9 + 0.1 * np.tanh((np.abs(scaled) - 0.9) * 2))
-    fitted: NDArray[Any] = np.where(beyond, far, scaled)
-    return fitted

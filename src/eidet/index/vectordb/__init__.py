@@ -28,7 +28,6 @@ class VectorShelf(NamedTuple):
     collection: str
     name: str
     width: int
-    scope: str = ""  # whose it is, for a database that keeps what belongs together in one place
 
 
 class Point(NamedTuple):

@@ -111,26 +111,11 @@ def open_vector_index(
 ) -> VectorIndex:
     """The index that the setting `index` names."""
     address = read_address(settings.index, os.environ, own=own)
-    parts: dict[str, Any] = {"renewed": renewed, "embedder": embedder, "analyzer": analyzer}
-    return build_vector_index(connect(address), address.settings, store, width, settings, **parts)
-
-
-def build_vector_index(
-    database: Database,
-    how: VectorSettings,
-    store: Store,
-    width: int,
-    settings: Settings,
-    *,
-    renewed: Callable[[], None] | None = None,
-    embedder: Embedder | None = None,
-    analyzer: Analyzer | None = None,
-) -> VectorIndex:
     return VectorIndex(
         store,
         width,
-        database,
-        settings=how,
+        connect(address),
+        settings=address.settings,
         memory_mb=settings.index_memory_mb,
         renewed=renewed,
         lexicon=make_lexicon(embedder, analyzer),

@@ -44,7 +44,7 @@ class _Placement:
 
     @property
     def at(self) -> VectorShelf:
-        return VectorShelf(self.collection, self.shelf, self.width, self.scope)
+        return VectorShelf(self.collection, self.shelf, self.width)
 
     def usable(self, now: float, settle_seconds: float) -> int:
         """The seq up to which the database finds everything."""

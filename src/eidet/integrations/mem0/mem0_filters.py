@@ -10,8 +10,7 @@ from typing import Any, Final
 from ...core.condition import Condition
 from ...core.dict_filters import where_of
 from ...core.errors import BadInput
-from ...core.limits import FILTER_DEPTH
-from ...core.validate import moment
+from ...core.validate import FILTER_DEPTH, moment
 from ...core.where import Where
 from .entities import NAMES, Home, join, parse_id
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, sqrt
-from pathlib import Path
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -70,14 +69,6 @@ class ForgettingEmbedder(Protocol):
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drops the rows of texts from wherever they are kept."""
-
-
-@runtime_checkable
-class FiledEmbedder(Protocol):
-    """An embedder that keeps rows of texts in files."""
-
-    def cache_files(self) -> Sequence[Path]:
-        """The files that exist now."""
 
 
 @runtime_checkable

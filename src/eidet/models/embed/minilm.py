@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.errors import Misconfigured, MissingExtra
 from ...core.validate import clean_text
-from ..local import PackagedFile, load_once
+from ..packaged import PackagedFile, load_once
 from . import Vectors
 
 if TYPE_CHECKING:

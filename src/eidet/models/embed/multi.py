@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import Corrupt, Misconfigured
 from ...core.validate import clean_text
-from ..local import load_once
+from ..packaged import load_once
 from . import Vectors
 
 _Sums = NDArray[np.float64]

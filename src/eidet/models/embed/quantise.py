@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...core.errors import BadInput
+from ...core.record import Record
 from . import Vectors
 
 _MOST: Final = 64  # vectors of one record; the best one counts
@@ -132,3 +133,20 @@ def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: in
         if vector is not None and len(vector) >= 4 * width:
             row[:] = np.frombuffer(vector, "<f4", width)
     return rows
+
+
+def list_rows(records: Sequence[Record], width: int) -> list[Vectors]:
+    """The vectors of each record, one for each part of its text; a row of zeros where there is none."""
+    kept = dequantise_all([record.vector for record in records], [record.level for record in records], width)
+    none = np.zeros((1, width), np.float32)
+    return [np.frombuffer(found, "<f4").reshape(-1, width) if found else none for found in kept]
+
+
+def find_cosines(records: Sequence[Record], asked: Sequence[float] | Vectors) -> list[float]:
+    """The cosine of a vector with the nearest part of each record; 0 for a record without a vector."""
+    row = np.asarray(asked, np.float32)
+    length = np.linalg.norm(row) or 1.0
+    return [
+        float(np.max(rows @ row / (np.maximum(np.linalg.norm(rows, axis=1), 1e-30) * length)).clip(-1, 1))
+        for rows in list_rows(records, len(row))
+    ]

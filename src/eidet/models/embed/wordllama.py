@@ -6,6 +6,7 @@ import functools
 import json
 from collections.abc import Iterator, Sequence
 from math import sqrt
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import Misconfigured
 from ...core.validate import clean_text
-from ..local import PackagedFile, load_once
+from ..packaged import PackagedFile, load_once
 from . import Vectors
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class WordLlama:
 
     def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
         model, listed = _load_model(), set()
-        pieces = sorted(model.tokenizer.get_vocab().items(), key=lambda piece: piece[1])
+        pieces = sorted(model.tokenizer.get_vocab().items(), key=itemgetter(1))
         for piece, token in pieces:
             word = piece[1:].lower()
             if piece[0] == _SPACE and len(piece) > 2 and piece[1:].isalpha() and word not in listed:

@@ -3,7 +3,7 @@
     static/             the pages: HTML, CSS and ES modules; `vendor/` holds foreign ones with their licences
     dashboard_routes.py   the routes under /v1 that only the pages use; transfer_routes.py: export and load
     *_view.py           what each view asks of the memory, as JSON
-    entry_scan.py       times and labels of a scope, for the timeline and the map
+    entry_scan.py       times and labels of a scope, for the timeline
 
 Routes translate to verbs and are guarded as those of the REST interface are. Pages need no key; they ask
 for one when a route does.
@@ -21,7 +21,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope as Connection
 
 from ..serving import Serving
-from .dashboard_routes import ViewCaches, router
+from .dashboard_routes import router
+from .entry_scan import EntryScan
 from .transfer_routes import router as transfer_router
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -57,7 +58,7 @@ class _Pages(StaticFiles):
 
 def add_dashboard(app: FastAPI, _serving: Serving) -> None:
     """Adds the pages at `/`, `/docs` and `/dashboard`, and their routes under `/v1`."""
-    app.state.views = ViewCaches()
+    app.state.scan = EntryScan()
     # Each route by itself, so that a 405 can list what a path allows.
     app.router.routes.extend([*router.routes, *transfer_router.routes])
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")

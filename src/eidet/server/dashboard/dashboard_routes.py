@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
@@ -37,8 +37,7 @@ from ..serving import (
 )
 from . import facts_view, memories_view, timeline_view, why_view
 from .entry_scan import EntryScan
-from .map_view import MapCache
-from .record_json import record_as_json, records_as_json
+from .record_json import record_as_json
 from .transfer_routes import Report, stream_work
 
 T = TypeVar("T")
@@ -48,21 +47,14 @@ _SAVED: Final = 20_000  # records of a scope that an evaluation set holds
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ViewCaches:
-    """Caches that the views of one app keep between requests, in `app.state.views`."""
-
-    scan: EntryScan = field(default_factory=EntryScan)
-    maps: MapCache = field(default_factory=MapCache)
-
-
-def _caches_of(request: Request) -> ViewCaches:
-    caches = request.app.state.views
-    assert isinstance(caches, ViewCaches)
-    return caches
+def _scan_of(request: Request) -> EntryScan:
+    """What the views of one app keep between requests, in `app.state.scan`."""
+    scan = request.app.state.scan
+    assert isinstance(scan, EntryScan)
+    return scan
 
 
-Caches = Annotated[ViewCaches, Depends(_caches_of)]
+Scan = Annotated[EntryScan, Depends(_scan_of)]
 
 
 def _check_sees_all(grant: Grant) -> None:
@@ -98,8 +90,8 @@ async def _read_head(grant: Reads) -> dict[str, int]:
 
 
 @router.get("/dashboard/overview")
-async def _read_overview(grant: Reads, caches: Caches) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: timeline_view.read_overview(memory, caches.scan, grant.scope))
+async def _read_overview(grant: Reads, scan: Scan) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: timeline_view.read_overview(memory, scan, grant.scope))
 
 
 @router.post("/debug/why")
@@ -162,13 +154,6 @@ async def _read_record(grant: Reads, id: str, whole: bool = False) -> dict[str, 
     return await _ask(grant, lambda memory: memories_view.describe(memory, id, grant.single, whole=whole))
 
 
-@router.get("/dashboard/record-at")
-async def _read_record_at(grant: Reads, seq: int) -> dict[str, Any]:
-    """A record by the number that the map knows it by."""
-    found = await _ask(grant, lambda memory: memory.parts.store.read(grant.single, [seq]))
-    return {"records": records_as_json(found)}
-
-
 @router.post("/dashboard/act")
 async def _act_on_record(grant: Writes, form: memories_view.ActForm) -> dict[str, Any]:
     if form.act in memories_view.LEGAL_ACTS:
@@ -183,10 +168,8 @@ async def _list_waiting(grant: Reads) -> dict[str, Any]:
 
 
 @router.post("/timeline")
-async def _read_timeline(grant: Reads, caches: Caches, form: timeline_view.TimelineForm) -> dict[str, Any]:
-    return await _ask(
-        grant, lambda memory: timeline_view.read_timeline(memory, caches.scan, grant.scope, form)
-    )
+async def _read_timeline(grant: Reads, scan: Scan, form: timeline_view.TimelineForm) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: timeline_view.read_timeline(memory, scan, grant.scope, form))
 
 
 @router.get("/dashboard/facts")
@@ -199,11 +182,6 @@ async def _read_facts(
 @router.get("/dashboard/facts/why")
 async def _explain_fact(grant: Reads, id: str) -> dict[str, Any]:
     return await _ask(grant, lambda memory: facts_view.explain_fact(memory, grant.scope, id))
-
-
-@router.get("/map")
-async def _draw_map(grant: Reads, caches: Caches) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: caches.maps.draw(memory, grant.scope))
 
 
 @router.get("/quality")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...core.errors import BadInput
-from ...core.limits import QUERY_CHARS
+from ...core.validate import QUERY_CHARS
 from ...integrations.mem0.entities import NAMES, Entities
 from ...integrations.mem0.mem0_filters import parse_time
 from ...integrations.mem0.mem0_items import Writing, clean_metadata, parse_expiration

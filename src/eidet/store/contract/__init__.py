@@ -8,16 +8,14 @@ class TestMine(StoreContract):
 from __future__ import annotations
 
 from .following import FollowingLaws
-from .forgetting_laws import ForgettingLaws
+from .forgetting_laws import ForgettingLaws, HoldLaws
 from .forms import FormLaws
-from .hold_laws import HoldLaws
 from .lasting import LastingLaws
 from .laws import ALL, FULL, LATER, NOW, catch, fact, ids, within
 from .reading_laws import ReadingLaws
-from .repeating import RepeatingLaws
 from .transactions import TransactionLaws
 from .value_laws import ValueLaws
-from .writing_laws import WritingLaws
+from .writing_laws import RepeatingLaws, WritingLaws
 
 __all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "catch", "fact", "ids", "within"]
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
-from ...core.lossless import Original, pack_original
-from ...core.record import Kind, Record, Tier
+from ...core.record import Kind, Original, Record, Tier, pack_original
 from ...core.scope import Scope
 from ...core.state import Protection, State
 from ...core.where import Where

@@ -7,7 +7,7 @@ from ...core.record import Event, Kind, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
-from ..record_keys import key_of
+from ..rules import key_of
 from ..verbs import stage_vectors
 from .laws import NOW, StoreLaws, catch
 

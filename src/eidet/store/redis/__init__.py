@@ -1,11 +1,10 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
 address.py, client.py                                 how servers are reached
-key_names.py, codec.py, scripts.py, lua/             how things are kept
+codec.py, lua/                                       how things are kept
 record_reader.py                                     how records are found
 known.py, transaction.py, commit_plan.py              what jobs read, and what they are to write
 writing.py                                           how it is committed
-vector_sets.py                                       sets of an index beside scopes
 
 A write is decided here, by the rules that all stores share, and carried out by one script on the server,
 which first checks that what was read is still so. All keys of a scope lie in one slot. Seqs come from the
@@ -35,15 +34,11 @@ from ..traits import StoreTraits
 from ..verbs.reading import survey_of
 from .address import address_of
 from .client import RedisClient, is_absent, script
-from .codec import record_of
-from .key_names import Keys
+from .codec import CHANGES, RESERVE, Keys, record_of
 from .record_reader import Reading
-from .scripts import CHANGES, RESERVE
 from .transaction import RedisTransaction
-from .vector_sets import VECTOR_SETS, VectorSetRegistry
 from .writing import Writing
 
-_OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
 _WRITE_DEADLINES: Final = 5  # of the questions and retries of which a write may consist
 T = TypeVar("T")
 
@@ -71,14 +66,13 @@ class RedisStore:
             self.close()
             raise
         home = f"{address.shown} {address.prefix}"
-        self._traits = StoreTraits(home=lambda: home, address=address, own_index=self._name_own_index)
+        self._traits = StoreTraits(home=lambda: home, address=address)
         self._cluster = address.cluster
         self._generation, self._doubted = self.client.generation, 0
         self._reading = reading = Reading(self.client, self._keys, secret)
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan
         self.match, self.count_by = reading.match, reading.count_by
         self._writing = Writing(reading, mortal=mortal)
-        self._vector_sets = VectorSetRegistry(self.client, self._keys)
 
     # Reading.
 
@@ -121,7 +115,6 @@ class RedisStore:
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Where the server writes files, it is asked to write them anew, which takes it a while."""
         del said
-        self._vector_sets.clean()
         pending = []
         for info in self.client.info("persistence"):
             if info.get("aof_enabled"):
@@ -179,10 +172,6 @@ class RedisStore:
     def health(self) -> dict[str, Any]:
         """How the line to the server does; asks nobody."""
         return self.retrier.health().as_dict()
-
-    def _name_own_index(self) -> str | None:
-        """The index that the servers bring along, if all of them do and this user may use it."""
-        return _OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
 
     def size(self) -> int:
         """Memory that the servers use in all (`used_memory`), whatever else they hold."""

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
 from .address import RedisAddress
-from .scripts import SCRIPTS, Script
+from .codec import SCRIPTS, Script
 
 
 def _driver() -> Any:
@@ -151,13 +151,6 @@ class RedisClient:
             return list(chain.from_iterable(self._exchange(redis, line, commands) for line in lines))
 
         return self._call(job)
-
-    def may(self, names: Sequence[str], key: str) -> bool:
-        """Whether every server knows these commands, and lets this user call them.
-
-        They are called without what they need, so that they do nothing.
-        """
-        return not any(map(is_absent, self.ask_nodes(*((name, key) for name in names))))
 
     def info(self, section: str) -> list[dict[str, Any]]:
         """What each server tells of itself; nothing where it must not."""

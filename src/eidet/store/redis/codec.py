@@ -1,8 +1,8 @@
 """Records and their history as bytes: a fixed head, JSON of what can be filtered, then the rest as it is.
 
 The head begins with a version byte and the use counts, which the server changes in place, and ends with
-the exact key. Head and JSON
-together are the light part of a record: all that filters, orders and surveys look at.
+the exact key. Head and JSON together are the light part of a record: all that filters, orders and surveys
+look at. Below: the scripts that write it, and the keys that it lies under.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import json
 import math
 import struct
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b, sha1
+from importlib.resources import files
 from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -102,3 +105,55 @@ def _parts(found: bytes, start: int, sizes: Sequence[int]) -> Iterable[bytes | N
 def event_bytes(event: Event) -> bytes:
     """One of a list."""
     return dump_json([event.what, event.at, event.by, event.version, event.before]).encode()
+
+
+class Script:
+    """A script's text, made of files, and the name that servers know it by."""
+
+    __slots__ = ("sha", "text")
+
+    def __init__(self, *names: str) -> None:
+        folder = files(__package__) / "lua"
+        self.text: str = "".join((folder / f"{name}.lua").read_text("utf-8") for name in names)
+        self.sha: str = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+
+COMMIT: Final = Script("places", "commit")
+LOOK: Final = Script("places", "look")
+GET: Final = Script("get")
+SELECT: Final = Script("select")
+LIGHT: Final = Script("light")
+CHANGES: Final = Script("changes")
+RESERVE: Final = Script("reserve")
+SCRIPTS: Final = {script.sha: script.text for script in (COMMIT, LOOK, GET, SELECT, LIGHT, CHANGES, RESERVE)}
+
+
+Hash = tuple[str, str]  # a scope, or "" for the store itself, and the letter of a key of its own
+Place = tuple[str, str, Any]  # a hash and a field of it
+
+
+class Keys:
+    """`base(scope)` is what the keys of a scope begin with; `base("")` is for those of the store itself.
+
+    Those of a scope go on with
+
+    m   how the scope is: its version `v`, the seq up to which it was told `f`, `pruned`, `ttl`
+    r:N the record with seq N         i   id -> seq             d   exact key -> seqs
+    s   seqs by themselves            x   seqs by expiry
+    z   what else is to be removed with a seq that expires     g   seqs that are gone, by when
+    e   id -> history                 b   mark -> since when it is entombed    y   tallies
+
+    and those of the store: h (epoch, seq, tombs, scopes), n (names of scopes), s (settings), v (staged
+    vectors by seq), w:… (what a writer was last answered).
+    `t:…` in h and m counts the changes of a table.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.store: str = f"{prefix}:{{{prefix}}}:"
+        self._prefix = prefix
+        self.base = lru_cache(maxsize=4096)(self._base)
+
+    def _base(self, scope: str) -> str:
+        if not scope:
+            return self.store
+        return f"{self._prefix}:{{{blake2b(scope.encode(), digest_size=10).hexdigest()}}}:"

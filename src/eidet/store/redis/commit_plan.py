@@ -10,8 +10,7 @@ from ...core.record import Event, Record
 from ...core.validate import dump_json
 from ..model import PROVISIONAL, Derived, Use
 from ..rules import UNIQUE_KINDS
-from .codec import event_bytes, record_bytes
-from .key_names import Keys, Place
+from .codec import Keys, Place, event_bytes, record_bytes
 
 LONGEST: Final = 2000  # arguments of one command: Lua passes some thousands at most
 SWEPT: Final = 10  # seqs that clearing away may take in a scope

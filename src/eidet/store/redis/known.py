@@ -17,11 +17,9 @@ from ...core.where import Where
 from ..answers import choose_values
 from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, K, Table, V
 from .client import Command, pages, script
-from .codec import Light, record_of
+from .codec import LOOK, Hash, Light, Place, record_of
 from .commit_plan import CommitPlan
-from .key_names import Hash, Place
 from .record_reader import Reading
-from .scripts import LOOK
 
 PAGE: Final = 1000  # fields that the server is asked for at once
 _LISTS_SEQS: Final = "id"  # letters of ids and exact keys

@@ -17,9 +17,7 @@ from ..answers import count_records
 from ..model import Head
 from ..rules import check_order
 from .client import Command, RedisClient, pages, script
-from .codec import Light, light_of, record_of
-from .key_names import Keys
-from .scripts import CHANGES, GET, LIGHT, SELECT
+from .codec import CHANGES, GET, LIGHT, SELECT, Keys, Light, light_of, record_of
 
 _TOLD: Final = ("scope", "ids", "alive_at", "every")  # what is known of a record without a look at it
 _read_looked_at: Final = attrgetter(*(field.name for field in fields(Where) if field.name not in _TOLD))

@@ -25,8 +25,7 @@ from ..model import (
     Derived,
     Use,
 )
-from ..record_keys import hide_key, key_of
-from ..rules import UNIQUE_KINDS
+from ..rules import UNIQUE_KINDS, hide_key, key_of
 from .codec import Light, event_bytes
 from .commit_plan import CommitPlan
 from .known import SCOPES, Fields, Known, TransactionValues

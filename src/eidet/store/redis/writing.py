@@ -15,11 +15,10 @@ from ...net.retry import OutcomeUnknown
 from ..group_commit import GroupCommit, Job, QueuedJob
 from ..model import EPOCH, CarefulJob
 from .client import script
+from .codec import COMMIT, RESERVE, Place
 from .commit_plan import SWEPT, CommitPlan
-from .key_names import Place
 from .known import EPOCH_PLACE, TOMBS, Known, LastKnown, Unforeseen
 from .record_reader import Reading
-from .scripts import COMMIT, RESERVE
 from .transaction import RedisTransaction, renumber
 
 T = TypeVar("T")

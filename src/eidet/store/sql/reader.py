@@ -16,8 +16,7 @@ from .. import Changes, Entry, Head
 from ..answers import count_records
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
-from ..record_keys import hide_key
-from ..rules import check_order
+from ..rules import check_order, hide_key
 from .filters import compile_where
 from .ports import Ask, Cursor, JsonSql, Row
 from .rows import (

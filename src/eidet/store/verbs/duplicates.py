@@ -15,8 +15,7 @@ from typing import Final
 
 from ...core.record import Record, Trust, record_digest
 from .. import Transaction
-from ..record_keys import key_of, list_repeated
-from ..rules import UNIQUE_KINDS
+from ..rules import UNIQUE_KINDS, key_of, list_repeated
 from .changing import Key
 
 _SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one

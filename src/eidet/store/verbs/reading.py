@@ -14,8 +14,7 @@ from ...quality import Survey
 from .. import Store
 from ..abilities import AnswersVerbs, ListsTelling, MaintainsStorage
 from ..model import SETTINGS, Changes, Scrubbed
-from ..record_keys import key_of
-from ..rules import UNIQUE_KINDS
+from ..rules import UNIQUE_KINDS, key_of
 
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:

@@ -19,8 +19,15 @@ from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew
 from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, TombstoneGuard, Use
-from ..record_keys import list_repeated
-from ..rules import UNIQUE_KINDS, StaleEpoch, check_expected, list_changes, make_next, recast_of
+from ..rules import (
+    UNIQUE_KINDS,
+    StaleEpoch,
+    check_expected,
+    list_changes,
+    list_repeated,
+    make_next,
+    recast_of,
+)
 from .changing import (
     Key,
     OrderedWriter,

@@ -14,7 +14,7 @@ import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ...core.errors import BadInput, Conflict, Corrupt
 from ...core.record import Record
@@ -25,12 +25,14 @@ from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Reader, Tombstone,
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
-from .absence import Absence, Search
 from .cleaning import Cleaning, Emptying, PendingErasure, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
 from .receipt import Receipt, Signer, public_half
 
-__all__ = ["Absence", "Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
+__all__ = ["Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
+
+if TYPE_CHECKING:
+    from .absence import Absence
 
 log: logging.Logger = logging.getLogger("eidet")
 ATTEMPTS: Final = 20  # to word episodes that somebody changes meanwhile
@@ -199,7 +201,7 @@ class Eraser:
         self._cleaning(self._marker()).finish(now, index=index)
 
     def _cleaning(self, marker: Marker) -> Cleaning:
-        return Cleaning(self._parts, self._life.keeping, self._echoes, marker, self._empty)
+        return Cleaning(self._parts, self._life.archives, self._echoes, marker, self._empty)
 
     # Proof.
 
@@ -213,13 +215,15 @@ class Eraser:
 
     def absence(self, what: Any, scope: Any) -> Absence:
         self._parts.flush()
-        keeping = self._life.keeping
+        from .absence import Search
+
+        archives = self._life.archives
         search = Search(
             parts=self._parts,
             marker=self._marker(),
             scope=scope,
-            archives=keeping.archives(),
-            unasked=keeping.list_unnamed_archives(),
+            archives=archives.known(),
+            unasked=archives.unnamed(),
         )
         return search.find(what)
 

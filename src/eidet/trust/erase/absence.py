@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...core.errors import BadInput, Corrupt
-from ...core.lossless import read_original
-from ...core.record import Record
+from ...core.record import Record, read_original
 from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
-from ...models.embed import FiledEmbedder
 from ...parts import Parts
 from ...store import SETTINGS, STAGED, Store, verbs
 from ...store.sql.inspect_file import read_packed_originals
@@ -218,14 +216,13 @@ class Search:
 
     def _look_in_files(self, sought: _Sought) -> None:
         """The bytes of every file. They do not tell their scope: what is found may be of another one."""
-        store, embedder = self.parts.store, self.parts.embedder
+        store = self.parts.store
         others = (scope for scope in verbs.count_scopes(store) if not self.scope.holds(scope))
         but, copies, searched = WHOLE_FILE if any(others) else "", schema_copies(store), bool(sought.words)
         for name, files in (
             ("files of the store", _store_files(store)),
             ("files of the index", sidecars(store)),
             ("copies of older schemas", copies),
-            ("cache of the embedder", embedder.cache_files() if isinstance(embedder, FiledEmbedder) else ()),
         ):
             found = [file.name for file in files if _count_in(file, sought.forms)]
             self._note(f"{name}, bytes", len(files), found, searched=searched, but=but)

@@ -26,8 +26,7 @@ from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...store.verbs.values import ONCE_SECONDS
 from ...text.chunks import units_of
-from ...upkeep.archive import Ownership
-from ...upkeep.service import Keeping
+from ...upkeep.archive import Archives, Ownership
 from ...write.echoes import EchoGuard
 from .elsewhere import (
     OtherHistories,
@@ -67,14 +66,14 @@ class Cleaning:
     def __init__(
         self,
         parts: Parts,
-        keeping: Keeping,
+        archives: Archives,
         echoes: EchoGuard,
         marker: Marker,
         empty: Emptying | None = None,
     ) -> None:
         """`empty` takes values out of a vault of pseudonyms, where there is one."""
         self._parts = parts
-        self._keeping = keeping
+        self._archives = archives
         self._echoes = echoes
         self._marker = marker
         self._empty = empty
@@ -82,7 +81,7 @@ class Cleaning:
     def find_archived(self, wish: Wish) -> list[Record]:
         """What archives hold of what is meant: it must not come back from elsewhere either."""
         found: list[Record] = []
-        for archive in self._keeping.archives() if wish.entombs else ():
+        for archive in self._archives.known() if wish.entombs else ():
             try:
                 found += [record for _, record in records_in(archive) if wish.where.matches(record)]
             except EidetError as error:
@@ -100,7 +99,7 @@ class Cleaning:
             return (record.scope, record.id) in known or wish.where.matches(record) or entombed
 
         cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, wish.scope, now)
-        for place in self._keeping.list_unnamed_archives():
+        for place in self._archives.unnamed():
             cleaned.notes.append(
                 f"the archive {place} was not asked, because only the file names it: open the memory with "
                 f"upkeep.archive={place!r} and forget it again"
@@ -203,7 +202,7 @@ class Cleaning:
 
     def _living(self) -> Iterator[Record]:
         yield from verbs.scan(self._parts.store, Where())
-        for archive in self._keeping.archives():
+        for archive in self._archives.known():
             yield from (record for _, record in records_in(archive))
 
     def _cleanse(self, cleaned: _Cleaned, scopes: Iterable[str]) -> None:
@@ -239,7 +238,7 @@ class Cleaning:
     ) -> tuple[int, list[str]]:
         """`scope` is where something was forgotten: of it, pieces of other owners are named."""
         total, notes, ours = 0, [], Ownership(self._parts.store)
-        for archive in self._keeping.archives():
+        for archive in self._archives.known():
             count, failures = expunge(archive, is_doomed, ours, now=now)
             total += count
             notes += failures

@@ -16,7 +16,6 @@ from ...store import Store, verbs
 from ...store.tombstones import Marker
 from ...store.traits import path_of, paths_of
 from ...upkeep.archive import Archive, ErasableArchive, Ownership, may_hold, name_place
-from ..seal.exports import SealedArchive
 
 CONTENT: Final = ("text", "data")
 MOST: Final = 5_000  # histories that are searched: more would take longer than forgetting itself
@@ -80,6 +79,8 @@ def name_foreign(archive: Archive, scope: Scope, ours: Ownership) -> list[str]:
     foreign = sum(not ours.has(manifest) and may_hold(manifest, scope=scope) for manifest in manifests)
     if not foreign:
         return []
+    from ..seal.exports import SealedArchive
+
     place = name_place(archive.archive if isinstance(archive, SealedArchive) else archive)
     note = (
         f"pieces of the archive {place} ({foreign}) were left alone: another memory archived them, or this "

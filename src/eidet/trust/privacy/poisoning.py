@@ -18,8 +18,8 @@ from typing import Final
 from unicodedata import normalize
 
 from .findings import load_patterns
+from .quarantine import SUSPICIOUS
 
-SUSPICIOUS: Final = 0.5
 _CODED: Final = 0.9
 _MOST_BLOBS: Final = 20
 _LONGEST_BLOB: Final = 8_000

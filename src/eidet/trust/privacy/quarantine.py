@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.record import Record, Trust, trust_of
 from ...core.state import PoisonLabel, Quarantine, Review
 from ...core.where import Condition, Where
-from .poisoning import SUSPICIOUS, Poisoned, visible
 
+if TYPE_CHECKING:
+    from .poisoning import Poisoned
+
+SUSPICIOUS: Final = 0.5  # the score from which on a text counts as poison
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
 SCANS: Final = ("untrusted", "all", "off")
 ECHO: Final = 0.2  # what an echo counts; one of a memory that is not trusted
@@ -169,6 +172,8 @@ def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
     trust = trust_of(label)
     if trust is Trust.TRUSTED:
         return text
+    from .poisoning import visible
+
     lines = _LINES.split(_CONTROL.sub(r"\g<0> ", visible(text)))
     mark = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4, person=b"eidet.fence").hexdigest()
     quoted = "\n".join(f"> {line}" for line in lines)

@@ -22,7 +22,6 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...parts import Parts
 from ...store import verbs
-from .poisoning import poison
 from .pseudonyms import Pending, Pseudonyms, with_classes
 from .quarantine import (
     ASIDE,
@@ -124,9 +123,12 @@ class Guarding:
     def _label(self, record: Record, now: float) -> Record:
         """With its label, and set aside if its score is too high."""
         echo = None if record.state.echo_of is None else self._find_echo(record)
-        scanned = self._is_scanned(record)
-        if echo is not None or record.state.poison is not None or scanned:
-            record = label_record(record, poison(record.text) if scanned else None, echo)
+        if self._is_scanned(record):
+            from .poisoning import poison
+
+            record = label_record(record, poison(record.text), echo)
+        elif echo is not None or record.state.poison is not None:
+            record = label_record(record, None, echo)
         above = (
             self._above is not None and record.state.poison is not None and score_of(record) >= self._above
         )

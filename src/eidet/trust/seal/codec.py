@@ -24,7 +24,7 @@ from ...core.record import EXACT_KEY_BYTES, Event, Record
 from ...core.record_table import FIELD_OF, FIELDS, RecordField, Sealing
 from ...core.validate import Json, dump_json
 from ...store import Derived, Entry
-from ...store.record_keys import key_of
+from ...store.rules import key_of
 from .boxes import TAG_BYTES, ScopeKeys, number_of
 
 LABELS: Final = tuple(n for n in Entry._fields if n in FIELD_OF and FIELD_OF[n].sealing is Sealing.LABEL)

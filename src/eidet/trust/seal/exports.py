@@ -221,9 +221,9 @@ def check_piece(archive: Archive, name: str, manifest: Mapping[str, Any]) -> Non
         raise Refused(f"{name} is plain, and the memory is sealed: {_UNVERIFIED}")
 
 
-def archive_for(store: Store, archive: Archive | None) -> Archive | None:
+def archive_for(store: Store, archive: Archive) -> Archive:
     """An archive for what a store deletes: sealed, once, if the store is."""
     sealed = find_sealed(store)
-    if archive is None or sealed is None or isinstance(archive, SealedArchive):
+    if sealed is None or isinstance(archive, SealedArchive):
         return archive
     return SealedArchive(archive, sealed)

@@ -12,7 +12,6 @@ import pytest
 from tests.needs import each
 from tests.servers.milvus import milvus_lite
 from tests.servers.pinecone import Pinecone
-from tests.servers.redis8 import Redis8
 from tests.servers.weaviate import Weaviate
 from tests.timing import until
 
@@ -24,9 +23,6 @@ from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.pushdown import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
 from eidet.index.vectordb.weaviate import WeaviateDatabase
 from eidet.net.retry import RetryPolicy
-from eidet.store.redis.address import address_of
-from eidet.store.redis.client import RedisClient
-from eidet.store.redis.key_names import Keys
 
 WIDTH = 8
 SHELF, OTHER = VectorShelf("Eidet_ab_8", "s-1", WIDTH), VectorShelf("Eidet_ab_8", "t-1", WIDTH)
@@ -61,27 +57,11 @@ def _pinecone(stack: ExitStack, folder: Path) -> Database:
     return PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
 
 
-def _vectorset(stack: ExitStack, folder: Path, bits: int = 32) -> Database:
-    from eidet.index.vectordb.vectorset import VectorSets
-
-    server = Redis8(folder).start()
-    stack.callback(server.stop)
-    wire = RedisClient(address_of(server.url), None)
-    stack.callback(wire.close)
-    return VectorSets(wire, Keys("test"), bits=bits)
-
-
-def _vectorset_of_bytes(stack: ExitStack, folder: Path) -> Database:
-    return _vectorset(stack, folder, bits=8)
-
-
 MAKERS: dict[str, Callable[[ExitStack, Path], Database]] = {
     "qdrant": _qdrant,
     "milvus": _milvus,
     "weaviate": _weaviate,
     "pinecone": _pinecone,
-    "vectorset": _vectorset,
-    "vectorset of bytes": _vectorset_of_bytes,
 }
 
 
@@ -89,11 +69,6 @@ MAKERS: dict[str, Callable[[ExitStack, Path], Database]] = {
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with ExitStack() as stack:
         yield MAKERS[request.param](stack, tmp_path_factory.mktemp(request.param))
-
-
-def near_enough(database: Database, usual: float) -> float:
-    """By how much a number may be wrong: more only where bytes are kept instead of floats."""
-    return 0.01 if getattr(database, "_kind", "") == "Q8" else usual
 
 
 @pytest.fixture
@@ -180,9 +155,7 @@ def test_the_nearest_come_first_with_their_cosines(database: Database) -> None:
     found = database.near(SHELF, vector(3), 5, only=EVERYTHING)
     truth = sorted(((float(vector(n) @ vector(3)), key_of(n + 1, 0)) for n in range(20)), reverse=True)[:5]
     assert [match.key for match in found] == [key for _, key in truth]
-    assert np.allclose(
-        [match.score for match in found], [score for score, _ in truth], atol=near_enough(database, 1e-5)
-    )
+    assert np.allclose([match.score for match in found], [score for score, _ in truth], atol=1e-5)
 
 
 def test_shelves_do_not_see_each_other(database: Database) -> None:
@@ -202,7 +175,7 @@ def test_a_point_with_the_same_key_is_replaced(database: Database) -> None:
     until(lambda: database.count(SHELF) == 3)  # a database may take a moment between the old and the new
     (found,) = database.near(SHELF, vector(99), 9, only=Leaf("kind", "=", "summary"))
     assert found.key == key_of(2, 0)
-    assert found.score == pytest.approx(1, abs=near_enough(database, 1e-5))
+    assert found.score == pytest.approx(1, abs=1e-5)
 
 
 def test_all_units_of_a_record_go_with_it(database: Database) -> None:

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,91 +128,3 @@ def test_warm_does_nothing_around_a_synchronous_embedder() -> None:
     inner = Counting()
     asyncio.run(Cached(inner).warm(["a"]))
     assert inner.asked == []
-
-
-def test_a_file_keeps_rows_across_restarts(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.db"
-    texts = [f"text {number}" for number in range(1200)]
-    before = Cached(Counting(), path=path)
-    rows = before.embed(texts)
-    before.close()
-    inner = Counting()
-    after = Cached(inner, path=path)
-    np.testing.assert_array_equal(after.embed(texts), rows)
-    assert inner.asked == []
-    after.close()
-
-
-def test_rows_of_different_embedders_do_not_mix_in_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.db"
-    one, two = Counting(name="one"), Counting(name="two")
-    for inner in (one, two):
-        cached = Cached(inner, path=path)
-        cached.embed(["a"])
-        cached.close()
-    assert one.asked == two.asked == [["a"]]
-
-
-def test_rows_of_another_width_are_embedded_again(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.db"
-    for width in (16, 8, 8):
-        inner = Counting(width)
-        cached = Cached(inner, path=path)
-        assert cached.embed(["a"]).shape == (1, width)
-        cached.close()
-    assert inner.asked == []
-
-
-def test_a_file_of_something_else_is_made_anew_with_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.db"
-    path.write_bytes(b"this is not a database at all" * 100)
-    cached = Cached(Counting(), path=path)
-    with pytest.warns(UserWarning, match="damaged"):
-        rows = cached.embed(["a"])
-    cached.close()
-    inner = Counting()
-    again = Cached(inner, path=path)
-    np.testing.assert_array_equal(again.embed(["a"]), rows)
-    assert inner.asked == []
-    again.close()
-
-
-def test_a_file_damaged_in_the_middle_is_made_anew_with_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.db"
-    texts = [f"text {number}" for number in range(500)]
-    cached = Cached(Counting(), path=path)
-    rows = cached.embed(texts)
-    cached.close()
-    content = bytearray(path.read_bytes())
-    content[4096:] = b"\xff" * (len(content) - 4096)
-    path.write_bytes(content)
-    again = Cached(Counting(), path=path)
-    with pytest.warns(UserWarning, match="damaged"):
-        np.testing.assert_array_equal(again.embed(texts), rows)
-    again.close()
-
-
-def test_a_file_that_cannot_be_opened_leaves_the_cache_in_ram(tmp_path: Path) -> None:
-    inner = Counting()
-    cached = Cached(inner, path=tmp_path / "no" / "such" / "folder.db")
-    with pytest.warns(UserWarning, match="cannot be used now"):
-        cached.embed(["a"])
-    cached.embed(["a"])
-    assert inner.asked == [["a"]]
-
-
-def test_a_locked_file_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "vectors.db"
-    cached = Cached(Counting(), path=path)
-    cached.embed(["a"])
-    assert cached._disk is not None
-    cached._disk._open().execute("PRAGMA busy_timeout = 10")
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    monkeypatch.setattr("eidet.models.embed.vector_cache.BUSY_SECONDS", 0.01)
-    with pytest.warns(UserWarning, match="cannot be used now"):
-        cached.embed(["b"])
-    other.execute("ROLLBACK")
-    assert other.execute("SELECT count(*) FROM vectors").fetchone() == (1,)
-    other.close()
-    cached.close()

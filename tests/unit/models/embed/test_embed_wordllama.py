@@ -16,7 +16,7 @@ from eidet.core.errors import BadInput, Corrupt, Misconfigured
 from eidet.models.contract import ODD, TEXTS
 from eidet.models.embed import wordllama
 from eidet.models.embed.wordllama import WordLlama
-from eidet.models.local import PackagedFile
+from eidet.models.packaged import PackagedFile
 
 # Of the rows of three texts, every 64th number, as every version of Eidet has them.
 KEPT = [

@@ -22,7 +22,7 @@ from starlette.testclient import TestClient
 
 from eidet import AsyncMemory, Memory
 from eidet.core.observers import observe
-from eidet.server.app import create_app
+from eidet.server.serve import create_app
 from eidet.server.server_settings import ServerSettings
 from eidet.server.telemetry import MemoryMetrics, log_slow_recalls
 from eidet.server.telemetry.log_lines import JsonLines, PlainLines, name_request

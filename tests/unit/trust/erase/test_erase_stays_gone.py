@@ -65,23 +65,6 @@ def test_conversations_go_on_without_what_was_forgotten(memory: Memory) -> None:
         log.add(SECRET, role="user")
 
 
-def test_a_log_is_loaded_without_what_was_forgotten(memory: Memory) -> None:
-    log = Conversation(memory, "monday")
-    log.extend(
-        [
-            {"role": "user", "content": SECRET},
-            {"role": "user", "content": OTHER},
-            {"role": "user", "content": "The weather is fine today"},
-        ]
-    )
-    log.summarise(keep=1, text="They talked.")
-    kept = log.export()
-    log.clear()
-    memory.forget(memory.remember({"role": "user", "content": SECRET}).id)
-    assert log.load(kept) == 2
-    assert [message.content for message in log.messages()] == ["The weather is fine today"]
-
-
 def test_it_may_be_said_again_by_who_says_so(memory: Memory) -> None:
     memory.forget(memory.remember(SECRET).id)
     memory.remember(SECRET, again=True)

@@ -110,7 +110,6 @@ VIEWS: dict[str, Callable[[Memory], object]] = {
     "Conversation.trim": lambda m: _converse(m).trim(keep=0),
     "Conversation.summarise": lambda m: _converse(m).summarise(keep=0),
     "Conversation.clear": lambda m: _converse(m).clear(),
-    "Conversation.load": lambda m: _converse(m).load(_converse(m).export()),
     "Semantic.add": lambda m: Semantic(m, scope=SCOPE).add("else", key="k"),
     "Semantic.set_importance": lambda m: Semantic(m, scope=SCOPE).set_importance(HELD, 0.9),
     "Semantic.forget": lambda m: Semantic(m, scope=SCOPE).forget(HELD),
@@ -119,9 +118,9 @@ VIEWS: dict[str, Callable[[Memory], object]] = {
     "Episodic.forget": lambda m: Episodic(m, scope=SCOPE).forget(HELD),
 }
 VIEWS_READ = {
-    Conversation: "messages records get window search containing count export",
+    Conversation: "messages records get window search containing count",
     Semantic: "get search similar all count",
-    Episodic: "get similar lessons before after around of_session count",
+    Episodic: "get similar lessons count",
 }
 
 

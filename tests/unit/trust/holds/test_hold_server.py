@@ -48,7 +48,6 @@ REST += [
     Request("POST", "/v1/forget", {"everything": True}),
     Request("POST", "/v1/feedback", {"ids": ["home"], "useful": False}),
     Request("POST", "/v1/load", "before"),
-    Request("POST", "/v1/facts/split", {"entity": "Ann", "sources": ["home"], "name": "Anna"}),
     Request("POST", "/v1/facts/merge", {"entity": "Ann", "others": ["Lisbon"]}),
 ]
 RELEASE = Request("DELETE", "/v1/memories/home/hold")

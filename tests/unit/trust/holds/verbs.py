@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from tests.making import Clock
 
 from eidet import Memory
 from eidet.core.draft import Draft
-from eidet.core.errors import BadInput
 from eidet.core.settings import Retention, Settings, Upkeep
 from eidet.graph.fact import Fact
 from eidet.models.embed.hashing import Hashing
@@ -96,11 +95,6 @@ def _background(case: Held) -> None:
             worker.nudge()
 
 
-def _fit(case: Held) -> None:
-    with suppress(BadInput):  # there is too little to learn from; to know that, it looked
-        case.memory.upkeep.fit()
-
-
 def _verify_receipt(case: Held) -> None:
     receipt = case.memory.forget("nobody").receipt
     assert receipt is not None
@@ -174,7 +168,6 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "upkeep.end_session": lambda c: c.memory.upkeep.end_session(SESSION, scope=SCOPE),
     "upkeep.unarchive": lambda c: c.memory.upkeep.unarchive(c.file("archive")),
     "upkeep.claim_archive": lambda c: c.memory.upkeep.claim_archive(c.file("archive")),
-    "upkeep.fit": _fit,
     "upkeep.detail": lambda c: c.memory.upkeep.detail(HELD, scope=SCOPE),
     "upkeep.unpin": lambda c: c.memory.upkeep.unpin(HELD, scope=SCOPE),  # it is not pinned
     "trust.review": lambda c: c.memory.trust.review(scope=SCOPE),
@@ -208,7 +201,6 @@ def _list_held(case: Held) -> Sequence[Fact]:
 
 FACTS_LEAVE: dict[str, Verb] = {f"facts.{name}": _on_facts(verb) for name, verb in FACT_VERBS.items()} | {
     "facts.retract, of the held": lambda c: c.memory.facts.retract(_list_held(c)[0], scope=SCOPE),
-    "facts.split, of the held": lambda c: c.memory.facts.split("Ann", sources=[HELD], name="B", scope=SCOPE),
     "facts.add, from the held": lambda c: c.memory.facts.add(
         "Ann", "likes", "tea", sources=[HELD], scope=SCOPE
     ),

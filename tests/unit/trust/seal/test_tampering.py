@@ -15,8 +15,7 @@ from typing import Any, Final
 import pytest
 
 from eidet.core.errors import Corrupt, EidetError
-from eidet.core.lossless import Original, pack_original
-from eidet.core.record import Event, Kind, Record, Tier, Trust
+from eidet.core.record import Event, Kind, Original, Record, Tier, Trust, pack_original
 from eidet.core.state import State
 from eidet.core.where import Where
 from eidet.store import Store, Transaction, verbs

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 
 import pytest
 from tests.making import Clock
-from tests.unit.upkeep.life.given import NOW
 
 from eidet import Memory, NotFound, Settings, Unavailable
 from eidet.core.record import Kind
@@ -207,14 +204,3 @@ def test_an_echo_of_what_was_recalled_says_so(clock: Clock) -> None:
         assert fresh.state is NO_STATE
         clock.days(1)
         assert memory.remember("Ann moved to Lisbon with her two dogs now", kind="message").state is NO_STATE
-
-
-def test_uses_are_logged_where_a_log_is_asked_for(tmp_path: Path, clock: Clock) -> None:
-    log = tmp_path / "uses.jsonl"
-    with Memory(embedder="hashing:64", settings=Settings(access_log=str(log)), clock=clock) as memory:
-        record = memory.remember("Ann moved to Lisbon")
-        memory.recall("Ann")
-        memory.recall("Ann")
-    assert [json.loads(line) for line in log.read_text().splitlines()] == [
-        {"scope": "default", "id": record.id, "at": NOW, "count": 2}
-    ]

@@ -8,7 +8,6 @@ import { Memories } from "./views/memories.js";
 import { Timeline } from "./views/timeline.js";
 import { Review } from "./views/review.js";
 import { Facts } from "./views/facts.js";
-import { MapView } from "./views/map.js";
 import { Health } from "./views/health.js";
 
 const VIEWS = [
@@ -18,7 +17,6 @@ const VIEWS = [
   { path: "review", name: "Review", view: Review, tells: "What waits until you approve, edit or reject it." },
   { path: "timeline", name: "Timeline", view: Timeline, tells: "What was written and recalled, from years down to minutes." },
   { path: "facts", name: "Facts", view: Facts, tells: "Who and what is known, how it hangs together, and what changed." },
-  { path: "map", name: "Map", view: MapView, tells: "Every memory as a point: what is alike lies close together." },
   { path: "health", name: "Health", view: Health, tells: "How well recalls do, what lies unused, and what upkeep would change." },
 ];
 const POLL = 2000;

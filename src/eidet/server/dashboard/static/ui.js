@@ -46,7 +46,6 @@ const PATHS = {
   memories: "M4 6h16M4 12h16M4 18h10",
   timeline: "M4 19V9M9 19V5M14 19v-8M19 19V7M3 21h18",
   facts: "M6 7a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM12 21a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM7.8 5.6 16 6.8M7 6.8l4.2 10.3M16.9 8.6 13 17.2",
-  map: "M5 6h.01M9 4h.01M7 10h.01M13 8h.01M18 5h.01M16 12h.01M20 10h.01M11 14h.01M6 17h.01M14 18h.01M19 17h.01M10 20h.01",
   health: "M3 12h4l2-6 4 12 2.5-8 1.5 2h4",
   sun: "M12 17a5 5 0 1 0 0-10 5 5 0 0 0 0 10zM12 1v2M12 21v2M4 4l1.5 1.5M18.5 18.5 20 20M1 12h2M21 12h2M4 20l1.5-1.5M18.5 5.5 20 4",
   moon: "M21 13a9 9 0 1 1-10-10 7 7 0 0 0 10 10z",
@@ -59,9 +58,8 @@ const PATHS = {
   star: "M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.9L12 16.9l-5.2 2.8 1-5.9L3.5 9.7l5.9-.8z",
 };
 export function Icon({ name, filled }) {
-  const bold = name === "map" ? 2.6 : 1.7;
   return html`<svg viewBox="0 0 24 24" width="18" height="18" fill=${filled ? "currentColor" : "none"} stroke="currentColor"
-    stroke-width=${bold} stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
+    stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
 }
 
 // Time and numbers.

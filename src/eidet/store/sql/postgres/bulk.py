@@ -15,8 +15,8 @@ from ...pushdown import untold
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
+from ..relational import SqlTransaction
 from ..rows import KINDS, TABLES, VALUE_TABLES, ValueTable, select_held
-from ..transaction import SqlTransaction
 from .json_sql import PostgresJson
 from .text import array_of
 

@@ -1,0 +1,60 @@
+"""Model files that come with a package, and models that are loaded once per process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeVar
+
+from ..core.errors import Corrupt, EidetError, Misconfigured
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedFile:
+    """A file of a package, and the SHA-256 digest of its content in the release that Eidet depends on.
+
+    `absent` makes the error for a package that is not installed; `mend` is the command that mends it.
+    """
+
+    package: str
+    path: str
+    digest: str
+    mend: str
+    absent: Callable[[], EidetError]
+
+    def read(self) -> bytes:
+        """The bytes of the file; `Corrupt` if they are not those of that release."""
+        path = self.folder() / self.path
+        if not path.is_file():
+            raise Misconfigured(f"the package {self.package} lacks {self.path}; {self.mend}")
+        content = path.read_bytes()
+        if (found := sha256(content).hexdigest()) != self.digest:
+            raise Corrupt(
+                f"{path} is damaged or of an unknown version (sha256 {found}, not {self.digest}); {self.mend}"
+            )
+        return content
+
+    def folder(self) -> Path:
+        """Where the package is. It is not imported: only its data is wanted."""
+        spec = find_spec(self.package)
+        if spec is None or not spec.submodule_search_locations:
+            raise self.absent()
+        return Path(spec.submodule_search_locations[0])
+
+
+def load_once(load: Callable[[], T]) -> Callable[[], T]:
+    """Makes a function that loads a model once per process, for whoever asks first; the others wait."""
+    lock, cached = threading.Lock(), cache(load)
+
+    def load_locked() -> T:
+        with lock:
+            return cached()
+
+    return load_locked
