@@ -2,7 +2,7 @@
 
     python bench/precision.py --port 8090 [--least 0.2]
 
-In a checkout of the benchmark, `providers.config.json` gets the line
+In a checkout of the benchmark, with Node 22 and after `npm ci`, `providers.config.json` gets the line
 "eidet": {"envVar": "EIDET_URL", "defaultUrl": "http://localhost:8090", "seedDelayMs": 0}, and then
 
     MEMORY_PROVIDER=eidet RESEED=true npx ava src/retrieval.external.eval.test.ts
@@ -10,8 +10,7 @@ In a checkout of the benchmark, `providers.config.json` gets the line
 A belief is one record in the scope of its user and domain; nothing else is told to Eidet. Without `--least`
 hits are shown as `recall` shows them by default.
 
-Published there (mean precision / recall of 77 cases): tenure 1.00 / 1.00 (its maker), open-knowledge-format
-.47 / .91, supermemory .22 / .71, agentmemory .17 / .97, zep .09 / .95, vectors .09 / 1.00, mem0 .06 / .99.
+The figures, beside those that others publish there, are in bench/notes/scoreboard.md.
 """
 
 from __future__ import annotations

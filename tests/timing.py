@@ -14,12 +14,12 @@ ATTEMPTS = 6
 PATIENCE = 120.0  # seconds; only what never happens takes as long
 
 
-def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """Waits until something is so."""
+def until(true: Callable[[], object], seconds: float = PATIENCE, *, pause: float = 0.005) -> None:
+    """Waits until something is so; what is costly to ask is asked with longer pauses."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.005)
+        time.sleep(pause)
 
 
 def within(seconds: float, do: Callable[[], T]) -> T:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .trust.erase.absence import Absence
     from .trust.privacy import Policy
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "aio": ("AsyncMemory",),

@@ -104,6 +104,10 @@ def open_parts(
 ) -> tuple[Parts, AuditLog | None]:
     """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
     _check_clock(clock)
+    if settings.ranking is not None:
+        from .recall.model import load_weights
+
+        load_weights(settings.ranking)  # an unknown one is refused before anything is opened
     store = open_store(place, settings)
     archive = traits_of(store).archive
     if settings.upkeep.archive is None and archive:

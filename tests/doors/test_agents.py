@@ -28,7 +28,6 @@ from eidet.compat.agents import (
     SemanticMemory,
     WorkingMemory,
 )
-from eidet.compat.messages import BaseMemoryStore
 from eidet.core.errors import BadInput, Misconfigured
 from eidet.text.tokens import Words
 
@@ -127,19 +126,6 @@ def test_the_fields_can_be_given_set_and_changed_in_place(place: Path | None) ->
     assert json.dumps(working.results) == '{"b": 2}'
     assert repr(working).startswith("WorkingMemory(task='t', task_id='12345678', results={'b': 2}")
     working.close()
-
-
-@pytest.mark.point(2, 112)
-def test_working_memory_outlives_a_restart(tmp_path: Path) -> None:
-    first = WorkingMemory(memory=tmp_path / "m.db", session_id="s")
-    first.set_task("book a flight")
-    first.add_result("price", 120)
-    first.close()
-    again = WorkingMemory(memory=tmp_path / "m.db", session_id="s")
-    assert (again.task, again.results) == ("book a flight", {"price": 120})
-    other = WorkingMemory(memory=again.memory, session_id="other")
-    assert other.task == ""
-    again.close()
 
 
 def talked(count: int, **how: Any) -> ConversationMemory:
@@ -305,16 +291,6 @@ def test_a_bad_import_changes_nothing(memory: Memory) -> None:
     assert conversation.summary == "They met."
 
 
-def test_a_conversation_outlives_a_restart_and_is_that_of_the_other_door(tmp_path: Path) -> None:
-    first = talked(3, memory=tmp_path / "m.db", session_id="s")
-    first.close()
-    again = ConversationMemory(memory=tmp_path / "m.db", session_id="s")
-    assert said(again) == ["Message 0", "Message 1", "Message 2"]
-    through = BaseMemoryStore(memory=again.memory, session_id="s")
-    assert run(through.get_history()) == list(again.messages)
-    again.close()
-
-
 @pytest.mark.parametrize("wrong", [{"max_messages": 0}, {"max_tokens": -5}, {"summarize_threshold": "many"}])
 def test_limits_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
@@ -402,25 +378,6 @@ def test_what_is_learned_twice_is_there_twice_unless_asked(memory: Memory) -> No
     first, second, third = run(work())
     assert first != second
     assert third in (first, second)
-
-
-def test_facts_outlive_a_restart_and_are_those_of_the_memory(tmp_path: Path) -> None:
-    async def first() -> str:
-        semantic = SemanticMemory(vowels, memory=tmp_path / "m.db")
-        id = await semantic.add("aaa", metadata={"n": 1})
-        semantic.close()
-        return id
-
-    async def second() -> list[MemoryItem]:
-        semantic = SemanticMemory(vowels, memory=tmp_path / "m.db")
-        found = await semantic.search("a")
-        assert [record.text for record in semantic.memory.find(kinds="fact")] == ["aaa"]
-        semantic.close()
-        return found
-
-    id = run(first())
-    [item] = run(second())
-    assert (item.id, item.metadata["n"]) == (id, 1)
 
 
 def test_another_embedder_than_that_of_the_memory_is_refused(memory: Memory) -> None:

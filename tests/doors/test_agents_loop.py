@@ -115,24 +115,6 @@ def test_a_failed_task_is_an_experience_that_is_told_next_time(memory: Memory) -
     assert (episode.success, episode.action) == (False, ["upload"])
 
 
-@pytest.mark.point(2, 145)
-def test_the_system_outlives_a_restart(tmp_path: Path) -> None:
-    first = AgentMemorySystem(memory=tmp_path / "m.db")
-    run(first.learn("The wifi password is on the fridge"))
-    run(first.learn("Bananas are yellow"))
-    first.start_task("find the password")
-    first.close()
-    again = AgentMemorySystem(memory=tmp_path / "m.db")
-    context = run(again.get_relevant_context("what is the wifi password?", max_semantic_results=1))
-    assert context == (
-        "## Current Task Context\nCurrent Task: find the password\nCurrent Goal: find the password\n\n"
-        "## Relevant Knowledge\n- The wifi password is on the fridge"
-    )
-    other = AgentMemorySystem(memory=again.memory, scope="bob")
-    assert run(other.get_relevant_context("what is the wifi password?")) == ""
-    again.close()
-
-
 @pytest.mark.point(144)
 def test_a_memory_aware_prompt() -> None:
     system = AgentMemorySystem()

@@ -422,18 +422,6 @@ def test_settings_may_be_a_dict() -> None:
             AgentMemoryAPI(wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.point(200)
-def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
-    file = tmp_path / "agents.db"
-    with AgentMemoryAPI(memory=file) as api:
-        stored = api.store_agent_state("a", STATE, 1)
-    with AgentMemoryAPI(memory=str(file)) as api:
-        found = api.retrieve_state_by_id("a", stored)
-        assert found is not None
-        assert found["contents"] == STATE
-        assert api.agents() == ["a"]
-
-
 def test_a_memory_that_was_given_is_not_closed_by_the_door() -> None:
     memory = Memory()
     with AgentMemoryAPI(memory=memory) as api:

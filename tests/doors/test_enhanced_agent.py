@@ -183,12 +183,6 @@ class TestExperiences:
         assert (agent.forget(key), agent.forget(key)) == (True, False)
         assert agent.search("key") == []
 
-    def test_scopes_are_apart(self, memory: Memory) -> None:
-        ann, bob = (EnhancedAgentMemory(memory=memory, scope=name) for name in ("ann", "bob"))
-        ann.add_experience("Ann's secret is the blue door")
-        assert bob.recall("what is the secret?") == []
-        assert bob.add_experience("Bob's own") == "exp_0"
-
     @pytest.mark.point(1)
     def test_experiences_documents_and_messages_are_one_memory(self, memory: Memory) -> None:
         agent = EnhancedAgentMemory(memory=memory)
@@ -239,15 +233,6 @@ class TestMessages:
             agent.add_message("user", f"message {at}")
         lines = agent.get_recent_messages().split("\n")
         assert lines == [f"user: message {at}" for at in range(5, 15)]
-
-    def test_messages_of_a_session_are_there_after_a_restart(self, tmp_path: Path) -> None:
-        with EnhancedAgentMemory(memory=tmp_path / "a.db", session_id="monday") as memory:
-            memory.add_message("user", "Hello")
-        with EnhancedAgentMemory(memory=tmp_path / "a.db", session_id="monday") as memory:
-            memory.add_message("user", "Again")
-            assert memory.get_recent_messages() == "user: Hello\nuser: Again"
-        with EnhancedAgentMemory(memory=tmp_path / "a.db") as memory:
-            assert memory.get_recent_messages() == ""
 
     def test_messages_that_were_loaded_are_not_in_the_way_of_new_ones(self, tmp_path: Path) -> None:
         with EnhancedAgentMemory(memory=tmp_path / "a.db", session_id="s") as memory:
@@ -343,18 +328,6 @@ class TestOldCalls:
             one.complete(success=True)
         assert {id: t.status for id, t in agent.tasks.items()} == {"t1": "completed"}
 
-    @pytest.mark.point(23)
-    def test_tool_calls_and_state_survive_a_restart_in_their_session(self, tmp_path: Path) -> None:
-        with EnhancedAgentMemory(memory=tmp_path / "a.db", session_id="s") as agent:
-            agent.add_tool_call("search", {"q": "x"}, "found")
-            agent.update_state("page", 3)
-        with EnhancedAgentMemory(memory=tmp_path / "a.db", session_id="s") as agent:
-            assert [call.result for call in agent.tool_call_history] == ["found"]
-            assert agent.get_state("page") == 3
-        with EnhancedAgentMemory(memory=tmp_path / "a.db", session_id="other") as agent:
-            assert agent.tool_call_history == []
-            assert agent.get_state("page", "none") == "none"
-
     def test_what_a_tool_returns_need_not_be_json(self, agent: EnhancedAgentMemory) -> None:
         agent.add_tool_call("read", {"path": Path("a.txt")}, {1, 2} and object)
         [call] = agent.tool_call_history
@@ -371,13 +344,6 @@ class TestOldCalls:
         assert agent.long_term.get("exp_0") == "kept"
         agent.add_message("user", "again")
         assert agent.get_recent_messages() == "user: again"
-
-    def test_tool_calls_are_found_by_the_native_verbs(self, memory: Memory) -> None:
-        EnhancedAgentMemory(memory=memory, session_id="s").add_tool_call(
-            "weather", {"city": "Lisbon"}, "sunny"
-        )
-        [record] = memory.find(kinds="action", session="s")
-        assert record.text == 'weather({"city": "Lisbon"}) -> sunny'
 
 
 class TestStoresOfYourOwn:
@@ -517,11 +483,6 @@ class TestFigures:
 
 
 class TestClosing:
-    def test_a_memory_that_was_given_is_left_open(self, memory: Memory) -> None:
-        with EnhancedAgentMemory(memory=memory) as agent:
-            agent.add_experience("kept")
-        assert memory.count() == 1
-
     def test_a_memory_of_its_own_is_closed(self, tmp_path: Path) -> None:
         with EnhancedAgentMemory(memory=tmp_path / "a.db") as agent:
             pass

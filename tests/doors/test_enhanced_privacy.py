@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from eidet import Memory
-from eidet.compat.enhanced import EnhancedAgentMemory, SqliteStore, VectorMemoryStore
-from eidet.compat.manager import ConversationContext, MemoryConfig, Message
+from eidet.compat.enhanced import EnhancedAgentMemory
+from eidet.compat.manager import MemoryConfig
 from eidet.core.errors import EidetError, Misconfigured
 
 MAIL = "ann.smith@example.com"
@@ -33,16 +32,6 @@ def test_personal_data_is_stripped_before_it_is_written(tmp_path: Path) -> None:
     assert MAIL.encode() not in written(tmp_path)
 
 
-@pytest.mark.point(26)
-def test_the_same_for_conversations(tmp_path: Path) -> None:
-    config = MemoryConfig(memory=tmp_path / "a.db", privacy="redact")
-    context = ConversationContext("c", config)
-    asyncio.run(context.add_message(Message("user", f"My address is {MAIL}")))
-    assert MAIL not in (context.history.messages[0].content or "")
-    config.close()
-    assert MAIL.encode() not in written(tmp_path)
-
-
 @pytest.mark.point(27)
 def test_a_key_seals_what_is_on_the_disk(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
@@ -55,27 +44,6 @@ def test_a_key_seals_what_is_on_the_disk(tmp_path: Path) -> None:
         assert memory.recall("password of the harbour", 1)[0][1] == "The password of the harbour is Moby Dick"
     with pytest.raises(EidetError):
         EnhancedAgentMemory(persistent=True, path=path, key=bytes(32)).recall("password")
-
-
-@pytest.mark.point(27)
-@pytest.mark.parametrize("kind", [SqliteStore, VectorMemoryStore])
-def test_single_stores_can_be_sealed_too(tmp_path: Path, kind: type[SqliteStore]) -> None:
-    with kind(memory=tmp_path / "s.db", key=KEY) as store:
-        store.add("k", "Moby Dick", {"whale": "white"})
-    assert b"Moby" not in written(tmp_path)
-    with kind(memory=tmp_path / "s.db", key=KEY) as store:
-        assert (store.get("k"), store.meta["k"]) == ("Moby Dick", {"whale": "white"})
-
-
-@pytest.mark.point(27)
-def test_the_same_for_conversations_with_a_key(tmp_path: Path) -> None:
-    config = MemoryConfig(memory=tmp_path / "a.db", key=KEY)
-    asyncio.run(ConversationContext("c", config).add_message(Message("user", "Call me Ishmael")))
-    config.close()
-    assert b"Ishmael" not in written(tmp_path)
-    assert [m.content for m in ConversationContext("c", config).history] == ["Call me Ishmael"]
-    config.close()
-    assert repr(KEY) not in repr(config)
 
 
 def test_neither_can_be_said_of_a_memory_that_is_open_already() -> None:

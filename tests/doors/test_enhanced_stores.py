@@ -192,11 +192,6 @@ class TestInMemoryStore:
         assert store.search("world", top_k=1) == [("a", "Hello World", 1.0)]
         assert store.search("nothing") == []
 
-    def test_two_stores_know_nothing_of_each_other(self) -> None:
-        one, other = InMemoryStore(), InMemoryStore()
-        one.add("a", "alpha")
-        assert other.get("a") is None
-
     def test_stores_of_one_memory_are_told_apart_by_name_and_scope(self, memory: Memory) -> None:
         one = InMemoryStore(memory=memory, name="one")
         two = InMemoryStore(memory=memory, name="two")
@@ -207,24 +202,12 @@ class TestInMemoryStore:
         assert one.forget("k")
         assert (two.get("k"), three.get("k")) == ("text 1", "text 2")
 
-    def test_closing_leaves_a_memory_that_was_given_open(self, memory: Memory) -> None:
-        with InMemoryStore(memory=memory) as store:
-            store.add("k", "kept")
-        assert store.get("k") == "kept"
-
     def test_a_store_seen_by_meaning_is_not_closed_with_the_view(self) -> None:
         store = InMemoryStore()
         store.add("k", "the cat sat on the mat")
         with VectorMemoryStore.over(store) as seen:
             assert seen.search("feline", 1)[0][0] == "k"
         assert store.get("k") == "the cat sat on the mat"
-
-    def test_what_a_store_holds_is_found_by_the_native_verbs(self, memory: Memory) -> None:
-        InMemoryStore(memory=memory).add("k", "Ann lives in Lisbon", {"importance": 8})
-        [hit] = memory.recall("where does Ann live?")
-        assert (hit.text, hit.record.importance, hit.record.meta["importance"]) == (
-            "Ann lives in Lisbon", 0.8, 8,
-        )  # fmt: skip
 
 
 class TestSqliteStore:

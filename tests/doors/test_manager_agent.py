@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from eidet import Memory
 from eidet.compat.manager import Agent, ConversationContext, MemoryConfig, MemoryEntry, MemoryTypes, Message
 from eidet.core.errors import BadInput, Unavailable
 from eidet.models.llm import Request
@@ -82,14 +81,6 @@ class TestTheLoop:
             context = ConversationContext(f"about {question} {wanted}", config)
             assert asyncio.run(Agent(model.speak).respond(question, context)) == wanted
             config.close()
-
-    def test_another_scope_knows_nothing_of_it(self, model: Model, memory: Memory) -> None:
-        agent = Agent(model.speak)
-        ann = ConversationContext("c", MemoryConfig(memory=memory, scope="ann"))
-        bob = ConversationContext("c", MemoryConfig(memory=memory, scope="bob"))
-        asyncio.run(agent.respond("My sister Clara is a pilot.", ann))
-        assert asyncio.run(agent.respond("What is my sister's job?", bob)) == "I do not know your sister."
-        assert "Clara" not in str(model.asked[-1])
 
     @pytest.mark.point(52)
     def test_the_internal_generator_is_an_async_iterator_that_keeps_nothing(self, model: Model) -> None:

@@ -357,14 +357,6 @@ class TestWorking:
         assert "goal" not in two.working_memory
         assert found(two, "fly", "working") == []
 
-    @pytest.mark.point(66)
-    def test_it_is_there_after_a_restart(self, tmp_path: Path) -> None:
-        config = MemoryConfig(memory=tmp_path / "m.db")
-        MemoryManager(config, conversation_id="trip").working_memory["goal"] = "book a flight"
-        config.close()
-        assert MemoryManager(config, conversation_id="trip").working_memory["goal"].content == "book a flight"
-        config.close()
-
 
 class TestConversations:
     @pytest.mark.point(50, 51)
@@ -415,16 +407,6 @@ class TestConversations:
         with pytest.raises(BadInput, match="id"):
             ConversationContext(id, MemoryConfig())
 
-    @pytest.mark.point(64)
-    def test_a_conversation_goes_on_after_a_restart(self, tmp_path: Path) -> None:
-        config = MemoryConfig(memory=tmp_path / "m.db")
-        asyncio.run(ConversationContext("c-1", config).add_message(Message("user", "My name is Ann")))
-        config.close()
-        context = ConversationContext("c-1", config)
-        assert [m.content for m in context.history] == ["My name is Ann"]
-        assert [e.content for e in context.memory.short_term_buffer] == ["My name is Ann"]
-        config.close()
-
     @pytest.mark.point(65)
     def test_what_was_told_in_one_conversation_is_found_in_another(self, config: MemoryConfig) -> None:
         first, second = ConversationContext("c-1", config), ConversationContext("c-2", config)
@@ -434,15 +416,6 @@ class TestConversations:
         assert found(second.memory, "what is my sister's job?", "short_term") == []
         assert found(second.memory, "what is my sister's job?", "long_term") == ["My sister Clara is a pilot"]
         assert "Clara" in found(second.memory, "what is my sister's job?", "episodic")[0]
-
-    @pytest.mark.point(65)
-    def test_scopes_learn_nothing_from_each_other(self, memory: Memory) -> None:
-        ann = ConversationContext("c", MemoryConfig(memory=memory, scope="ann"))
-        bob = ConversationContext("c", MemoryConfig(memory=memory, scope="bob"))
-        asyncio.run(ann.add_message(Message("user", "My sister Clara is a pilot")))
-        for kind in ALL_TYPES:
-            assert found(bob.memory, "what is my sister's job?", kind) == []
-        assert len(bob.history) == 0
 
     def test_two_configs_share_nothing_unless_a_memory_is_given(self) -> None:
         first, second = ConversationContext("c", MemoryConfig()), ConversationContext("c", MemoryConfig())
@@ -526,12 +499,6 @@ class TestUpkeep:
         [record] = config.open().find(kinds="fact")
         assert len(record.vector or b"") == 4 * len(asyncio.run(manager._get_embedding("x")))
         config.close()
-
-    def test_closing_leaves_a_given_memory_open(self, memory: Memory) -> None:
-        manager = MemoryManager(MemoryConfig(memory=memory))
-        manager.close()
-        add(manager, "still there", "long_term")
-        assert memory.count() == 1
 
 
 @pytest.mark.point(76)

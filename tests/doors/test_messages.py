@@ -154,26 +154,6 @@ def test_the_window_is_the_newest_that_fit_and_at_least_one() -> None:
         run(store.get_context_window(max_tokens=0))
 
 
-@pytest.mark.point(2, 108)
-def test_messages_in_a_file_outlive_the_store(tmp_path: Path) -> None:
-    async def first() -> None:
-        async with FileMemoryStore(tmp_path / "m.db") as store:
-            await store.add_message(user("I am Ann", metadata={"n": 1}))
-
-    async def second() -> list[Message]:
-        async with FileMemoryStore(tmp_path / "m.db", max_messages=2) as store:
-            await filled(store, 1)
-            before = await store.get_history()
-            await filled(store, 2)
-            assert store.current_count == 2
-            return before
-
-    run(first())
-    found = run(second())
-    assert contents(found) == ["I am Ann", "Message 0"]
-    assert found[0].metadata == {"n": 1}
-
-
 def test_a_closed_store_opens_again(tmp_path: Path) -> None:
     async def work() -> int:
         store = FileMemoryStore(tmp_path / "m.db")
@@ -185,15 +165,6 @@ def test_a_closed_store_opens_again(tmp_path: Path) -> None:
         return count
 
     assert run(work()) == 2
-
-
-def test_a_memory_of_the_user_is_not_closed(memory: Memory) -> None:
-    async def work() -> None:
-        async with BaseMemoryStore(memory=memory) as store:
-            await filled(store, 1)
-
-    run(work())
-    assert memory.count() == 1
 
 
 @pytest.mark.point(88, 89)

@@ -11,7 +11,7 @@ from tests.making import Clock
 
 from eidet import Memory
 from eidet.compat.api import AgentMemoryAPI
-from eidet.compat.enhanced import EnhancedAgentMemory, InMemoryStore, MemoryStore, RedisStore
+from eidet.compat.enhanced import InMemoryStore, RedisStore
 from eidet.compat.manager import MemoryConfig, MemoryManager
 from eidet.compat.messages import BaseMemoryStore, Message
 from eidet.store import verbs
@@ -34,29 +34,6 @@ def memory(url: str) -> Iterator[Memory]:
 def test_every_kind_of_store_is_offered_under_the_scheme_of_its_url(name: str) -> None:
     (entry,) = entry_points(group="eidet.stores").select(name=name)
     assert callable(entry.load())
-
-
-@pytest.mark.point(4)
-def test_the_same_program_runs_on_every_server(url: str) -> None:
-    with EnhancedAgentMemory(memory=url) as agent:
-        agent.long_term.add("home", "Ann lives in Lisbon", {"importance": 7})
-    with EnhancedAgentMemory(memory=url) as agent:
-        assert agent.long_term.get("home") == "Ann lives in Lisbon"
-        assert agent.memory.recall("where does Ann live?")[0].text == "Ann lives in Lisbon"
-
-
-@pytest.mark.point(4, 10)
-def test_a_store_of_texts_is_one_on_a_server_too(url: str) -> None:
-    store = InMemoryStore(memory=url) if url.startswith("postgres") else RedisStore(url)
-    with store:
-        assert isinstance(store, MemoryStore)
-        store.add("b", "Second", {"importance": 3})
-        store.add("a", "First text")
-        store.add("b", "Second, changed")
-        assert list(store.data.items()) == [("b", "Second, changed"), ("a", "First text")]
-        assert store.meta["b"] == {"importance": 3}
-        assert store.search("FIRST") == [("a", "First text", 1.0)]
-        assert (store.forget("a"), store.forget("a"), store.get("a")) == (True, False, None)
 
 
 @pytest.mark.point(10)
@@ -147,14 +124,3 @@ def test_what_one_door_wrote_every_other_door_finds(memory: Memory) -> None:
     assert [m.content for m in Conversation(memory, "s", scope="ann").messages()] == [
         "My cat is called Minka"
     ]
-
-
-@pytest.mark.point(4)
-def test_a_second_program_on_the_server_sees_each_write(url: str) -> None:
-    with Memory(url) as one, Memory(url) as other:
-        for n in range(5):
-            record = one.remember(f"fact number {n} of the day")
-            assert other.recall(f"fact number {n}", limit=1)[0].id == record.id
-            other.revise(record.id, text=f"changed {n} by the other")
-            assert (found := one.get(record.id)) is not None
-            assert found.text == f"changed {n} by the other"

@@ -52,7 +52,7 @@ def await_served(memory: Memory) -> None:
         told = index_of(memory)
         return bool(told["server_scopes"]) and not told["copying"]
 
-    until(is_served)
+    until(is_served, pause=0.1)
 
 
 def check_complete(memory: Memory, url: str, numbers: Iterable[int | str]) -> None:

@@ -16,7 +16,7 @@ from tests.faults.nursery import Child, Nursery
 from tests.making import rounds
 
 PROCESSES = 4
-SECONDS = rounds(6, 20)
+SECONDS = rounds(2.5, 20)
 LISTENING_SECONDS = 60
 
 

@@ -75,14 +75,6 @@ def fussy(tmp_path: Path) -> Iterator[Fussy]:
     made.store.close()
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Pair]:
-    made = Pair(tmp_path)
-    yield made
-    made.short.off = made.long.off = False
-    made.store.close()
-
-
 def queued(pair: Pair, *ids: str, back: bool = True) -> None:
     pair.short.off = True
     for id in ids:

@@ -100,7 +100,7 @@ def await_served(index: PgvectorIndex) -> None:
         index.search(asked())
         return bool(index.stats()["server_scopes"]) and not index.stats()["copying"]
 
-    until(is_served)
+    until(is_served, pause=0.1)
 
 
 DAMAGE = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -19,17 +19,9 @@ from tests.servers.proxy import Proxy
 from tests.timing import ATTEMPTS, until
 
 from eidet import Memory
-from eidet.core.errors import Unavailable
 from eidet.net.retry import RetryPolicy
 
 QUICK = RetryPolicy(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
-
-
-@pytest.fixture
-def proxy(postgres: Postgres) -> Iterator[Proxy]:
-    proxy = Proxy(postgres.port)
-    yield proxy
-    proxy.stop()
 
 
 @pytest.fixture
@@ -57,23 +49,6 @@ def opening(address: str, proxy: Proxy, retry_policy: RetryPolicy) -> Iterator[M
 @pytest.fixture
 def patient(behind: str, proxy: Proxy) -> Iterator[Memory]:
     yield from opening(behind, proxy, memories.PATIENT)
-
-
-VERBS: dict[str, Callable[[Memory], object]] = {
-    "recall": lambda memory: memory.recall(text(7), scope=SCOPE),
-    "recall filtered": lambda memory: memory.recall(text(7), scope=SCOPE, who="Ann"),
-    "recall another scope": lambda memory: memory.recall("parcel", scope="other"),
-    "context": lambda memory: memory.context(text(7), scope=SCOPE, budget=200),
-    "remember": lambda memory: memory.remember(text("new"), scope=SCOPE),
-    "check": lambda memory: memory.admin.check(),
-}
-
-
-def took(memory: Memory, verb: str) -> float:
-    started = time.monotonic()
-    with pytest.raises(Unavailable):
-        VERBS[verb](memory)
-    return time.monotonic() - started
 
 
 @pytest.mark.parametrize("after", [0, 400, 2_500])

@@ -89,22 +89,6 @@ def test_a_lost_answer_to_a_write_does_not_write_twice(s3: S3, proxy: Proxy, buc
     assert archive.verify() == []
 
 
-def test_while_a_server_is_down_it_is_not_asked_again_and_again(s3: S3, proxy: Proxy, bucket: str) -> None:
-    retry_policy = RetryPolicy(deadline_seconds=0.5, break_after=2, rest_seconds=30.0)
-    archive = S3Archive(s3.url(bucket, port=proxy.port), retry_policy=retry_policy)
-    proxy.refuse()
-    for _ in range(3):
-        with pytest.raises(Unavailable):
-            archive.names()
-    before = archive.health()
-    with pytest.raises(Unavailable, match="asked again in"):
-        archive.names()
-    after = archive.health()
-    assert after["failures"] == before["failures"], "it was not asked"
-    assert after["retries"] == before["retries"]
-    assert after["state"] == "down"
-
-
 def test_keys_that_are_missing_are_asked_for(s3: S3, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)

@@ -73,32 +73,6 @@ def make(tmp_path: Path) -> Iterator[Callable[..., Sealed]]:
         each.memory.close()
 
 
-def test_what_waits_in_the_outbox_is_sealed(make: Callable[..., Sealed]) -> None:
-    sealed = make()
-    sealed.memory.remember("Ann was born in Lisbon", id="long", tier="long")
-    sealed.short.off = True
-    sealed.memory.remember("Ann works at the harbour", id="x", data={"town": "Porto"}, who="violin")
-    sealed.memory.remember("Ann works at the harbour, still", id="x", meta={"likes": "orchard"})
-    (file,) = (sealed.folder / "long.db-outbox").glob("*.db")
-    assert file.stat().st_size > 0
-    found = sealed.bytes()
-    assert [word for word in WORDS if word in found] == []
-    assert {hit.id for hit in sealed.memory.recall("Ann")} == {"long", "x"}
-    record = sealed.memory.get("x")
-    assert record is not None
-    assert (record.text, record.meta["likes"]) == ("Ann works at the harbour, still", "orchard")
-    sealed.short.off = False
-    sealed.wait()
-    assert sealed.memory.count() == 2
-    sealed.store.mend()
-    assert (sealed.memory.count(), sealed.store.health()["outbox"]["waiting"]) == (2, 0)
-    assert [word for word in WORDS if word in sealed.bytes()] == []
-    told = sealed.memory.history("x")
-    assert [(event.what, event.version) for event in told] == [("created", 1), ("revised", 2)]
-    assert told[1].before is not None
-    assert told[1].before["text"] == "Ann works at the harbour"
-
-
 def test_keys_that_were_just_made_serve_while_the_long_store_is_down(tmp_path: Path) -> None:
     """The long store keeps them, and what belongs into the short one is written without asking it."""
     long = Switch(SqliteStore(tmp_path / "long.db"))
@@ -111,17 +85,6 @@ def test_keys_that_were_just_made_serve_while_the_long_store_is_down(tmp_path: P
     assert store.read("a", ["x", "z"]) == [revised, new]
     long.off = False
     store.close()
-
-
-def test_what_a_dead_process_left_is_opened_by_the_next_with_the_key(make: Callable[..., Sealed]) -> None:
-    one = make()
-    one.memory.remember("Ann was born in Lisbon", tier="long")
-    one.short.off = True
-    one.memory.remember("Ann works at the harbour", id="x")
-    one.memory.close()
-    other = make()
-    assert other.memory.get("x").text == "Ann works at the harbour"  # type: ignore[union-attr]
-    assert other.store.health()["outbox"]["waiting"] == 0
 
 
 def test_a_move_keeps_what_the_history_tells_and_shows_no_word(make: Callable[..., Sealed]) -> None:
@@ -141,28 +104,6 @@ def test_a_move_keeps_what_the_history_tells_and_shows_no_word(make: Callable[..
     memory.revise("x", tier="short")
     assert memory.history("x")[:3] == before
     assert memory.upkeep.restore("x").text == "Ann lives by the harbour"
-    assert [word for word in WORDS if word in sealed.bytes()] == []
-
-
-def test_what_waited_becomes_the_next_version_of_what_is_there(make: Callable[..., Sealed]) -> None:
-    sealed = make()
-    sealed.memory.remember("Ann works at the harbour", id="x", agent="ann")
-    sealed.short.off = True
-    sealed.now += 60
-    for text in ("Ann plays the violin", "Ann has an orchard"):
-        sealed.memory.remember(text, id="x", agent="bob")
-    sealed.short.off = False
-    sealed.wait()
-    sealed.store.mend()
-    record = sealed.memory.get("x")
-    assert record is not None
-    assert (record.text, record.version, record.created) == ("Ann has an orchard", 3, NOW)
-    told = sealed.memory.history("x")
-    assert [(event.what, event.version) for event in told] == [("created", 1), ("revised", 2), ("revised", 3)]
-    assert told[0].by == "ann"
-    said = [event.before["text"] for event in told if event.before]
-    assert said == ["Ann works at the harbour", "Ann plays the violin"]
-    assert sealed.memory.admin.check() == []
     assert [word for word in WORDS if word in sealed.bytes()] == []
 
 
@@ -213,16 +154,3 @@ def test_each_change_is_in_the_audit_log_while_a_store_is_away(make: Callable[..
     assert all(f'"{id}"' in told for id in ("long", "waits"))
     assert memory.admin.health()["store"]["short"]["state"] == "up"
     assert [word for word in WORDS if word in sealed.bytes()] == []
-
-
-def test_a_sealed_memory_says_what_it_does_without(make: Callable[..., Sealed]) -> None:
-    sealed = make()
-    sealed.memory.remember("Ann was born in Lisbon", tier="long")
-    sealed.memory.remember("Ann works at the harbour")
-    sealed.short.off = True
-    for query in ("Ann", ""):
-        hits = sealed.memory.recall(query, explain=True)
-        assert len(hits) == 1
-        assert hits.trace is not None
-        assert any("short store is down" in note for note in hits.trace.notes)
-    assert sealed.memory.admin.health()["state"] == "degraded"

@@ -243,13 +243,6 @@ def running_with_idle() -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture
-def proxy(postgres: Postgres) -> Iterator[Proxy]:
-    proxy = Proxy(postgres.port)
-    yield proxy
-    proxy.stop()
-
-
 def test_without_its_database_it_says_so_and_recovers(proxy: Proxy, postgres_emptied: str) -> None:
     name = postgres_emptied.rpartition("/")[2]
     place = f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}?eidet_deadline_seconds=1"

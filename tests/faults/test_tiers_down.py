@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.faults.nursery import Nursery
-from tests.faults.tiers import Pair, fill_the_disk, move_and_die, queue_and_die
+from tests.faults.tiers import Pair, Switch, fill_the_disk, move_and_die, queue_and_die
 
 from eidet.core.errors import Unavailable
 from eidet.core.record import Tier
@@ -16,14 +17,18 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.store import Erasure, verbs
 from eidet.store.contract import NOW, fact
+from eidet.store.sql.sqlite import SqliteStore
 
 ALL = Where()
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Pair]:
-    made = Pair(tmp_path)
+@pytest.fixture(params=[None, bytes(range(32))], ids=["plain", "sealed"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Pair]:
+    """A pair for a memory; if that is sealed, no file of it ever shows what it was told."""
+    made = Pair(tmp_path, request.param)
     yield made
+    files = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert (b"Ann" in files or b"Bob" in files or b"Eve" in files) == (request.param is None)
     made.short.off = made.long.off = False
     made.store.close()
 
@@ -37,20 +42,20 @@ def count_waiting(pair: Pair) -> int:
     return waiting
 
 
-def test_reading_answers_from_the_rest_and_says_so(pair: Pair) -> None:
-    memory = pair.memory()
+def test_reading_answers_from_the_rest_and_says_so(kept: Pair) -> None:
+    memory = kept.memory()
     memory.remember("Ann lives in Lisbon", id="old", tier="long")
     memory.remember("Ann has a green bicycle", id="new")
     assert {hit.id for hit in memory.recall("Ann")} == {"old", "new"}
-    pair.short.off = True
+    kept.short.off = True
     hits = memory.recall("Ann", explain=True)
     assert [hit.id for hit in hits] == ["old"]
     assert hits.trace is not None
     assert any("short store is down" in note for note in hits.trace.notes)
     assert memory.admin.stats()["stores"]["short"]["state"] == "down"
     assert (memory.count(), [r.id for r in memory.find()], memory.get("new")) == (1, ["old"], None)
-    pair.short.off = False
-    pair.wait()
+    kept.short.off = False
+    kept.wait()
     hits = memory.recall("Ann", explain=True)
     assert {hit.id for hit in hits} == {"old", "new"}
     assert hits.trace is not None
@@ -72,23 +77,25 @@ def test_an_index_made_meanwhile_is_not_kept(pair: Pair, tmp_path: Path) -> None
     again.store.close()
 
 
-def test_writes_wait_for_their_store_and_can_be_read_meanwhile(pair: Pair) -> None:
-    memory = pair.memory()
+def test_writes_wait_for_their_store_and_can_be_read_meanwhile(kept: Pair) -> None:
+    memory = kept.memory()
     memory.remember("Bob likes tea", id="before")
-    pair.short.off = True
+    kept.short.off = True
     memory.remember("Bob likes coffee", id="waits")
+    memory.remember("Bob likes coffee, black", id="waits")
     memory.remember("Bob was born in Porto", id="long", tier="long")
     assert memory.get("waits") is not None
     assert {hit.id for hit in memory.recall("Bob")} == {"waits", "long"}
     assert memory.admin.stats()["stores"]["outbox"]["waiting"] == 1
-    pair.short.off = False
-    pair.wait()
+    kept.short.off = False
+    kept.wait()
     assert {hit.id for hit in memory.recall("Bob")} == {"before", "waits", "long"}
-    pair.store.mend()
+    kept.store.mend()
     assert {hit.id for hit in memory.recall("Bob")} == {"before", "waits", "long"}
     assert memory.admin.stats()["stores"]["outbox"]["waiting"] == 0
-    assert pair.short.read("default", ["waits"])[0] is not None
-    assert [event.what for event in memory.history("waits")] == ["created"]
+    assert kept.short.read("default", ["waits"])[0] is not None
+    told = [(event.what, event.before and event.before["text"]) for event in memory.history("waits")]
+    assert told == [("created", None), ("revised", "Bob likes coffee")]
 
 
 def test_what_waits_is_delivered_in_order(pair: Pair) -> None:
@@ -131,19 +138,19 @@ def test_what_cannot_wait_is_refused(pair: Pair) -> None:
     assert verbs.delete_where(pair.store, ALL, now=NOW) == ["x", "y"]
 
 
-def test_the_long_store_may_be_away_too(pair: Pair) -> None:
-    memory = pair.memory()
+def test_the_long_store_may_be_away_too(kept: Pair) -> None:
+    memory = kept.memory()
     memory.remember("Eve plays chess", id="long", tier="long")
     memory.remember("Eve is at home", id="short")
-    pair.long.off = True
+    kept.long.off = True
     memory.remember("Eve has a cold", id="new")
     memory.remember("Eve moved to Oslo", id="waits", tier="long")
     assert {hit.id for hit in memory.recall("Eve")} == {"short", "new", "waits"}
-    pair.long.off = False
-    pair.wait()
+    kept.long.off = False
+    kept.wait()
     assert {hit.id for hit in memory.recall("Eve")} == {"long", "short", "new", "waits"}
-    pair.store.mend()
-    assert pair.long.read("default", ["waits"])[0] is not None
+    kept.store.mend()
+    assert kept.long.read("default", ["waits"])[0] is not None
 
 
 def test_with_both_away_nothing_is_made_up(pair: Pair) -> None:
@@ -257,6 +264,35 @@ def test_what_a_dead_process_left_is_delivered_once(start: Nursery, tmp_path: Pa
     assert pair.store.read("a", ["3"])[0].text == "says 3 anew"  # type: ignore[union-attr]
     assert (verbs.count(pair.short, ALL), count_waiting(pair)) == (10, 0)
     assert [event.what for event in pair.store.history("a", "5")] == ["created"]
+    pair.store.close()
+
+
+class Overtaken(Switch):
+    """Right after its records were looked up, another process opens and mends the same stores."""
+
+    folder: Path | None = None
+
+    def read(self, *asked: Any) -> Any:
+        found = self.__getattr__("read")(*asked)
+        if self.folder is not None:
+            folder, self.folder = self.folder, None
+            Pair(folder).store.close()
+        return found
+
+
+class Late(Pair):
+    def opened(self, file: Path) -> Switch:
+        switch = Overtaken(SqliteStore(file))
+        switch.folder = file.parent if file.name == "short.db" else None
+        return switch
+
+
+def test_what_another_process_delivers_meanwhile_is_not_deleted(start: Nursery, tmp_path: Path) -> None:
+    child = start(queue_and_die, tmp_path, "while it delivers")
+    assert child.hear() == 10
+    child.process.wait()
+    pair = Late(tmp_path)
+    assert sorted(ids(pair)) == sorted(f"{n}" for n in range(10))
     pair.store.close()
 
 

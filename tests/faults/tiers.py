@@ -52,8 +52,9 @@ class Switch:
 class Pair:
     """A tiered store of two files, each behind a switch, whose clock is turned by hand."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, key: bytes | None = None) -> None:
         self.ticks = 0.0
+        self.key = key
         self.short = self.opened(folder / "short.db")
         self.long = self.opened(folder / "long.db")
         self.store = TieredStore(
@@ -68,7 +69,8 @@ class Pair:
         return Switch(SqliteStore(file))
 
     def memory(self) -> Memory:
-        return Memory(self.store, embedder="hashing:64", settings=Settings(sidecar_from=5), clock=lambda: NOW)
+        settings = Settings(sidecar_from=5)
+        return Memory(self.store, embedder="hashing:64", settings=settings, clock=lambda: NOW, key=self.key)
 
     def wait(self) -> None:
         """Until stores are asked again."""

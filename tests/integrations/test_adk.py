@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("google.adk", "adk")
 
@@ -314,11 +315,7 @@ def test_a_cancelled_append_has_written_once_when_it_ends(reopen: Reopen) -> Non
     async def cancel(service: EidetSessionService) -> None:
         session = await service.create_session(**ANN, session_id="s")
         event = said("one", actions=EventActions(state_delta={"k": 1}))
-        task = asyncio.create_task(service.append_event(session, event))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(service.append_event(session, event))
         for _ in range(2):
             stored = await read(service)
             assert (stored.events, stored.state) == ([event], {"k": 1})
@@ -329,12 +326,11 @@ def test_a_cancelled_append_has_written_once_when_it_ends(reopen: Reopen) -> Non
         asyncio.run(cancel(EidetSessionService(memory)))
 
 
-def test_a_store_that_fails_keeps_no_half_of_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_keeps_no_half_of_a_turn() -> None:
     async def fail(sessions: EidetSessionService, memories: EidetMemoryService) -> None:
         session = await sessions.create_session(**ANN, session_id="s")
         event = said("one", actions=EventActions(state_delta={"k": 1, "user:k": 2, "app:k": 3, "temp:k": 4}))
-        with monkeypatch.context() as broken:
-            broken.setattr(type(sessions.memory.parts.store), "write", refuse)
+        with out_of_reach(sessions.memory):
             with pytest.raises(Unavailable):
                 await sessions.append_event(session, event)
             with pytest.raises(Unavailable):
@@ -348,9 +344,6 @@ def test_a_store_that_fails_keeps_no_half_of_a_turn(monkeypatch: pytest.MonkeyPa
         assert (stored.events, stored.state) == ([event], {"k": 1, "user:k": 2, "app:k": 3})
         assert session.state == {"k": 1, "user:k": 2, "app:k": 3, "temp:k": 4}
         assert sessions.memory.count(scope="adk/home/ann") == 0
-
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
 
     with Memory() as memory:
         asyncio.run(fail(EidetSessionService(memory), EidetMemoryService(memory)))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("agent_framework", "agent_framework")
 
@@ -177,18 +178,14 @@ def test_a_run_that_fails_is_not_remembered_and_the_next_one_is_once(reopen: Reo
         assert memory.scopes() == {"known": 2, "log": 2}
 
 
-def test_a_store_that_fails_keeps_no_half_of_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
-
+def test_a_store_that_fails_keeps_no_half_of_a_turn() -> None:
     turn = [Message("user", ["one"]), Message("assistant", ["two"])]
     with Memory() as memory:
         both: list[Any] = [
             EidetHistoryProvider(memory, scope="log"),
             EidetContextProvider(memory, scope="known"),
         ]
-        with monkeypatch.context() as broken:
-            broken.setattr(type(memory.parts.store), "write", refuse)
+        with out_of_reach(memory):
             with pytest.raises(Unavailable):
                 talk(ScriptedClient("two"), "one", both)
             with pytest.raises(Unavailable):
@@ -201,11 +198,7 @@ def test_a_store_that_fails_keeps_no_half_of_a_turn(monkeypatch: pytest.MonkeyPa
 
 def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
     async def cancel(history: EidetHistoryProvider) -> None:
-        task = asyncio.create_task(history.save_messages(None, [Message("user", ["one"])]))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(history.save_messages(None, [Message("user", ["one"])]))
         assert [message.text for message in await history.get_messages(None)] == ["one"]
 
     with reopen() as memory:

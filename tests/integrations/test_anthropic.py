@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once
 from tests.integrations.upstream import Upstream, judge
 from tests.servers.scripted import Handler, ScriptedServer
 
@@ -249,11 +250,7 @@ def test_a_note_is_there_after_a_restart_and_only_in_its_scope(reopen: Reopen) -
 def test_the_async_tool_finishes_what_it_began(reopen: Reopen) -> None:
     async def cancel(tool: AsyncEidetMemoryTool) -> str:
         note = {"command": "create", "path": "/memories/a.md", "file_text": "one"}
-        task = asyncio.create_task(tool.call(note))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(tool.call(note))
         return str(await tool.call({"command": "view", "path": "/memories/a.md"}))
 
     with reopen() as memory:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("claude_agent_sdk", "claude_agent")
 
@@ -59,15 +60,10 @@ def test_a_batch_that_is_sent_again_is_stored_once(reopen: Reopen) -> None:
         assert asyncio.run(send(EidetSessionStore(memory))) == [entry(1), entry(2), entry(3)]
 
 
-def test_a_failed_batch_is_whole_after_the_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
-
+def test_a_failed_batch_is_whole_after_the_retry() -> None:
     async def fail(store: EidetSessionStore) -> Any:
-        with monkeypatch.context() as broken:
-            broken.setattr(type(store.memory.parts.store), "write", refuse)
-            with pytest.raises(Unavailable):
-                await store.append(KEY, [entry(1), entry(2)])
+        with out_of_reach(store.memory), pytest.raises(Unavailable):
+            await store.append(KEY, [entry(1), entry(2)])
         assert await store.load(KEY) is None
         await store.append(KEY, [entry(1), entry(2)])
         return await store.load(KEY)
@@ -78,11 +74,7 @@ def test_a_failed_batch_is_whole_after_the_retry(monkeypatch: pytest.MonkeyPatch
 
 def test_a_cancelled_append_is_finished() -> None:
     async def cancel(store: EidetSessionStore) -> Any:
-        task = asyncio.create_task(store.append(KEY, [entry(1)]))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(store.append(KEY, [entry(1)]))
         return await store.load(KEY)
 
     with Memory() as memory:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("crewai", "crewai")
 os.environ.update(CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CREWAI_TRACING_ENABLED="false")
@@ -344,11 +345,7 @@ def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
             storage.asave([MemoryRecord(id="one", content=GATE)]),
             storage.adelete(scope_prefix="/x"),
         ):
-            task = asyncio.create_task(work)
-            await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+            await cancel_at_once(work)
         ((record, score),) = await storage.asearch(storage.embed([GATE])[0])
         assert (record.content, round(score, 3)) == (GATE, 1.0)
         assert await storage.adelete(record_ids=["one"]) == 1
@@ -357,7 +354,7 @@ def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
         asyncio.run(cancel(EidetStorage(memory)))
 
 
-def test_a_store_that_fails_keeps_no_half_of_a_save(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_keeps_no_half_of_a_save() -> None:
     def refuse(*_args: object) -> None:
         raise Unavailable("the disk is away")
 
@@ -365,10 +362,8 @@ def test_a_store_that_fails_keeps_no_half_of_a_save(monkeypatch: pytest.MonkeyPa
         storage = EidetStorage(memory)
         storage.save([MemoryRecord(content="zero")])
         records = [MemoryRecord(content="one"), MemoryRecord(content="two")]
-        with monkeypatch.context() as broken:
-            broken.setattr(type(memory.parts.store), "write", refuse)
-            with pytest.raises(Unavailable):
-                storage.save(records)
+        with out_of_reach(memory), pytest.raises(Unavailable):
+            storage.save(records)
         assert storage.count() == 1
         storage.save(records)
         storage.save(records)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("haystack_experimental", "haystack")
 
@@ -211,14 +212,13 @@ def test_no_password_is_serialized(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         assert memory.find()[0].text == "kept"
 
 
-def test_a_store_that_fails_writes_no_half_of_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_writes_no_half_of_a_list() -> None:
     def refuse(*_args: object) -> None:
         raise Unavailable("the disk is away")
 
     with Memory() as memory:
         documents, memories = EidetDocumentStore(memory), EidetChatMemoryStore(memory)
-        with monkeypatch.context() as broken:
-            broken.setattr(type(memory.parts.store), "write", refuse)
+        with out_of_reach(memory):
             with pytest.raises(Unavailable):
                 documents.write_documents(WHOLE)
             with pytest.raises(Unavailable):
@@ -231,11 +231,7 @@ def test_a_store_that_fails_writes_no_half_of_a_list(monkeypatch: pytest.MonkeyP
 
 def test_a_cancelled_write_is_finished_once(reopen: Reopen) -> None:
     async def cancel(store: EidetDocumentStore) -> None:
-        task = asyncio.create_task(store.write_documents_async(WHOLE))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(store.write_documents_async(WHOLE))
         assert await store.filter_documents_async() == WHOLE
 
     with reopen() as memory:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once
 
 need("langchain_tests", "langchain")
 
@@ -100,11 +101,7 @@ def test_documents_are_found_by_filter_and_scored(reopen: Reopen) -> None:
 
 def test_a_cancelled_turn_is_kept_once() -> None:
     async def cancel(history: EidetChatMessageHistory) -> None:
-        task = asyncio.create_task(history.aadd_messages(TURNS[:1]))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(history.aadd_messages(TURNS[:1]))
 
     with Memory() as memory:
         history = EidetChatMessageHistory("s", memory)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("llama_index.core", "llama_index")
 
@@ -177,11 +178,7 @@ def test_messages_of_every_sort_are_kept_and_found() -> None:
 
 def test_a_cancelled_flush_is_kept_once(reopen: Reopen) -> None:
     async def cancel(block: EidetMemoryBlock) -> None:
-        task = asyncio.create_task(block.aput([said("one"), said("two")]))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(block.aput([said("one"), said("two")]))
 
     with reopen() as memory:
         asyncio.run(cancel(EidetMemoryBlock(memory=memory)))
@@ -189,15 +186,13 @@ def test_a_cancelled_flush_is_kept_once(reopen: Reopen) -> None:
 
 
 def test_what_a_failing_store_did_not_take_is_written_with_the_next_flush(
-    monkeypatch: pytest.MonkeyPatch, open_agent_memory: OpenAgentMemory
+    open_agent_memory: OpenAgentMemory,
 ) -> None:
     async def fail(block: EidetMemoryBlock) -> None:
         memory = open_agent_memory(block)
         await memory.aput(said(GATE))
-        with monkeypatch.context() as broken:
-            broken.setattr(type(block.memory.parts.store), "write", refuse)
-            with pytest.raises(Unavailable):
-                await fill(memory)
+        with out_of_reach(block.memory), pytest.raises(Unavailable):
+            await fill(memory)
         assert texts(block.memory) == ["before"]
         await fill(memory)
 
@@ -447,11 +442,7 @@ def test_nodes_of_a_lower_tier_are_found_and_told_as_before() -> None:
 
 def test_the_node_store_without_waiting() -> None:
     async def work(store: EidetNodeStore) -> None:
-        task = asyncio.create_task(store.async_add(NOTES))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(store.async_add(NOTES))
         assert len(await store.aget_nodes()) == 3
         found = await store.aquery(VectorStoreQuery(query_str="gate code", similarity_top_k=1))
         assert found.ids == ["gate"]

@@ -189,7 +189,7 @@ def test_a_run_that_logs_late_is_not_missed(user: Path) -> None:
     assert run("eidet", "sync").startswith("0 new")
 
 
-def test_the_cursor_moves_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cursor_moves_on() -> None:
     def row(at: float) -> dict[str, str]:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(at))
         return {"id": plugin.make_id(at)[:-1] + "1", "datetime_utc": stamp}

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 from tests.integrations.conftest import Reopen
+from tests.integrations.promises import cancel_at_once, out_of_reach
 from tests.making import Clock
 
 from eidet import BadInput, Conflict, Unavailable
@@ -435,11 +436,7 @@ def test_one_call_of_async_add_may_have_its_own_model(eidet: EidetMemory) -> Non
 
 def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
     async def cancel(memory: AsyncMemory) -> None:
-        task = asyncio.create_task(memory.add("I love pizza", user_id="ann"))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(memory.add("I love pizza", user_id="ann"))
         assert texts(await memory.get_all(filters={"user_id": "ann"})) == ["I love pizza"]
 
     with reopen() as eidet:
@@ -447,16 +444,12 @@ def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
 
 
 def test_a_store_that_fails_keeps_no_half_of_a_turn(
-    eidet: EidetMemory, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    eidet: EidetMemory,
+    memory: Memory,
 ) -> None:
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
-
     turn = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
-    with monkeypatch.context() as broken:
-        broken.setattr(type(eidet.parts.store), "write", refuse)
-        with pytest.raises(Unavailable):
-            memory.add(turn, user_id="ann")
+    with out_of_reach(eidet), pytest.raises(Unavailable):
+        memory.add(turn, user_id="ann")
     assert memory.get_all(filters={"user_id": "ann"}) == {"results": []}
     memory.add(turn, user_id="ann")
     assert texts(memory.get_all(filters={"user_id": "ann"})) == ["one", "two"]

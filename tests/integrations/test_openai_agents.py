@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 from tests.integrations.upstream import Upstream, judge
 
 need("agents.memory", "openai_agents")
@@ -126,30 +127,21 @@ def test_one_session_serves_many_users_by_the_context_of_the_run() -> None:
 
 def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
     async def cancel(session: EidetSession) -> None:
-        task = asyncio.create_task(session.add_items([said("one"), said("two")]))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(session.add_items([said("one"), said("two")]))
         assert await session.get_items() == [said("one"), said("two")]
 
     with reopen() as memory:
         asyncio.run(cancel(EidetSession("s", memory)))
 
 
-def test_a_store_that_fails_keeps_no_half_of_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_keeps_no_half_of_a_turn() -> None:
     async def fail(session: EidetSession) -> None:
         await session.add_items([said("kept")])
-        with monkeypatch.context() as broken:
-            broken.setattr(type(session.memory.parts.store), "write", refuse)
-            with pytest.raises(Unavailable):
-                await session.add_items([said("lost"), said("as well")])
+        with out_of_reach(session.memory), pytest.raises(Unavailable):
+            await session.add_items([said("lost"), said("as well")])
         assert await session.get_items() == [said("kept")]
         await session.add_items([said("lost"), said("as well")])
         assert len(await session.get_items()) == 3
-
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
 
     with Memory() as memory:
         asyncio.run(fail(EidetSession("s", memory)))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import out_of_reach
 
 need("pydantic_ai", "pydantic_ai")
 
@@ -174,14 +175,11 @@ def test_what_strangers_said_is_quoted() -> None:
         assert "quoted; not instructions" in script.returned.content
 
 
-def test_a_tool_whose_store_fails_says_so_without_its_address(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_tool_whose_store_fails_says_so_without_its_address(caplog: pytest.LogCaptureFixture) -> None:
     with Memory() as memory:
         script = Script(call("remember", text=GATE), answer("I could not keep it."))
         agent = Agent(FunctionModel(script), toolsets=[memory_toolset(memory)])
-        with monkeypatch.context() as broken, caplog.at_level(logging.WARNING):
-            broken.setattr(type(memory.parts.store), "write", refuse)
+        with out_of_reach(memory), caplog.at_level(logging.WARNING):
             assert agent.run_sync(GATE).output == "I could not keep it."
         assert script.returned.outcome == "failed"
         assert "10.0.0.7" not in script.returned.content
@@ -323,17 +321,13 @@ def test_a_cancelled_run_keeps_what_the_user_said_once() -> None:
         assert texts(memory) == [("user", GATE)]
 
 
-def test_what_a_failing_store_did_not_take_is_stored_when_the_conversation_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_a_failing_store_did_not_take_is_stored_when_the_conversation_goes_on() -> None:
     with Memory() as memory:
         memory.remember("before", occurred=0)
         script = Script(answer("Noted."), answer("7731."))
         history = EidetHistory(memory)
-        with monkeypatch.context() as broken:
-            broken.setattr(type(memory.parts.store), "write", refuse)
-            with pytest.raises(Unavailable):
-                Agent(FunctionModel(script), capabilities=[history]).run_sync(GATE)
+        with out_of_reach(memory), pytest.raises(Unavailable):
+            Agent(FunctionModel(script), capabilities=[history]).run_sync(GATE)
         assert script.requests == [], "the model was not asked for what could not be stored"
         first = Agent(FunctionModel(script)).run_sync(GATE)
         agent = Agent(FunctionModel(script), capabilities=[history])

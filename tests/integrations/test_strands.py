@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
+from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("strands.memory", "strands")
 
@@ -132,14 +133,10 @@ def test_what_is_handed_in_again_is_stored_once(reopen: Reopen) -> None:
         asyncio.run(write(EidetMemoryStore(memory), memory))
 
 
-def test_a_store_that_fails_loses_and_doubles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
-
+def test_a_store_that_fails_loses_and_doubles_nothing() -> None:
     with Memory() as memory:
         agent = agent_of(ScriptedModel("Noted.", "Hello."), EidetMemoryStore(memory))
-        with monkeypatch.context() as broken:
-            broken.setattr(type(memory.parts.store), "write", refuse)
+        with out_of_reach(memory):
             agent("My gate code is 7731.")
             with pytest.raises(AggregateMemoryError):
                 asyncio.run(agent.memory_manager.add("Ann likes tea"))
@@ -170,11 +167,7 @@ def test_a_write_whose_outcome_was_not_heard_is_not_made_twice(monkeypatch: pyte
 def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
     async def cancel(store: EidetMemoryStore) -> None:
         context = AddMessagesContext(sequence_numbers=[0])
-        task = asyncio.create_task(store.add_messages([said("user", "one")], context))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancel_at_once(store.add_messages([said("user", "one")], context))
         assert store.memory.count() == 1
         await store.add_messages([said("user", "one")], context)
         assert store.memory.count() == 1

@@ -19,8 +19,8 @@ from eidet.recall.pack import Context, pack
 from eidet.recall.prompt_lines import one_line
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
-HEADINGS = ("Instructions and preferences", "Working state", "Memory")
-DAY = re.compile(r"[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} \d{4}")
+HEADINGS = ("Instructions", "Working state", "Memory")
+DAY = re.compile(r"[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}( \d{4})?")
 often = settings(derandomize=True, deadline=None, max_examples=examples(200))
 
 COUNTERS: list[TokenCounter | Callable[[str], int]] = [

@@ -1,11 +1,12 @@
-"""One filter, three answers: the predicate, SQL on SQLite, and the mask on numpy columns."""
+"""One filter means the same to the predicate, to the columns of an index, and to every store."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import closing
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,23 +15,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.making import examples
-from tests.strategies import IDS, LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIMES, records, wheres
+from tests.making import examples, make_store
+from tests.strategies import LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIMES, records, wheres
 
 from eidet.core.record import Kind, Record, Tier, Trust
 from eidet.core.scope import Scope
-from eidet.core.state import dump_state
-from eidet.core.validate import dump_json
 from eidet.core.where import Box, Condition, Near, Where
 from eidet.index.embedded.filters import mask
-from eidet.store.sql.filters import compile_where
-from eidet.store.sql.migrate import make_tables
-from eidet.store.sql.rows import COLUMNS as NAMES
-from eidet.store.sql.sqlite_json import SqliteJson, register
+from eidet.store import ORDERS, Store, verbs
+from eidet.store.ram import RamStore
+from eidet.store.sql.postgres.text import escape, unescape_row
+from eidet.store.sql.sqlite import SqliteStore
 
 POOLS: dict[str, Sequence[Any]] = {
     "scope": [Scope(path, below) for path in SCOPES for below in (False, True)],
-    "ids": [(), *((id,) for id in IDS), IDS],
+    "ids": [(), ("r3",), ("r1", "r7", "never seen")],
     "kinds": [(), *Kind, tuple(Kind)[:3]],
     "tiers": [(), *Tier, tuple(Tier)],
     "trust": [(), *Trust, tuple(Trust)],
@@ -46,12 +45,13 @@ POOLS: dict[str, Sequence[Any]] = {
     ],
 }
 
-agreement = settings(
-    max_examples=examples(120),
+few = settings(
+    max_examples=examples(60),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+STORES = ("sqlite", "postgres", "redis")
 
 
 class Shard:
@@ -88,93 +88,71 @@ class Shard:
         return np.array(found, np.int32)
 
 
-@pytest.fixture(scope="module")
-def connection() -> Iterator[sqlite3.Connection]:
-    found = sqlite3.connect(":memory:")
-    register(found)
-    make_tables(found)
-    found.execute("DROP INDEX records_by_id")  # records of one test may share their ids
-    yield found
-    found.close()
+class Columns:
+    """Records as the columns of an index; what those do not hold is asked of the predicate."""
+
+    def __init__(self, rows: Sequence[Record]) -> None:
+        self.rows = rows
+
+    def find(self, where: Where) -> list[Record]:
+        found: set[int] = set()
+        for scope in {record.scope for record in self.rows}:
+            shard = Shard(scope, [record for record in self.rows if record.scope == scope])
+            kept = mask(where, shard, lambda asked: np.array(self.match(asked), np.int64))
+            found |= set(shard.seq[kept].tolist())
+        return [record for record in self.rows if record.seq in found]
+
+    def match(self, where: Where) -> list[int]:
+        return [record.seq for record in self.rows if where.matches(record)]
 
 
-def fill(connection: sqlite3.Connection, rows: Sequence[Record]) -> None:
-    """Makes the table hold these records, as a store would write them."""
-    connection.execute("DELETE FROM records")
-    marks = ", ".join(f":{name}" for name in NAMES)
-    connection.executemany(f"INSERT INTO records ({', '.join(NAMES)}) VALUES ({marks})", map(row_of, rows))
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with closing(make_store(request.param, tmp_path, request)) as made:
+        yield made
 
 
-def row_of(record: Record) -> dict[str, object]:
-    x, y, z = (*(record.place or (None, None)), None)[:3]
-    return {
-        **{name: getattr(record, name, None) for name in NAMES},
-        "kind": str(record.kind),
-        "tier": str(record.tier),
-        "trust": str(record.trust),
-        "data": None if record.data is None else dump_json(record.data),
-        "meta": dump_json(record.meta) if record.meta else None,
-        "state": dump_state(record.state),
-        "derived_from": None,
-        "exact_key": b"",
-        "x": x,
-        "y": y,
-        "z": z,
-    }
+def both(store: Store, found: Sequence[Record]) -> RamStore:
+    """The same records in a store and in the reference."""
+    named = [record.but(id=f"r{number}", text=f"says {number}") for number, record in enumerate(found)]
+    reference = RamStore()
+    verbs.delete_unchanged(store, store.find(Where()), now=1.0, follows=True)
+    for one in (reference, store):
+        verbs.put(one, named, now=1.0, unique=False)
+    return reference
 
 
-def by_sql(connection: sqlite3.Connection, where: Where) -> list[int]:
-    test = compile_where(where, SqliteJson())
-    found = connection.execute(f"SELECT seq FROM records WHERE {test.text} ORDER BY seq", test.values)
-    return [seq for (seq,) in found]
+def documents(*found: Any) -> list[Record]:
+    return [Record(id="", scope="a", text="", data=data) for data in found]
 
 
-def by_mask(rows: Sequence[Record], where: Where) -> list[int]:
-    found: list[int] = []
-    for scope in {r.scope for r in rows}:
-        shard = Shard(scope, [r for r in rows if r.scope == scope])
-        kept = mask(where, shard, lambda asked: np.array(by_predicate(rows, asked), np.int64))
-        found += shard.seq[kept].tolist()
-    return sorted(found)
+def told(found: Sequence[Record]) -> list[str]:
+    return sorted(record.id for record in found)
 
 
-def by_predicate(rows: Sequence[Record], where: Where) -> list[int]:
-    return [r.seq for r in rows if where.matches(r)]
+def check(store: Store, reference: RamStore, where: Where) -> None:
+    expected = reference.find(where)
+    assert told(Columns(reference.find(Where())).find(where)) == told(expected), where
+    assert told(store.find(where)) == told(expected), where
+    assert verbs.count(store, where) == len(store.match(where)) == len(expected), where
 
 
-def numbered(rows: Sequence[Record]) -> list[Record]:
-    return [replace(r, seq=3 * n + 1) for n, r in enumerate(rows)]
+@few
+@given(st.lists(records(), min_size=1, max_size=12), st.lists(wheres(), min_size=4, max_size=4))
+def test_every_filter_finds_the_same_records(store: Store, found: list[Record], asked: list[Where]) -> None:
+    reference = both(store, found)
+    for where in (*asked, ~asked[0], asked[0] & asked[1], asked[2] | asked[3]):
+        check(store, reference, where)
+        assert verbs.count_kinds(store, where) == verbs.count_kinds(reference, where)
 
 
-@agreement
-@given(
-    rows=st.lists(records(), min_size=3, max_size=5).map(numbered),
-    asked=st.lists(wheres(), min_size=1, max_size=3),
-)
-def test_sql_and_columns_find_what_the_predicate_finds(
-    connection: sqlite3.Connection, rows: list[Record], asked: list[Where]
-) -> None:
-    fill(connection, rows)
-    for where in asked:
-        check(connection, rows, where)
-
-
-def check(connection: sqlite3.Connection, rows: Sequence[Record], where: Where) -> None:
-    expected = by_predicate(rows, where)
-    assert by_sql(connection, where) == expected
-    assert by_mask(rows, where) == expected
-
-
-def test_every_part_alone_and_its_opposite_find_what_the_predicate_finds(
-    connection: sqlite3.Connection,
-) -> None:
-    rows = numbered([scattered(Random(n)) for n in range(80)])
-    fill(connection, rows)
+def test_every_part_alone_and_its_opposite_find_the_same(store: Store) -> None:
+    reference = both(store, [scattered(Random(n)) for n in range(50)])
     for name, pool in POOLS.items():
         for value in pool:
             where = Where(**{name: value})
-            check(connection, rows, where)
-            check(connection, rows, ~where)
+            check(store, reference, where)
+            check(store, reference, ~where)
 
 
 def scattered(random: Random) -> Record:
@@ -183,7 +161,7 @@ def scattered(random: Random) -> Record:
         name: random.choice((None, *LABELS)) for name in ("agent", "session", "who", "source")
     }
     return Record(
-        id=random.choice(IDS),
+        id="",
         scope=random.choice(SCOPES),
         text="",
         kind=random.choice(list(Kind)),
@@ -200,40 +178,64 @@ def scattered(random: Random) -> Record:
     )
 
 
-def test_every_scalar_compares_in_sql_as_in_python(connection: sqlite3.Connection) -> None:
-    documents = (None, {}, *({"a": value} for value in SCALARS))
-    rows = numbered([Record(id="x", scope="a", text="", data=data) for data in documents])
-    fill(connection, rows)
+ODD = ("a", "a\0b", "\0", "\x1a", "\x1a0", "0", "1", "", "a\x1a1", "10", "Ä\n", '"', "\\u0000", "u0000")
+INSIDE = (*SCALARS, *ODD)
+
+
+def test_every_value_compares_as_in_python(store: Store) -> None:
+    reference = both(store, documents(None, {}, *({"a": value} for value in (*SCALARS, [1], {"b": 2}))))
     orders = [(op, v) for op in ("<", "<=", ">", ">=") for v in SCALARS if type(v) in (int, float, str)]
     equals = [(op, v) for op in ("=", "!=", "contains") for v in SCALARS]
-    for op, operand in (*orders, *equals, *(("regex", pattern) for pattern in PATTERNS)):
-        where = Where(conditions=(Condition("data.a", op, operand),))
-        assert by_sql(connection, where) == by_predicate(rows, where), (op, operand)
-        assert by_sql(connection, ~where) == by_predicate(rows, ~where), (op, operand)
+    others = [("exists", True), ("exists", False), ("in", list(SCALARS))]
+    tests: list[tuple[str, str, Any]] = [
+        ("data.a", *one) for one in (*orders, *equals, *(("regex", pattern) for pattern in PATTERNS))
+    ]
+    tests += [(path, *one) for path in ("data.a.0", "data.a.b", "data. 1", "data.+0") for one in equals]
+    tests += [(path, *one) for path in ("data.a", "data.a.0", "data.a.b") for one in others]
+    for test in tests:
+        where = Where(conditions=(Condition(*test),))
+        assert told(store.find(where)) == told(reference.find(where)), test
+        if test[0] == "data.a":
+            assert told(store.find(~where)) == told(reference.find(~where)), test
 
 
-def test_every_path_leads_in_sql_where_it_leads_in_python(connection: sqlite3.Connection) -> None:
+def test_texts_and_lists_contain_as_in_python(store: Store) -> None:
+    held = [*ODD, *([value] for value in INSIDE), [[1]], [{"b": 1}], {"b": 1}, [], ["x", None, 2.0]]
+    reference = both(store, documents(*({"a": value} for value in held)))
+    for operand in (*INSIDE, 2, [1], {"b": 1}):
+        where = Where(conditions=(Condition("data.a", "contains", operand),))
+        for one in (where, ~where):
+            assert told(store.find(one)) == told(reference.find(one)), operand
+
+
+def test_every_path_leads_where_it_leads_in_python(store: Store) -> None:
     inner = ([1, {"a": 1}], {"0": 1, "a": {"a": 1}}, {"a": None}, {"a b": 1, "é": {'"': 1}}, "a", None, 1)
-    rows = numbered(
-        [
-            Record(id="x", scope="a", text="", data=data)
-            for data in (*inner, *({"a": i} for i in inner), *([i] for i in inner))
-        ]
-    )
-    fill(connection, rows)
+    reference = both(store, documents(*inner, *({"a": one} for one in inner), *([one] for one in inner)))
     steps: tuple[str | int, ...] = ("a", "0", 0, 1, -1, "a b", "é", '"', "$", "a]", "a.a", "", 10**12)
     paths: list[tuple[str | int, ...]] = [*((one,) for one in steps), *product(steps, steps)]
     for path in [*paths, ("a", 0, "a"), (0, "a", "a")]:
-        tests = (("exists", True), ("exists", False), ("=", 1))
-        for found in (Condition(("data", *path), op, value) for op, value in tests):
-            where = Where(conditions=(found,))
-            assert by_sql(connection, where) == by_predicate(rows, where), found
+        for op, value in (("exists", True), ("exists", False), ("=", 1)):
+            where = Where(conditions=(Condition(("data", *path), op, value),))
+            assert told(store.find(where)) == told(reference.find(where)), (path, op)
+
+
+def test_patterns_are_looked_for_in_the_values_alone(store: Store) -> None:
+    held = [{"a": value, "b": {"c": ["x", value]}} for value in (*SCALARS, *ODD, ["a"], None)]
+    reference = both(store, documents(*held))
+    for path in ("data.a", "data.b.c.1", ("data", "b", "c", 1), "meta.a"):
+        for pattern in ("^a", "0", ".", "(?i)Ä"):
+            where = Where(conditions=(Condition(path, "regex", pattern),))
+            other = Where(conditions=(Condition("data.a", "regex", "b"),))
+            nested = (where & ~other, where & (other | Where(ids=("r1", "r2"))))
+            for one in (where, ~where, where & Where(scope=Scope("a")), *nested):
+                found = [record.id for record in store.read("a", store.match(one)) if record]
+                assert sorted(found) == told(reference.find(one)), (path, pattern)
 
 
 @pytest.mark.parametrize(
     "where",
     [
-        Where(ids=(*(f"no{n}" for n in range(40_000)), "id3", "x\0y")),
+        Where(ids=(*(f"no{n}" for n in range(40_000)), "r3")),
         Where(conditions=(Condition("data.a", "in", [*map(str, range(40_000)), "x", 1]),)),
         Where(some=tuple(Where(agent=f"agent {n}") for n in range(1_100))),
         Where(every=tuple(Where(step_to=n) for n in range(2, 1_100))),
@@ -241,33 +243,58 @@ def test_every_path_leads_in_sql_where_it_leads_in_python(connection: sqlite3.Co
     ],
     ids=["ids", "in", "some", "every", "never"],
 )
-def test_thousands_of_values_or_parts_stay_within_the_limits_of_sqlite(
-    connection: sqlite3.Connection, where: Where
-) -> None:
+def test_thousands_of_values_or_parts_stay_within_the_limits(store: Store, where: Where) -> None:
     values = ("x", 1.0, "y", True)
-    rows = numbered(
-        [
-            Record(id=id, scope="a", text="", agent=f"agent {n}", step=n, data={"a": values[n % 4]})
-            for n, id in enumerate(IDS)
-        ]
-    )
-    fill(connection, rows)
-    assert by_predicate(rows, where)
-    check(connection, rows, where)
+    rows = [
+        one.but(agent=f"agent {n}", step=n) for n, one in enumerate(documents(*({"a": v} for v in values)))
+    ]
+    reference = both(store, rows)
+    assert reference.find(where)
+    check(store, reference, where)
 
 
-def test_a_document_that_cannot_be_read_matches_neither_a_test_nor_its_opposite(
-    connection: sqlite3.Connection,
+ENDS = (*TIMES, -1, 2**53, 2**53 + 1, 2**54, float("inf"), float("-inf"))
+ranges = st.dictionaries(
+    st.sampled_from(("step_from", "step_to", "importance_min", "importance_max")), st.sampled_from(ENDS)
+) | st.dictionaries(
+    st.sampled_from(("since", "until", "created_since", "created_until", "alive_at")), st.sampled_from(TIMES)
+)
+
+
+@few
+@given(st.lists(records(), min_size=1, max_size=12), st.lists(ranges, min_size=2, max_size=2), st.data())
+def test_ranges_and_orders_are_exact(
+    store: Store, found: list[Record], asked: list[dict[str, float]], data: st.DataObject
 ) -> None:
-    fill(connection, numbered([Record(id="x", scope="a", text="", data={"a": "x"})]))
-    connection.execute("UPDATE records SET data = '{\"a\":'")
-    broken = Where(conditions=(Condition("data.a", "contains", "x"),))
-    assert by_sql(connection, broken) == []
-    assert by_sql(connection, ~broken) == []
+    steps = st.none() | st.sampled_from((*STEPS, 2**53, 2**53 + 1, -(2**53) - 1))
+    reference = both(store, [record.but(step=data.draw(steps)) for record in found])
+    one, other = (Where(**parts) for parts in asked)  # type: ignore[arg-type]
+    for where in (one, other, one & other):
+        for order in (*ORDERS, *(f"-{name}" for name in ORDERS)):
+            mine, theirs = (kept.find(where, order=order, limit=4, offset=1) for kept in (store, reference))
+            assert [r.id for r in mine] == [r.id for r in theirs], (where, order)
+        assert len(store.match(where)) == verbs.count(reference, where)
+
+
+@few
+@given(st.text(st.sampled_from("\0\x1a\\u01a ")))
+def test_any_text_comes_back_from_postgresql(text: str) -> None:
+    assert unescape_row(escape([text])) == (text,)
+    assert "\0" not in escape([text])[0]
+    assert "\\u0000" not in escape([text])[0]
+
+
+def test_a_document_that_cannot_be_read_matches_neither_a_test_nor_its_opposite(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "m.db")) as store:
+        verbs.put(store, documents({"a": "x"}), now=1.0)
+        with closing(sqlite3.connect(tmp_path / "m.db")) as raw, raw:
+            raw.execute("UPDATE records SET data = '{\"a\":'")
+        broken = Where(conditions=(Condition("data.a", "contains", "x"),))
+        assert [*store.match(broken), *store.match(~broken)] == []
 
 
 def test_what_the_store_finds_and_the_columns_do_not_hold_yet_is_passed_over() -> None:
-    shard = Shard("a", numbered([Record(id=id, scope="a", text="") for id in ("x", "y", "z")]))
+    shard = Shard("a", [Record(id=f"{seq}", scope="a", text="", seq=seq) for seq in (1, 4, 7)])
     kept = mask(Where(ids=("any",)), shard, lambda _: np.array([0, 1, 5, 99], np.int64))
     assert shard.seq[kept].tolist() == [1]
     assert len(mask(Where(ids=("any",)), Shard("a", []), lambda _: np.array([1], np.int64))) == 0

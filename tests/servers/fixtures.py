@@ -105,3 +105,11 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that fails is asked again at once."""
+    from eidet.net import http as wire
+
+    monkeypatch.setattr(wire, "FIRST_PAUSE", 0.01)

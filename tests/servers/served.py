@@ -23,10 +23,14 @@ for _package in ("fastapi", "uvicorn", "httpx"):
 import httpx  # noqa: E402
 import jsonschema  # noqa: E402
 import uvicorn  # noqa: E402
+from fastapi import FastAPI  # noqa: E402
 
 from eidet import AsyncMemory, Settings  # noqa: E402
 from eidet.server.serve import PatientProtocol, create_app  # noqa: E402
 from eidet.server.server_settings import ServerSettings  # noqa: E402
+
+# Per method and status: for each path of the schema what knows it, and what checks its answers.
+Validators = dict[tuple[str, int], list[tuple[Any, Any]]]
 
 
 class Running:
@@ -89,21 +93,31 @@ class Running:
                     return
 
     @functools.cached_property
-    def _validators(self) -> dict[tuple[str, int], list[tuple[Any, Any]]]:
-        """Per method and status: for each path of the schema what knows it, and what checks its answers."""
-        schema = self.app.openapi()
-        found: dict[tuple[str, int], list[tuple[Any, Any]]] = {}
-        for path, methods in sorted(schema["paths"].items(), key=lambda item: "{" in item[0]):
-            fits = re.compile(re.sub(r"\\{.*?\\}", "[^/]+", re.escape(path))).fullmatch
-            for method, operation in methods.items():
-                for status, told in operation.get("responses", {}).items():
-                    shape = told.get("content", {}).get("application/json", {}).get("schema")
-                    if shape is not None and status.isdecimal():
-                        checker = jsonschema.Draft202012Validator(
-                            {"components": schema["components"], **shape}
-                        )
-                        found.setdefault((method, int(status)), []).append((fits, checker))
-        return found
+    def _validators(self) -> Validators:
+        return find_validators(self.app)
+
+
+KNOWN: dict[frozenset[str], Validators] = {}  # by the paths of an app: to make a schema takes long
+
+
+def find_validators(app: FastAPI) -> Validators:
+    paths = frozenset(getattr(route, "path", "") for route in app.routes)
+    if paths not in KNOWN:
+        KNOWN[paths] = make_validators(app.openapi())
+    return KNOWN[paths]
+
+
+def make_validators(schema: dict[str, Any]) -> Validators:
+    found: Validators = {}
+    for path, methods in sorted(schema["paths"].items(), key=lambda item: "{" in item[0]):
+        fits = re.compile(re.sub(r"\\{.*?\\}", "[^/]+", re.escape(path))).fullmatch
+        for method, operation in methods.items():
+            for status, told in operation.get("responses", {}).items():
+                shape = told.get("content", {}).get("application/json", {}).get("schema")
+                if shape is not None and status.isdecimal():
+                    checker = jsonschema.Draft202012Validator({"components": schema["components"], **shape})
+                    found.setdefault((method, int(status)), []).append((fits, checker))
+    return found
 
 
 @contextlib.contextmanager

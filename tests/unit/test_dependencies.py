@@ -49,5 +49,5 @@ def test_a_dependency_has_bounds_and_is_tested_within_them(requirement: str) -> 
 
 
 def test_every_extra_is_looked_at() -> None:
-    others = {"test", "test-s3", "test-heavy", "dev", "docs"}
+    others = {"test", "test-s3", "test-heavy", "dev", "docs", "lmeb"}
     assert set(FOR_USERS) | others == set(PROJECT["optional-dependencies"])

@@ -50,14 +50,14 @@ def _run(code: CodeType, names: dict[str, object]) -> None:
         pytest.skip(str(absent))
 
 
-@pytest.mark.parametrize("page", sorted({*PAGES, *NOTES}), ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
-    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
-        if not target.startswith(("http://", "https://", "mailto:")):
-            file = page.parent / target if target else page
-            assert file.exists(), f"{page.name} links to {target}"
-            known = not anchor or anchor in _anchors(file.read_text(encoding="utf-8"))
-            assert known, f"{page.name} links to {target}#{anchor}"
+def test_the_links_of_a_page_lead_somewhere() -> None:
+    for page in {*PAGES, *NOTES}:
+        for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+            if not target.startswith(("http://", "https://", "mailto:")):
+                file = page.parent / target if target else page
+                assert file.exists(), f"{page} links to {target}"
+                known = not anchor or anchor in _anchors(file.read_text(encoding="utf-8"))
+                assert known, f"{page} links to {target}#{anchor}"
 
 
 def _anchors(text: str) -> set[str]:

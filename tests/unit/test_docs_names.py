@@ -14,7 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
 import typer
 from tests.reference import ROOT, list_pages, load_generator
 
@@ -34,18 +33,9 @@ def _id(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=_id)
 # Doors and these frameworks have classes and objects of their own under the same names.
 FOREIGN = ("integrations/adk.md", "integrations/crewai.md", "integrations/mem0.md", "coming-from/mem0.md")
-
-
-def _is_foreign(page: Path) -> bool:
-    return page.parent.name == "doors" or _id(page).endswith(FOREIGN)
-
-
-each_page_but_doors = pytest.mark.parametrize(
-    "page", [page for page in PAGES if not _is_foreign(page)], ids=_id
-)
+OWN_PAGES = [page for page in PAGES if page.parent.name != "doors" and not _id(page).endswith(FOREIGN)]
 
 
 def _fences(page: Path) -> list[tuple[str, str]]:
@@ -55,6 +45,10 @@ def _fences(page: Path) -> list[tuple[str, str]]:
 def _inline(page: Path) -> list[str]:
     prose = FENCE.sub("", page.read_text(encoding="utf-8"))
     return [" ".join(code.split()) for code in INLINE.findall(prose)]
+
+
+def _code(page: Path) -> list[str]:
+    return [*(block for _, block in _fences(page)), *_inline(page)]
 
 
 # Commands
@@ -100,10 +94,9 @@ def _options(command: Any) -> set[str]:
     return {*named, "--help", "--install-completion", "--show-completion"}
 
 
-@each_page
-def test_every_command_and_option_exists(page: Path) -> None:
-    wrong = {line: bad for line in _command_lines(page) if (bad := _check_command(line))}
-    assert wrong == {}
+def test_every_command_and_option_exists() -> None:
+    lines = {(_id(page), line) for page in PAGES for line in _command_lines(page)}
+    assert {line: bad for line in lines if (bad := _check_command(line[1]))} == {}
 
 
 def test_a_command_that_does_not_exist_is_found() -> None:
@@ -133,17 +126,15 @@ def _literals() -> Iterator[str]:
                 yield value
 
 
-@each_page
-def test_every_environment_variable_exists(page: Path) -> None:
-    named = set(re.findall(r"\bEIDET_[A-Z_]*", page.read_text(encoding="utf-8")))
-    prefixes = {name for name in named if name.endswith("_")}
-    assert {name for name in named - prefixes if name not in _variables()} == set()
-    assert prefixes <= {"EIDET_", "EIDET_UPKEEP_"}
+def test_every_environment_variable_exists() -> None:
+    known = {*_variables(), "EIDET_", "EIDET_UPKEEP_"}
+    for page in PAGES:
+        named = set(re.findall(r"\bEIDET_[A-Z_]*", page.read_text(encoding="utf-8")))
+        assert named <= known, page
 
 
-@each_page
-def test_every_key_of_a_settings_file_exists(page: Path) -> None:
-    for language, block in _fences(page):
+def test_every_key_of_a_settings_file_exists() -> None:
+    for language, block in (fence for page in PAGES for fence in _fences(page)):
         table = tomllib.loads(block).get("eidet", {}) if language == "toml" else {}
         assert set(table) <= _fields("Settings")
         assert set(table.get("upkeep", {})) <= _fields("Upkeep")
@@ -154,6 +145,7 @@ def test_every_key_of_a_settings_file_exists(page: Path) -> None:
 # Values and verbs
 
 
+@cache
 def _fields(name: str) -> set[str]:
     return set(inspect.signature(getattr(eidet, name)).parameters)
 
@@ -181,12 +173,11 @@ def _values() -> set[str]:
     return classes - {"Condition"} | {"Memory", "AsyncMemory"}
 
 
-@each_page_but_doors
-def test_every_field_that_a_page_sets_exists(page: Path) -> None:
-    wrong = {}
-    for code in (*(block for _, block in _fences(page)), *_inline(page)):
+def test_every_field_that_a_page_sets_exists() -> None:
+    wrong, values = {}, _values()
+    for code in (code for page in OWN_PAGES for code in _code(page)):
         for name, inside in _calls(code):
-            if name in _values() and not _keywords(inside) <= _fields(name):
+            if name in values and not _keywords(inside) <= _fields(name):
                 wrong[f"{name}({inside})"] = _keywords(inside) - _fields(name)
         for name, field in re.findall(r"\b(Settings|Upkeep|Retention)\.(\w+)", code):
             if field not in _fields(name):
@@ -208,9 +199,8 @@ def _verb_is_there(verb: str, inner: str, generator: ModuleType) -> bool:
     return not inner or namespace is None or hasattr(namespace, inner)
 
 
-@each_page_but_doors
-def test_every_verb_of_a_memory_exists(page: Path) -> None:
+def test_every_verb_of_a_memory_exists() -> None:
     generator = load_generator()
-    code = "\n".join([*(block for _, block in _fences(page)), *_inline(page)])
+    code = "\n".join(code for page in OWN_PAGES for code in _code(page))
     named = {(verb, inner) for verb, inner in VERB.findall(code) if verb not in ("py", "db")}
     assert {(verb, inner) for verb, inner in named if not _verb_is_there(verb, inner, generator)} == set()

@@ -38,7 +38,7 @@ NEEDS = {
     "langgraph_agent": ("langgraph.graph", "`.ci/integrations langgraph` installs and runs it"),
     "papers": ("pypdf", "pip install 'eidet[pdf]'"),
 }
-WITH_PROCESSES = ("postgres_workers", "mcp_desktop")  # they start this interpreter anew themselves
+WITH_PROCESSES = ("postgres_workers", "mcp_desktop", "coding_agent")  # they start Python anew themselves
 
 
 def _need(command: str) -> None:

@@ -14,8 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src" / "eidet"
 
@@ -31,32 +29,32 @@ PORT_METHODS: Final[dict[str, int]] = {
 
 # The lines of each package, and its public classes and functions at the top of a module.
 PACKAGES: Final[dict[str, tuple[int, int]]] = {
-    ".": (814, 5),
-    "aio": (218, 8),
-    "cli": (5058, 57),
-    "client": (1275, 42),
+    ".": (818, 5),
+    "aio": (243, 9),
+    "cli": (5070, 57),
+    "client": (1274, 42),
     "coding": (1559, 39),
-    "compat": (8719, 163),
+    "compat": (8699, 163),
     "copy": (828, 14),
-    "core": (4744, 165),
+    "core": (4751, 165),
     "eval": (1821, 44),
-    "exchange": (3116, 62),
+    "exchange": (3126, 62),
     "graph": (3195, 56),
     "hooks": (909, 19),
     "index": (7672, 119),
     "integrations": (5643, 88),
-    "memory": (2653, 40),
+    "memory": (2620, 39),
     "mirror": (611, 11),
-    "models": (2691, 76),
+    "models": (2674, 75),
     "net": (917, 24),
     "quality": (546, 25),
-    "recall": (5855, 132),
-    "server": (7881, 181),
-    "store": (13525, 281),
+    "recall": (5943, 132),
+    "server": (7872, 181),
+    "store": (13517, 281),
     "testing": (820, 44),
-    "text": (5868, 153),
+    "text": (5874, 153),
     "trust": (7850, 180),
-    "upkeep": (3948, 78),
+    "upkeep": (3953, 78),
     "views": (1281, 19),
     "write": (1078, 22),
 }
@@ -127,10 +125,11 @@ def test_no_class_has_more_methods_than_it_may_have() -> None:
     assert not over, f"a class may have {MOST_METHODS} methods:\n" + "\n".join(over)
 
 
-@pytest.mark.parametrize("port", PORT_METHODS)
-def test_a_port_asks_no_more_methods_of_a_backend(port: str) -> None:
-    methods = measure_classes()[port]
-    assert methods <= PORT_METHODS[port], f"{port} has {methods} methods; it may have {PORT_METHODS[port]}"
+def test_a_port_asks_no_more_methods_of_a_backend() -> None:
+    over = {
+        port: measure_classes()[port] for port, most in PORT_METHODS.items() if measure_classes()[port] > most
+    }
+    assert not over, f"methods of a port, which may have {PORT_METHODS}"
 
 
 def test_no_module_reaches_into_the_privates_of_another() -> None:
@@ -153,12 +152,13 @@ def test_every_package_has_a_ceiling() -> None:
     assert set(PACKAGES) == set(measure_packages())
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_stays_within_its_lines_and_names(package: str) -> None:
-    lines, names = measure_packages()[package]
-    most_lines, most_names = PACKAGES[package]
-    assert lines <= most_lines, f"{package} has {lines} lines; it may have {most_lines}"
-    assert names <= most_names, f"{package} has {names} public names; it may have {most_names}"
+def test_a_package_stays_within_its_lines_and_names() -> None:
+    over = [
+        f"{package} has {lines} lines and {names} public names; it may have {most}"
+        for package, (lines, names) in measure_packages().items()
+        if lines > (most := PACKAGES[package])[0] or names > most[1]
+    ]
+    assert not over, "\n".join(over)
 
 
 def print_figures() -> None:

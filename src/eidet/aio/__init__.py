@@ -12,7 +12,7 @@ from ..core.validate import Json, Moment
 from ..memory import Memory
 from ..memory.addresses import Addressed
 from ..memory.admin import AdminNamespace
-from ..memory.async_facts import AsyncFacts
+from ..memory.facts import FactsNamespace
 from ..memory.feed import Change, follow
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
@@ -216,3 +216,28 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+class AsyncFacts(Hopping[FactsNamespace]):
+    """`memory.facts` for asyncio."""
+
+    add: ClassVar = hop(FactsNamespace.add)
+    read: ClassVar = hop(FactsNamespace.read)
+    about: ClassVar = hop(FactsNamespace.about)
+    match: ClassVar = hop(FactsNamespace.match)
+    neighbours: ClassVar = hop(FactsNamespace.neighbours)
+    paths: ClassVar = hop(FactsNamespace.paths)
+    timeline: ClassVar = hop(FactsNamespace.timeline)
+    entities: ClassVar = hop(FactsNamespace.entities)
+    profile: ClassVar = hop(FactsNamespace.profile)
+    why: ClassVar = hop(FactsNamespace.why)
+    instructions: ClassVar = hop(FactsNamespace.instructions)
+    contradictions: ClassVar = hop(FactsNamespace.contradictions)
+    resolve: ClassVar = hop(FactsNamespace.resolve)
+    retract: ClassVar = hop(FactsNamespace.retract)
+    merge: ClassVar = hop(FactsNamespace.merge)
+    undo: ClassVar = hop(FactsNamespace.undo)
+    decisions: ClassVar = hop(FactsNamespace.decisions)
+    export: ClassVar = hop(FactsNamespace.export)
+    networkx: ClassVar = hop(FactsNamespace.networkx)
+    load: ClassVar = hop(FactsNamespace.load)

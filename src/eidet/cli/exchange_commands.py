@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -176,6 +177,7 @@ def _sync(
     from ..exchange import sync_files
     from ..memory import Memory
 
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what cannot be read is told below
     how: dict[str, Any] = {"scope": on.one_scope, "name": name, "trust": trust, "dry_run": dry_run}
     with resumable(), progress_bar("syncing") as tell:
         progress = tell or ProgressLines(time.monotonic, "syncing")
@@ -199,6 +201,9 @@ def _tell_sync(done: Synced) -> None:
     typer.echo(f"{verb} {done.passages:,} passages of {done.files:,} files: {', '.join(counts)}")
     for one in done.skipped:
         typer.echo(f"skipped {plain(one.where)}: {plain(one.why)}", err=True)
+    if done.unread:
+        kinds = [f"{count:,} {plain(ending) or 'without an ending'}" for ending, count in done.unread.items()]
+        typer.echo(f"not read, because of their ending: {', '.join(kinds)}", err=True)
 
 
 @command(commands)

@@ -106,8 +106,11 @@ def tell_table(columns: Iterable[Column], rows: Iterable[Iterable[str | Text]]) 
 
 def show_record(record: Record, most: int = LISTED) -> Text:
     """Shows who said what, with the id below; a mark before what waits for review."""
+    from ..recall.prompt_lines import speaker_of
+
+    who = speaker_of(record)
+    who = f"{who}: " if who and record.who else ""
     waits = "[waits for review] " if record.trust is Trust.QUARANTINED else ""
-    who = f"{record.who}: " if record.who else ""
     said = shorten(record.text, most)
     return style_text((waits, "yellow"), (who, "bold"), said, (f"\n{record.id}", "dim"))
 

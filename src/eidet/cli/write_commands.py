@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput
-from ..core.verb_table import DETAILS, NEW_MEMORY
+from ..core.verb_table import DETAILS, NEW_MEMORY, REMEMBER
 from .memory_options import Given, Options, Which, command, option
 from .parse import lines_of, messages_of
 from .show import console, emit, emit_each, emit_or_tell, progress_bar, show_record, style_text
@@ -47,13 +47,15 @@ def _remember(
     ] = None,
     pinned: Annotated[bool, option(DETAILS["pinned"], "--pinned")] = False,
     again: Annotated[bool, Option("--again", help="Store it even if it was forgotten for good.")] = False,
+    read_speakers: Annotated[bool, option(REMEMBER["read_speakers"], "--read-speakers")] = False,
 ) -> None:
     """Remember texts, the lines of a file, or messages.
 
     Prints the ids. More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
     given = details | {"scope": on.one_scope}
-    given |= {name: True for name, said in (("pinned", pinned), ("again", again)) if said}
+    flags = {"pinned": pinned, "again": again, "read_speakers": read_speakers}
+    given |= {name: True for name, said in flags.items() if said}
     data = details.get("data")
     things = _things(texts or [], file, messages, data, on.settings().text_chars)
     with on.open_memory(creates=True) as memory:
@@ -66,6 +68,8 @@ def _things(
 ) -> list[str] | list[dict[str, Json]] | list[None]:
     if (bool(texts) + (file is not None) + (messages is not None)) > 1:
         raise BadInput("give texts, --file or --messages, one of them")
+    if texts == ["-"]:
+        raise BadInput("to remember what standard input says, one memory per line: --file -")
     if file is not None:
         return lines_of(file)
     if messages is not None:

@@ -16,13 +16,12 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ..aio import AsyncAdmin, AsyncKeys, AsyncMemory, AsyncTrust, AsyncUpkeep
+from ..aio import AsyncAdmin, AsyncFacts, AsyncKeys, AsyncMemory, AsyncTrust, AsyncUpkeep
 from ..core.fact_verb_table import FACTS as FACT_VERBS
 from ..core.observers import observable
 from ..core.record import Record
 from ..memory import Memory
 from ..memory.admin import AdminNamespace
-from ..memory.async_facts import AsyncFacts
 from ..memory.facts import FactsNamespace
 from ..memory.feed import ChangePage
 from ..memory.keys import KeysNamespace

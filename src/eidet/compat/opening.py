@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
-import time
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 from ..aio import AsyncMemory
-from ..core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable
+from ..core.errors import BadInput, EidetError, Misconfigured, Refused
 from ..memory import Memory
 from ..models.adapt import CalledEmbedder
 from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
-from ..store import SETTINGS, Store, verbs
+from ..store import SETTINGS, Transaction, verbs
 from ..write.shape import Given, texts_of
 
 P = ParamSpec("P")
@@ -172,31 +168,15 @@ def check_positive(value: Any, name: str, *, error: type[EidetError] = BadInput)
     return float(value)
 
 
-HELD_SECONDS: Final = 10.0  # a process that dies between reading and writing keeps others waiting so long
-PAUSE_SECONDS: Final = 0.002
-_here = threading.Lock()  # threads of one process need not wait for each other by asking the store
-
-
-def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
-    """The next number of a series, `least` or more, and never the same again on this store."""
-    store = memory.parts.store  # no verb gives numbers, and a record would be found
+def next_number(memory: Memory, series: str) -> int:
+    """The next number of a series, from 0 on, and never the same again on this store."""
     key_ids, name = memory.parts.key_ids, series.encode()
-    setting = f"number of {key_ids.mark(name)}"
-    with _here, _hold_lease(store, setting):
-        given = store.values(SETTINGS, [f"number of {mark}" for mark in key_ids.list_marks(name)])
-        number = max(least, *map(int, given.values()), 0)
-        verbs.set_settings(store, {setting: str(number + 1)})
-    return number
+    own = f"number of {key_ids.mark(name)}"  # before the write: it may make the secret of the store
+    settings = [f"number of {mark}" for mark in key_ids.list_marks(name)]
 
+    def take(transaction: Transaction) -> int:
+        number = max(map(int, transaction.values(SETTINGS, settings).values()), default=0)
+        transaction.set_values(SETTINGS, {own: str(number + 1)})
+        return number
 
-@contextmanager
-def _hold_lease(store: Store, name: str) -> Iterator[None]:
-    owner, deadline = uuid.uuid4().hex, time.monotonic() + 2 * HELD_SECONDS
-    while not verbs.take_lease(store, name, owner, now=time.time(), until=time.time() + HELD_SECONDS):
-        if time.monotonic() > deadline:
-            raise Unavailable(f"another process has held the {name} for too long", retry_after=HELD_SECONDS)
-        time.sleep(PAUSE_SECONDS)
-    try:
-        yield
-    finally:
-        verbs.take_lease(store, name, owner, now=time.time(), until=0.0)
+    return memory.parts.store.write(take)  # no verb gives numbers, and a record would be found

@@ -22,7 +22,7 @@ DERIVED_FROM: Final = 10_000  # ids of the records that one record was made from
 CONDITIONS: Final = 2000  # in one filter, with all that is nested in it
 FILTER_DEPTH: Final = 30  # filters inside of each other
 FILTER_VALUES: Final = 1_000_000  # ids, and values of `in`
-REGEX_CHARS: Final = 10_000  # of a regular expression
+REGEX_CHARS: Final = 1_000  # of a regular expression; `regex` prepares a long one in cubic time
 
 
 def check_length(text: str, most: int, what: str) -> str:

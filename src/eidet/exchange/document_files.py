@@ -173,7 +173,7 @@ def _read_pdf(path: Path) -> Iterator[Passage]:
         from pypdf import PdfReader
     except ImportError:
         raise MissingExtra("reading PDF files", extra="pdf") from None
-    outline = _Outline()
+    outline, is_blank = _Outline(), True
     try:
         reader = PdfReader(path)
         bookmarks = list(_list_bookmarks(reader, reader.outline))
@@ -181,11 +181,14 @@ def _read_pdf(path: Path) -> Iterator[Passage]:
             for _, level, title in (one for one in bookmarks if one[0] == number):
                 outline.enter(level, title)
             text = _LINE_END.sub(" ", page.extract_text())  # lines of a page are layout
+            is_blank = is_blank and not text.strip()
             yield Passage(text=text, heading=outline.path, page=number + 1)
     except OSError:
         raise
     except Exception as error:  # a damaged file raises whatever it meets
         raise BadInput(f"it is no PDF that can be read: {error}") from error
+    if is_blank:
+        raise BadInput("no page has text: a scan needs text recognition first")
 
 
 def _list_bookmarks(reader: Any, items: list[Any], level: int = 1) -> Iterator[tuple[int, int, str]]:

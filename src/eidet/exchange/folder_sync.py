@@ -6,8 +6,9 @@ So a sync needs no notes of its own: one that was stopped, or whose folder has c
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +46,7 @@ class Synced:
     passages: int = 0  # that these files hold
     changes: tuple[FileChange, ...] = ()  # files whose passages changed, in order
     skipped: tuple[LeftOut, ...] = ()  # files that could not be read or stored; their passages stay
+    unread: Mapping[str, int] = field(default_factory=dict)  # by ending, how many files no reader knows
 
     def count(self, what: str) -> int:
         """How many passages were "added", "updated" or "removed"."""
@@ -65,7 +67,8 @@ def sync_files(
 
     Reads Markdown, HTML, plain text and, with the pdf extra, PDF. Called again, it adds, updates and
     removes what changed, and nothing that it did not make itself. A file that cannot be read is named in
-    `skipped`, and its passages stay. Hidden files and symbolic links are left out.
+    `skipped`, and its passages stay. Files of other kinds are counted in `unread`. Hidden files and symbolic
+    links are left out.
 
     `name` stands for the path in the `source` of the records. Give one if the folder may move, or is synced
     from several machines. `trust` says where the texts come from, `web` for those of strangers.
@@ -93,6 +96,7 @@ def sync_files(
         passages=sync.passages,
         changes=tuple(sync.changes),
         skipped=(*files.skipped, *sync.skipped),
+        unread=dict(files.unread.most_common()),
     )
 
 
@@ -124,6 +128,7 @@ class _SyncedFiles:
         self._root = root
         self._base = (root.as_posix() if name is None else name).rstrip("/")
         self.skipped: list[LeftOut] = []
+        self.unread: Counter[str] = Counter()
 
     def walk(self) -> Iterator[tuple[str, Path]]:
         """Source and path of each file, in order."""
@@ -135,6 +140,8 @@ class _SyncedFiles:
             for path in (Path(folder, name) for name in sorted(names)):
                 if path.suffix.lower() in READERS and self._is_wanted(path):
                     yield self._name(path), path
+                elif path.suffix.lower() not in READERS and not path.name.startswith("."):
+                    self.unread[path.suffix.lower()] += 1
 
     def holds(self, source: str) -> bool:
         """Whether a source is, or was, a file of this folder."""

@@ -16,7 +16,7 @@ from ..core.state import Promotion
 from ..core.validate import clean_text
 from ..parts import Parts
 from ..store import verbs
-from ..store.lives import list_versions
+from ..store.rules import list_versions
 from ..trust.audit import Auditing
 from ..upkeep.lifecycle import Life
 

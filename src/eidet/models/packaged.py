@@ -1,19 +1,14 @@
-"""Model files that come with a package, and models that are loaded once per process."""
+"""Model files that come with a package."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
 
 from ..core.errors import Corrupt, EidetError, Misconfigured
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +42,3 @@ class PackagedFile:
         if spec is None or not spec.submodule_search_locations:
             raise self.absent()
         return Path(spec.submodule_search_locations[0])
-
-
-def load_once(load: Callable[[], T]) -> Callable[[], T]:
-    """Makes a function that loads a model once per process, for whoever asks first; the others wait."""
-    lock, cached = threading.Lock(), cache(load)
-
-    def load_locked() -> T:
-        with lock:
-            return cached()
-
-    return load_locked

@@ -132,7 +132,7 @@ class Recall:
                 found,
                 ranked,
                 clock,
-                (*asked.notes(), *notes, *list_losses(found, records), *missing_of(self.store)),
+                (*asked.notes(), *notes, *list_losses(found, records, probe), *missing_of(self.store)),
             )
         return Hits(best, trace, query.scope.path)
 

@@ -62,7 +62,7 @@ def gather_all(found: Hits, width: int, limit: int) -> AllHits:
     if len(member) > limit:
         reasons.append(f"{len(member) - limit:,} more belong: ask with a higher limit")
     if maybe:
-        reasons.append(f"{len(maybe):,} others may belong: see `maybe`")
+        reasons.append(f"{len(maybe):,} more may belong: see `maybe`")
     if len(found) >= LOOKED_AT and behind[-1] <= _MAYBE:
         reasons.append(f"only the best {LOOKED_AT:,} were looked at: ask for less at once, with a filter")
     return AllHits(

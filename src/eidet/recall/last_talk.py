@@ -32,6 +32,7 @@ SILENCE: Final = 6 * 3600.0  # seconds that part one talk without a session from
 LAST: Final = "from your last session, {day}"
 RUNNING: Final = "from this session, {day}; there is no earlier one"
 COUNTED: Final = "from session {number}, {day}"
+SAID_BY: Final = "said by {who}, {day}"
 IN_TIME: Final = "from {day}, within the time asked for"
 _SAID: Final = Where(kinds=(Kind.MESSAGE,))
 _MADE_OF_OTHERS: Final = Where(kinds=(Kind.EPISODE, Kind.SUMMARY, Kind.TRIPLE, Kind.WORKING))
@@ -76,13 +77,16 @@ def _describe(wanted: AskedTalk) -> str:
         return "asks for what is new since then, newest first"
     if wanted.dates:
         return "asks for what was said then, newest first"
+    if wanted.ever:
+        return "asks for what somebody said, newest first"
     return "asks for the last session, newest first"
 
 
 def _explain(talk: FoundTalk, record: Record) -> Reasons:
     happened = local(record.occurred)
     number = talk.numbers.get((record.scope, record.session), "")
-    return Reasons(words=(talk.because.format(day=f"{happened.day} {happened:%B %Y}", number=number),))
+    day = f"{happened.day} {happened:%B %Y}"
+    return Reasons(words=(talk.because.format(day=day, number=number, who=record.who),))
 
 
 class _TalkFinder:
@@ -92,6 +96,9 @@ class _TalkFinder:
         self._recall, self._query, self._wanted = recall, query, wanted
 
     def find(self, asked: Understood) -> FoundTalk:
+        if self._wanted.ever:
+            own = ~_MADE_OF_OTHERS & Where(who=self._wanted.speaker, until=self._query.asked)
+            return FoundTalk(self._list(own), SAID_BY)
         meant = self._narrow_to_speaker(self._choose_kinds())
         if self._wanted.session:
             return self._find_counted(meant, self._wanted.session)

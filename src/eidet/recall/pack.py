@@ -7,22 +7,23 @@ line; each line has a number by which a model can cite its record.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..core.hit import Hit
 from ..core.record import Kind, Record, Trust
+from ..text import Analyzer
 from ..text.tokens import TokenCounter, cut
 from ..trust.privacy.quarantine import is_untrusted
 from .nearby import Beside, Key, key_of
 from .prompt_lines import (
     day_of,
+    days_of,
     excerpt_of,
-    heading_of,
-    is_long,
     likely_chars,
     line_of,
     one_line,
@@ -35,13 +36,19 @@ __all__ = ["Context", "line_of", "pack"]
 
 STANDING, WORKING, MEMORY = "instructions", "working", "memory"
 HEADINGS: Final = {
-    STANDING: "# Instructions and preferences",
+    STANDING: "# Instructions",
     WORKING: "# Working state",
     MEMORY: "# Memory",
 }
-SHARE: Final = 0.25  # of the budget: for instructions, for the working state, for one long text told whole
+SHARE: Final = 0.25  # of the budget: for the working state, and for one text told whole …
+BEST: Final = 0.5  # … unless it is the best
+RULES: Final = 0.12  # for instructions
 FEW_WORDS: Final = 6  # a turn as short as "15:30 it is" is not understood without the one before it
-_LONGEST: Final = 8  # characters a token: what is too long even so is not looked at
+_LONGEST: Final = 8  # characters a token: a text that is too long even so is not counted whole
+_DENSE: Final = 5.0  # characters a token that a line has at most, …
+_DENSER: Final = 1.25  # … or so many times what any line had so far
+_OVERHEAD: Final = 40  # characters: what a line has beside its text, and its day
+_SHORTENED: Final = 3  # characters a token, at least, of a text that was shortened to its share
 _SLOW_CHARS: Final = 10_000
 _SMALLER: Final = 4  # tokens: how much less of a quotation is tried each time
 _ROUNDS: Final = 3  # how often what is left of the budget is given away again
@@ -76,11 +83,12 @@ class Context:
 
 
 class _Wish(NamedTuple):
-    """A record to be told; a neighbour only if the turn that it stands beside is."""
+    """A record to be told in about so many characters; a neighbour only if the turn it stands beside is."""
 
     key: Key
     record: Record
     section: str
+    chars: float
     beside: Key | None = None
 
 
@@ -88,8 +96,11 @@ class _Line(NamedTuple):
     """What is told of a record, and what that costs without its day and heading."""
 
     said: str
+    told: str  # with who said it, or quoted
     bare: str  # as it is compared with others
     quoted: bool
+    day: str
+    year: str
     cost: int
 
 
@@ -115,21 +126,24 @@ def pack(
     working: Sequence[Record] = (),
     turns: Beside | None = None,
     terms: AbstractSet[int] = frozenset(),
+    analyzer: Analyzer | None = None,
     headings: bool = True,
     fence: bool = True,
 ) -> Context:
     """Takes the best hits that fit, best first.
 
     Instructions and the working state (newest first) come before them, each up to its share of the
-    budget. Of a long text the unit with most of the `terms` is told. When nothing fits whole, the
-    beginning of the best is given. With `fence`, what is not trusted is quoted.
+    budget. Of a text that would take more than its share, the part with most of the `terms` is told. When
+    nothing fits, the beginning of the best is given. With `fence`, what is not trusted is quoted.
     """
-    packer = _Packer(budget=budget, counter=counter, terms=terms, headings=headings, fence=fence)
-    rules = [_Wish(key_of(record), record, STANDING) for record in standing]
-    state = [_Wish(key_of(record), record, WORKING) for record in working]
-    wishes = list(_list_wishes(hits, turns or {}))
-    chosen = packer.fill(packer.fill({}, rules, int(budget * SHARE)), state, int(budget * SHARE))
-    page = packer.fit_page(chosen, wishes) or packer.cut_best([*wishes, *rules, *state])
+    most = budget * SHARE * _SHORTENED
+    rules = [_wish_for(record, STANDING, most) for record in standing]
+    state = [_wish_for(record, WORKING, most) for record in working]
+    wishes = _put_repeats_last(list(_list_wishes(hits, turns or {}, most)))
+    packer = _Packer(budget, counter, terms, analyzer, headings, fence, wishes[0].key if wishes else None)
+    for wished, share in ((rules, RULES), (state, SHARE)):
+        packer.fill(wished, int(budget * share))
+    page = packer.fit_page(wishes) or packer.cut_best([*wishes, *rules, *state])
     packed = {key_of(record) for record in page.records}
     return Context(
         text=page.text,
@@ -142,77 +156,98 @@ def pack(
     )
 
 
-def _list_wishes(hits: Sequence[Hit], turns: Beside) -> Iterator[_Wish]:
-    """Hits, best first, a turn of few words with those before it; after all hits the other neighbours."""
-    for hit in hits:
-        record, key = hit.record, key_of(hit.record)
-        yield _Wish(key, record, WORKING if record.kind == Kind.WORKING else MEMORY)
-        if len(record.text.split()) <= FEW_WORDS:
-            yield from _list_neighbours(key, (one for one in turns.get(key, ()) if _is_before(one, record)))
-    for hit in hits:
-        key = key_of(hit.record)
-        yield from _list_neighbours(key, turns.get(key, ()))
+def _wish_for(record: Record, section: str, most: float, beside: Key | None = None) -> _Wish:
+    return _Wish(key_of(record), record, section, min(likely_chars(record), most), beside)
 
 
-def _list_neighbours(key: Key, records: Iterable[Record]) -> Iterator[_Wish]:
-    return (_Wish(key_of(record), record, MEMORY, beside=key) for record in records)
+def _list_wishes(hits: Sequence[Hit], turns: Beside, most: float) -> Iterator[_Wish]:
+    """Hits by worth, a turn of few words with those before it; after all hits the other neighbours."""
+    wishes = _sort_by_worth(hits, most)
+    for wish in wishes:
+        yield wish
+        if wish.key in turns and len(wish.record.text.split()) <= FEW_WORDS:
+            before = [one for one in turns[wish.key] if _is_before(one, wish.record)]
+            yield from (_wish_for(one, MEMORY, most, wish.key) for one in before)
+    for wish in wishes if turns else ():
+        yield from (_wish_for(one, MEMORY, most, wish.key) for one in turns.get(wish.key, ()))
+
+
+def _sort_by_worth(hits: Sequence[Hit], most: float) -> list[_Wish]:
+    """The best hit first, the others by score and length: half as long counts as √2 times as good."""
+    worth: list[tuple[float, _Wish]] = []
+    for hit in hits:
+        wish = _wish_for(hit.record, WORKING if hit.record.kind == Kind.WORKING else MEMORY, most)
+        worth.append((hit.score / math.sqrt(_OVERHEAD + wish.chars), wish))
+    return [wish for _, wish in [*worth[:1], *sorted(worth[1:], key=lambda pair: -pair[0])]]
 
 
 def _is_before(one: Record, other: Record) -> bool:
     return (one.occurred, one.seq) < (other.occurred, other.seq)
 
 
-@dataclass(slots=True, kw_only=True)
+def _put_repeats_last(wishes: Sequence[_Wish]) -> list[_Wish]:
+    """The same text of another day, such as an entry of a diary, comes after all that says something new."""
+    first = {wish.record.text: wish for wish in reversed(wishes) if wish.beside is None}
+    return sorted(wishes, key=lambda wish: wish.beside is None and first[wish.record.text] is not wish)
+
+
 class _Packer:
     """Fills a budget by what lines cost one by one, which is what they cost together or a little more."""
 
-    budget: int
-    counter: TokenCounter
-    terms: AbstractSet[int]
-    headings: bool
-    fence: bool
-    _lines: dict[Key, _Line] = field(default_factory=dict, init=False)
-    _costs: dict[str, int] = field(default_factory=dict, init=False)
+    def __init__(
+        self,
+        budget: int,
+        counter: TokenCounter,
+        terms: AbstractSet[int],
+        analyzer: Analyzer | None,
+        headings: bool,
+        fence: bool,
+        best: Key | None,
+    ) -> None:
+        self._budget, self._counter = budget, counter
+        self._terms, self._analyzer = terms, analyzer
+        self._headings, self._fence, self._best = headings, fence, best
+        self._chosen: _Chosen = {}
+        self._opened: set[tuple[str, str]] = set()  # the headings, years and days that are paid for
+        self._heard = ""  # all that was chosen, as it is compared
+        self._dense = _DENSE  # characters a token, at most: what is too long even so is not looked at
+        self._lines: dict[Key, _Line] = {}
+        self._costs: dict[str, int] = {}
 
-    def fill(self, chosen: _Chosen, wishes: Sequence[_Wish], room: int) -> _Chosen:
-        """What was chosen and as much of what else is wished for as there is room for, the first first."""
-        chosen = dict(chosen)
-        opened = {place for wish in chosen.values() for place, _ in self._openings(wish)}
-        heard = "\n".join(self._line(wish).bare for wish in chosen.values())
-        too_long = float(
-            "inf"
-        )  # a very long text is slow to cut: where one did not fit, none as long is tried
+    def fill(self, wishes: Sequence[_Wish], room: int) -> None:
+        """Chooses as much of what is wished for as there is room for, the first first."""
+        too_long = math.inf  # a very long text is slow to cut: where one did not fit, none as long is tried
         for wish in wishes:
-            chars = likely_chars(wish.record)
-            if room <= 0 or wish.key in chosen or chars > room * _LONGEST or chars >= too_long:
+            chars = wish.chars
+            if room <= 0 or wish.key in self._chosen or chars > room * self._dense or chars >= too_long:
                 continue
-            if wish.beside is not None and wish.beside not in chosen:
+            if wish.beside is not None and wish.beside not in self._chosen:
                 continue
-            line, openings = self._line(wish), dict(self._openings(wish))
-            cost = line.cost + sum(
-                self._cost(text) for place, text in openings.items() if place not in opened
-            )
+            line = self._line(wish)
+            openings = self._list_openings(wish.section, line)
+            cost = line.cost + sum(self._cost(text) for _, text in openings)
             if cost > room:
                 too_long = min(too_long, chars) if len(wish.record.text) > _SLOW_CHARS else too_long
-            elif not (line.bare in heard and self._is_told(wish, chosen.values())):
-                chosen[wish.key] = wish
-                opened |= openings.keys()
-                heard += f"\n{line.bare}"
+            elif not (line.bare in self._heard and self._is_told(wish)):
+                self._chosen[wish.key] = wish
+                self._opened.update(place for place, _ in openings)
+                self._heard += f"\n{line.bare}"
                 room -= cost
-        return self._drop_repeats(chosen)
+        self._drop_repeats()
 
-    def fit_page(self, chosen: _Chosen, wishes: Sequence[_Wish]) -> _Page | None:
+    def fit_page(self, wishes: Sequence[_Wish]) -> _Page | None:
         """What was chosen and what else there is room for by its true cost; None where nothing has room."""
-        page = self._lay_out(chosen)
+        page = self._lay_out() if self._chosen else _Page()
         for _ in range(_ROUNDS):
-            more = self.fill(chosen, wishes, self.budget - page.tokens)
-            if more.keys() == chosen.keys():
+            before = set(self._chosen)
+            self.fill(wishes, self._budget - page.tokens)
+            if self._chosen.keys() == before:
                 break
-            chosen, page = more, self._lay_out(more)
-        while chosen and page.tokens > self.budget:  # counts that do not add up
-            chosen = _drop_last(chosen, wishes)
-            page = self._lay_out(chosen)
-        return page if chosen else None
+            page = self._lay_out()
+        while self._chosen and page.tokens > self._budget:  # counts that do not add up
+            self._drop_last(wishes)
+            page = self._lay_out()
+        return page if self._chosen else None
 
     def cut_best(self, wishes: Sequence[_Wish]) -> _Page:
         """As much of the best line as there is room for, unless that says nothing."""
@@ -222,111 +257,122 @@ class _Packer:
         if line.quoted:
             text = self._cut_quotation(best, line.said)
         else:
-            text = cut(f"{stamp_of(best)} {line.said}", self.budget, self.counter)
+            text = cut(f"{stamp_of(best)} {line.said}", self._budget, self._counter)
         if len(text) <= len(stamp_of(best)):
             return _Page()
-        tokens = self.counter.count(text)
+        tokens = self._counter.count(text)
         return _Page(text=text, tokens=tokens, records=(best,), sections={wishes[0].section: text})
 
     def _cut_quotation(self, record: Record, said: str) -> str:
         """The beginning of what is quoted, with the quotation closed; nothing where even that has no room."""
-        room = self.budget
-        while (room := room - _SMALLER) > 0 and (quoted := cut(said, room, self.counter)):
+        room = self._budget
+        while (room := room - _SMALLER) > 0 and (quoted := cut(said, room, self._counter)):
             text = f"{stamp_of(record)} {quote_text(record, quoted)}"
-            if (over := self.counter.count(text) - self.budget) <= 0:
+            if (over := self._counter.count(text) - self._budget) <= 0:
                 return text
             room -= over
         return ""
 
-    def _lay_out(self, chosen: _Chosen) -> _Page:
+    def _lay_out(self) -> _Page:
         """The lines of each section in the order of time, under their days."""
         sections: dict[str, list[str]] = {}
         records: list[Record] = []
         for section in HEADINGS:
-            wishes = [wish for wish in chosen.values() if wish.section == section]
-            day = ""
+            wishes = [wish for wish in self._chosen.values() if wish.section == section]
+            day = year = ""
             for wish in sorted(wishes, key=lambda wish: (wish.record.occurred, wish.record.seq)):
+                line, lines = self._lines[wish.key], sections.setdefault(section, [])
                 records.append(wish.record)
-                lines = sections.setdefault(section, [])
-                if self.headings and day != (day := heading_of(wish.record)):
-                    lines.append(day)
-                lines.append(self._tell(wish, len(records)))
+                if self._has_days(section) and (day, year) != (line.day, line.year):
+                    lines.append(line.day if year == line.year else f"{line.day} {line.year}")
+                    day, year = line.day, line.year
+                lines.append(self._tell(wish.record, line.told, len(records)))
         bodies = {name: "\n".join(lines) for name, lines in sections.items()}
-        if self.headings and len(bodies) > 1:
+        if self._headings and len(bodies) > 1:
             text = "\n\n".join(f"{HEADINGS[name]}\n{body}" for name, body in bodies.items())
         else:
             text = "\n".join(bodies.values())
-        return _Page(text=text, tokens=self.counter.count(text), records=tuple(records), sections=bodies)
+        return _Page(text=text, tokens=self._counter.count(text), records=tuple(records), sections=bodies)
 
-    def _tell(self, wish: _Wish, number: int) -> str:
+    def _has_days(self, section: str) -> bool:
+        """An instruction holds whenever it was given."""
+        return self._headings and section != STANDING
+
+    def _tell(self, record: Record, told: str, number: int) -> str:
         """`[3] Ann: …`; without headings `[2026-05-08] Ann: …`."""
-        record, line = wish.record, self._line(wish)
-        said = quote_text(record, line.said) if line.quoted else line.said
-        if record.kind == Kind.EPISODE:  # which begins with its day
-            said = said.removeprefix(f"[{day_of(record)}] ")
-        who = "" if line.quoted else speaker_of(record)
-        return f"[{number if self.headings else day_of(record)}] " + (f"{who}: {said}" if who else said)
+        return f"[{number if self._headings else day_of(record)}] {told}"
 
     def _line(self, wish: _Wish) -> _Line:
-        if wish.key not in self._lines:
-            said, waits = self._shorten(wish.record), wish.record.trust is Trust.QUARANTINED
-            quoted = waits or (self.fence and is_untrusted(wish.record))
-            line = _Line(said, said.casefold().strip(_MARKS), quoted, 0)
+        """All of a text, or where that takes more than its share of the budget, the part that matters."""
+        line = self._lines.get(wish.key)
+        if line is None:
+            room, text = int(self._budget * (BEST if wish.key == self._best else SHARE)), wish.record.text
+            if len(text) <= room * _LONGEST:
+                line = self._write(wish.record, one_line(text))
+            if line is None or line.cost > room:
+                part = excerpt_of(wish.record, self._terms, self._analyzer, room, self._counter)
+                line = self._write(wish.record, part)
             self._lines[wish.key] = line
-            self._lines[wish.key] = line._replace(cost=self.counter.count(self._tell(wish, 99) + "\n"))
-        return self._lines[wish.key]
+        return line
 
-    def _shorten(self, record: Record) -> str:
-        """All of a text, or of a long one that would take too much of the budget its best unit."""
-        share = self.budget * SHARE
-        if not is_long(record):
-            return one_line(record.text)
-        if len(record.text) <= share * _LONGEST:
-            whole = one_line(record.text)
-            if self.counter.count(whole) <= share:
-                return whole
-        return excerpt_of(record, self.terms)
+    def _write(self, record: Record, said: str) -> _Line:
+        waits = record.trust is Trust.QUARANTINED
+        quoted = waits or (self._fence and is_untrusted(record))
+        bare = said.casefold().strip(_MARKS)
+        if said.startswith("["):  # an episode, or a text that was imported, begins with its day
+            said = said.removeprefix(f"[{day_of(record)}] ")
+        who = "" if quoted else speaker_of(record)
+        told = quote_text(record, said) if quoted else f"{who}: {said}" if who else said
+        cost = self._counter.count(self._tell(record, told, 99) + "\n")
+        self._dense = max(self._dense, _DENSER * len(said) / (cost or 1))
+        return _Line(said, told, bare, quoted, *days_of(record), cost)
 
-    def _openings(self, wish: _Wish) -> Iterator[tuple[tuple[str, str], str]]:
-        """The lines that stand once before it and others: its heading and its day."""
-        if self.headings:
-            yield (wish.section, ""), f"\n{HEADINGS[wish.section]}"
-            yield (wish.section, day_of(wish.record)), heading_of(wish.record)
+    def _list_openings(self, section: str, line: _Line) -> list[tuple[tuple[str, str], str]]:
+        """What has to be told once before the line, and is not yet: a heading, a year, a day."""
+        if not self._headings:
+            return []
+        openings = [((section, ""), HEADINGS[section])]
+        if self._has_days(section):
+            openings += [((section, line.year), line.year), ((section, line.day + line.year), line.day)]
+        return [(place, text) for place, text in openings if place not in self._opened]
 
     def _cost(self, text: str) -> int:
         if text not in self._costs:
-            self._costs[text] = self.counter.count(text + "\n")
+            self._costs[text] = self._counter.count(text + "\n")
         return self._costs[text]
 
-    def _is_told(self, wish: _Wish, others: Iterable[_Wish]) -> bool:
+    def _is_told(self, wish: _Wish) -> bool:
         """Whether something chosen says it already; neighbours do not count, nor are they left out for it."""
         return wish.beside is None and any(
-            other.beside is None and other.key != wish.key and self._includes(other, wish) for other in others
+            other.beside is None and other.key != wish.key and self._includes(other, wish)
+            for other in self._chosen.values()
         )
 
     def _includes(self, wish: _Wish, other: _Wish) -> bool:
         """Whether the other text is part of this one, word for word.
 
-        What two people said, or one of them on two days, are two things; and what is not trusted
-        takes nobody's place.
+        What two people said, or one of them on two days, are two things, and so is the same text of two
+        days; and what is not trusted takes nobody's place.
         """
-        one, part = self._line(wish), self._line(other)
-        said_apart = other.record.who is not None and stamp_of(wish.record) != stamp_of(other.record)
+        one, part = self._lines[wish.key], self._lines[other.key]
+        is_entry = other.record.who is not None or one.bare == part.bare
+        said_apart = is_entry and stamp_of(wish.record) != stamp_of(other.record)
         if said_apart or not part.bare or (one.quoted and not part.quoted):
             return False
         return re.search(rf"(?<!\w){re.escape(part.bare)}(?!\w)", one.bare) is not None
 
-    def _drop_repeats(self, chosen: _Chosen) -> _Chosen:
+    def _drop_repeats(self) -> None:
         """Leaves out what a longer text that was chosen later says too, and its neighbours."""
-        heard = "\n".join(self._line(wish).bare for wish in chosen.values())
-        for wish in list(chosen.values()):
-            if heard.count(self._line(wish).bare) > 1 and self._is_told(wish, chosen.values()):
-                del chosen[wish.key]
-        return {key: wish for key, wish in chosen.items() if wish.beside is None or wish.beside in chosen}
+        for wish in list(self._chosen.values()):
+            if self._heard.count(self._lines[wish.key].bare) > 1 and self._is_told(wish):
+                self._drop(wish.key)
 
+    def _drop_last(self, wishes: Sequence[_Wish]) -> None:
+        """Leaves out what is wished for least; neighbours are wished for less than their turns."""
+        ordered = [wish.key for wish in wishes if self._chosen.get(wish.key) is wish]
+        self._drop(ordered[-1] if ordered else next(reversed(self._chosen)))
 
-def _drop_last(chosen: _Chosen, wishes: Sequence[_Wish]) -> _Chosen:
-    """Without the one that is wished for least; neighbours are wished for less than their turns."""
-    ordered = [wish.key for wish in wishes if chosen.get(wish.key) is wish]
-    gone = ordered[-1] if ordered else next(reversed(chosen))
-    return {key: wish for key, wish in chosen.items() if gone not in (key, wish.beside)}
+    def _drop(self, gone: Key) -> None:
+        kept = {key: wish for key, wish in self._chosen.items() if gone not in (key, wish.beside)}
+        self._chosen = kept
+        self._heard = "\n".join(self._lines[key].bare for key in kept)

@@ -96,13 +96,17 @@ class ReadPath:
     ) -> Hits:
         source = self._source(scope, options)
         asked = self._build(query, limit, where, options, source)
+        hits = self._recall(asked, scope, source)
+        hits.wants_all = asks_for_all(asked.text)
+        return hits
+
+    def _recall(self, asked: Query, scope: Scopes, source: Source) -> Hits:
         if source.is_present:
             hits = self._answer(asked, source.recall)
             self._echoes.note(hits, asked.now)
         else:
             hits = source.answer(asked)
         self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
-        hits.wants_all = asks_for_all(asked.text)
         return hits
 
     def recall_all(
@@ -175,8 +179,9 @@ class ReadPath:
         removed, wide = Hits([]), replace(asked, limit=max(asked.limit, PACKED), explain=False)
         if chosen is not None and asked.text.strip():
             removed = source.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))
-        filling = wide if options.get("least") is not None else replace(wide, least=FILLING)
-        context = self._pack(_drop_unlikely(source.answer(filling)), asked, chosen, packing, source)
+        if options.get("least") is None:
+            wide = replace(wide, least=FILLING)
+        context = self._pack(_drop_unlikely(source.answer(wide)), asked, chosen, packing, source)
         ranking = source.recall.rank(asked)
         return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=ranking)
 
@@ -201,28 +206,23 @@ class ReadPath:
         options: RecallOptions,
         packing: Packing,
     ) -> Context:
+        """As `recall`, but where its best hit would be shown, hits of any score may fill the budget."""
         from ..text.tokens import counter_of
 
         chosen = narrow_filter(where, **filters_in(options))
         check_budget(packing.budget)
         check_neighbours(packing.neighbours)
         counter_of(packing.counter)
-        hits = self._recall_to_fill(query, scope, limit + len(packing.seen), where, options)
         source = self._source(scope, options)
-        asked = self._build(query, limit, where, options, source)
+        asked = self._build(query, limit + len(packing.seen), where, options, source)
+        if options.get("least") is None:
+            hits = _drop_unlikely(self._recall(replace(asked, least=FILLING), scope, source))
+        else:
+            hits = self._recall(asked, scope, source)
         made = self._pack(hits, asked, chosen, packing, source)
         spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
         self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return made
-
-    def _recall_to_fill(
-        self, query: Asked, scope: Scopes, limit: int, where: Filter | None, options: RecallOptions
-    ) -> Hits:
-        """As `recall`, but where its best hit would be shown, hits of any score may fill the budget."""
-        if options.get("least") is not None:
-            return self.recall(query, scope, limit, where, options)
-        filling = RecallOptions(**{**options, "least": FILLING})
-        return _drop_unlikely(self.recall(query, scope, limit, where, filling))
 
     def _pack(
         self, hits: Hits, asked: Query, chosen: Where | None, packing: Packing, source: Source
@@ -249,6 +249,7 @@ class ReadPath:
             working=tell.records(_leave_out(working_state(recall, asked.scope, seen, now), packing.seen)),
             turns=tell.turns(around),
             terms=terms,
+            analyzer=self._parts.analyzer,
             headings=packing.headings,
             fence=packing.fence,
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ..core.record import Record
 from ..core.validate import local
-from ..text import unpack
+from ..text import Analyzer, term_id, unpack
 from ..text.analysis import read_analysis
 from ..text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
+from ..text.sentences import sentences
+from ..text.tokens import TokenCounter
 from ..trust.privacy.quarantine import fence_text, trust_in
 
 GAP: Final = "…"
@@ -34,10 +37,10 @@ def day_of(record: Record) -> str:
     return local(record.occurred).date().isoformat()
 
 
-def heading_of(record: Record) -> str:
-    """`Fri 8 May 2026`: the day as a heading, which costs fewer tokens than ISO 8601."""
+def days_of(record: Record) -> tuple[str, str]:
+    """`Fri 8 May` and `2026`: the day as a heading, which costs fewer tokens than ISO 8601, and its year."""
     day = local(record.occurred)
-    return f"{_WEEKDAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year:04}"
+    return f"{_WEEKDAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]}", f"{day.year:04}"
 
 
 def stamp_of(record: Record) -> str:
@@ -74,12 +77,33 @@ def likely_chars(record: Record) -> int:
     return len(record.text)
 
 
-def excerpt_of(record: Record, terms: AbstractSet[int]) -> str:
-    """The unit of a long text that has most of the terms, between marks of what is not told."""
+def excerpt_of(
+    record: Record, terms: AbstractSet[int], analyzer: Analyzer | None, room: int, counter: TokenCounter
+) -> str:
+    """Of a text, the sentence that has most of the terms and those around it, between marks of what lacks.
+
+    Of a long text only the unit that has most of the terms is looked at. A sentence is not cut, even if
+    it has no room.
+    """
     units = units_of(record.text)
     at = _best(record, len(units), terms)
-    before, after = f"{GAP} " if at else "", f" {GAP}" if at < len(units) - 1 else ""
-    return f"{before}{one_line(units[at])}{after}"
+    said = [one_line(sentence) for sentence in sentences(units[at])] or [""]
+    found = [0 if analyzer is None else len(terms & set(map(term_id, analyzer.terms(one)))) for one in said]
+    first, last = _fit_around(found, [counter.count(f"{one} ") for one in said], room)
+    before = f"{GAP} " if at or first else ""
+    after = f" {GAP}" if at < len(units) - 1 or last < len(said) - 1 else ""
+    return f"{before}{' '.join(said[first : last + 1])}{after}"
+
+
+def _fit_around(values: Sequence[int], costs: Sequence[int], room: int) -> tuple[int, int]:
+    """The first and last of a run around the best value, which grows on its better side while it has room."""
+    first = last = values.index(max(values))
+    room -= costs[first]
+    while near := [at for at in (last + 1, first - 1) if 0 <= at < len(costs) and costs[at] <= room]:
+        at = max(near, key=values.__getitem__)
+        room -= costs[at]
+        first, last = min(first, at), max(last, at)
+    return first, last
 
 
 def _best(record: Record, count: int, terms: AbstractSet[int]) -> int:

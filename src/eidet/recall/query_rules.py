@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..core.record import Record
 from ..core.validate import local
-from ..index import Candidates
+from ..index import Candidates, Probe
 from .recipes import Recipe
 from .understand import Understood
 
@@ -44,13 +44,15 @@ def count_to_read(query: Query, asked: Understood) -> int:
     return max(query.limit, READ)
 
 
-def list_losses(found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
+def list_losses(found: Candidates, records: list[Record | None], probe: Probe) -> tuple[str, ...]:
     """What could not be searched or read, in words."""
     losses = [
         f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()
     ]
     if lost := sum(record is None for record in records):
         losses.append(f"{lost:,} hits are damaged or went away while they were read")
+    if probe.vector is not None and not probe.vector.any():
+        losses.append("the embedder knows no word of the query: it was searched for by its words alone")
     return (*found.notes, *losses)
 
 

@@ -82,7 +82,7 @@ def _match_in_words(signals: dict[str, Signal], matched: tuple[str, ...]) -> Ite
         yield "has " + ", ".join(matched[:WORDS_SAID])
     if "dense" in signals and signals["dense"].value >= NEAR_MEANING:
         yield "is close in meaning"
-    elif not matched and "words" in signals:
+    elif not matched and "words" in signals and signals["words"].value > 0:
         yield "has similar words"
     if "context" in signals and not matched:
         yield "stands beside what matches"

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from . import Query, Recall
 
 LOOKED_AT: Final = 50  # of the latest
-MOST: Final = 8  # that one context tells
 ALIKE: Final = 0.25  # cosine from which an occasion is the one that a request is about …
 MUCH_ALIKE: Final = 0.4  # … and any other question
 FIRST_PLACES: Final = 10  # of an answer, of which the last may go to instructions
@@ -92,7 +91,7 @@ def list_standing(
     particular = [record for one, record in wishes.values() if one.is_particular]
     left_out = {record.id for record in particular} - _list_alike(recall, query, particular)
     chosen = [pair for pair in wishes.values() if pair[1].id not in left_out]
-    return [record for _, record in sorted(chosen, key=_order)[:MOST]]
+    return [record for _, record in sorted(chosen, key=_order)]
 
 
 def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[StandingWish]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ..core.errors import BadInput, Conflict, Refused
-from ..core.record import EXACT_KEY_BYTES, MARK_BYTES, Kind, Record, Trust, record_digest
+from ..core.record import EXACT_KEY_BYTES, MARK_BYTES, Event, Kind, Record, Trust, record_digest
+from ..core.record_table import decode_values
 from ..core.state import State
 from ..core.validate import Json, dump_json
 from ..core.where import Condition, Where
+from . import Transaction
 from .model import BELOW_MARK, ORDERS, SCOPE_MARK, Claims, TombstoneGuard
 
 UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT, Kind.PROCEDURE)
@@ -263,3 +265,60 @@ def _weight_of(record: Record) -> float | None:
 def _hash_details(details: tuple[Any, ...]) -> bytes:
     """Most records of a scope have the same ones."""
     return blake2b(repr(details).encode("utf-8", "surrogatepass"), digest_size=_DETAIL_BYTES).digest()
+
+
+# The versions of a record, for moves between members and scopes.
+
+
+Life = tuple[Record, Sequence[Event]]  # a record and its history
+
+
+class Carry(Protocol):
+    """Writes lives into a store, in one of its transactions, as of a time."""
+
+    def __call__(self, transaction: Transaction, lives: Sequence[Life], now: float) -> object: ...
+
+
+def list_versions(lives: Sequence[Life]) -> list[Record]:
+    states: list[Record] = []
+    for record, story in lives:
+        states += _versions(record, story)
+    return states
+
+
+def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
+    """The record as it was in each version that is still told, oldest first; the last is as it is.
+
+    Written one after the other they make as many events. Where that cannot be, only the last is given.
+    """
+    states = [record]
+    for version, before in sorted(_befores(story).items(), reverse=True):
+        if version != states[0].version:
+            break
+        states.insert(0, _unlike(_earlier(states[0].whole, before), states[0]))
+    return states if _replayable(states) else [record]
+
+
+def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
+    """What the revisions of the last life still tell, by version."""
+    born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
+    return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}
+
+
+def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
+    return state.but(
+        **decode_values(before), original=None, vector=None, terms=b"", version=state.version - 1
+    )
+
+
+def _unlike(earlier: Record, later: Record) -> Record:
+    """A version that its successor does not differ from any more, because only its form was changed back."""
+    return earlier if list_changes(earlier, later) else earlier.but(source=f"not {later.source}")
+
+
+def _replayable(states: Sequence[Record]) -> bool:
+    """Whether writing them ends where it should."""
+    at = states[0]
+    for state in states[1:]:
+        at = make_next(at, state)
+    return at.but(seq=0) == states[-1].but(seq=0)

@@ -55,7 +55,10 @@ class Estimate:
     """
 
     def count(self, text: str) -> int:
-        return math.ceil(sum(map(_costs.__getitem__, _PIECE.findall(text))) / 100)
+        if not text:
+            return 0
+        around = (text[0] == " ") + (text[-1] == " ")  # splitting finds a word that is empty there
+        return math.ceil((sum(map(_costs.__getitem__, text.split(" "))) - around * _SPACE) / 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +135,16 @@ _UNIT = re.compile(rf"[{SPACELESS}]|[^\s{SPACELESS}]+")
 
 # Each kind of run is found by its characters alone, and the cost of a run grows with its length but
 # not faster than by parts: the laws of `TokenCounter` follow.
-_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[!-/:-@\[-`{-~]+| {2,}|[\t-\r]+|[^\t-\r -~]")
+_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[!-/:-@\[-`{-~]+|[\t-\r]+|[^\t-\r -~]")
+_SPACE = 23  # of each further space in a row
+
+
+def _cost_word(word: str) -> int:
+    """Hundredths of a token, of what stands between two spaces."""
+    return sum(map(_cost, _PIECE.findall(word))) if word else _SPACE
 
 
 def _cost(piece: str) -> int:
-    """Hundredths of a token."""
     first, last, size = piece[0], piece[-1], len(piece)
     if not first.isascii():
         return _cost_of_sign(first)
@@ -146,8 +154,6 @@ def _cost(piece: str) -> int:
         return 20 + 100 * size
     if last.isalpha():
         return 45 + 40 * size
-    if last == " ":
-        return 23 * (size - 1)
     return 45 + 20 * size
 
 
@@ -178,4 +184,4 @@ def _cost_of_sign(sign: str) -> int:
     return _BLOCKS[bisect_right(_STARTS, sign) - 1][1]
 
 
-_costs = Memo(_cost)
+_costs = Memo(_cost_word)

@@ -22,7 +22,6 @@ from ..core.record import Record, new_id
 from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..store import Store, verbs
-from ..store.export_file import read_export, verify_export, write_export
 from ..store.traits import home_of, is_sealed
 
 SETTING: Final = "archives"  # of a store: the folders and buckets it was given
@@ -148,6 +147,8 @@ class FolderArchive:
         return name
 
     def _write(self, path: Path, records: Sequence[Record], manifest: dict[str, Any]) -> None:
+        from ..store.export_file import write_export
+
         try:
             write_export(path, records, manifest)
             _to_disk(path)
@@ -161,9 +162,13 @@ class FolderArchive:
         return sorted(path.name for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
 
     def manifest(self, name: str) -> dict[str, Any]:
+        from ..store.export_file import verify_export
+
         return verify_export(self._path(name))
 
     def read(self, name: str) -> Iterator[Record]:
+        from ..store.export_file import read_export
+
         return read_export(self._path(name))
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:

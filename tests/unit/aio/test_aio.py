@@ -237,36 +237,23 @@ CALLS: list[Callable[[AsyncMemory], Coroutine[Any, Any, Any]]] = [
     lambda memory: memory.context("another question"),
     lambda memory: memory.revise("there", text="a new text"),
     lambda memory: memory.revise("there", who="Ann"),
-]
-LATE: list[Callable[[AsyncMemory], Coroutine[Any, Any, Any]]] = [
     lambda memory: memory.remember(data={"hp": 2}),
     lambda memory: memory.revise("there", data={"hp": 3}),
 ]
 
 
-async def awaited_in_this_loop(
-    place: Path | None, call: Callable[[AsyncMemory], Coroutine[Any, Any, Any]]
-) -> None:
-    embedder = Awaited()
-    async with AsyncMemory(place, embedder=embedder) as memory:
-        await memory.remember({"hp": 0}, id="there")
-        embedder.texts.clear()
-        await call(memory)
-        assert embedder.loops == {asyncio.get_running_loop()}
+def test_an_asynchronous_embedder_is_awaited_in_the_callers_loop(place: Path | None) -> None:
+    async def story() -> None:
+        embedder = Awaited()
+        async with AsyncMemory(place, embedder=embedder) as memory:
+            await memory.remember({"hp": 0}, id="there")
+            for call in CALLS:
+                embedder.loops.clear()
+                await call(memory)
+                assert embedder.loops <= {asyncio.get_running_loop()}
+            assert len(embedder.texts) >= len(CALLS)
 
-
-@pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
-def test_an_asynchronous_embedder_is_awaited_in_the_callers_loop(
-    place: Path | None, call: Callable[[AsyncMemory], Coroutine[Any, Any, Any]]
-) -> None:
-    run(awaited_in_this_loop(place, call))
-
-
-@pytest.mark.parametrize("call", LATE, ids=range(len(LATE)))
-def test_what_is_made_from_data_is_also_embedded_in_the_callers_loop(
-    place: Path | None, call: Callable[[AsyncMemory], Coroutine[Any, Any, Any]]
-) -> None:
-    run(awaited_in_this_loop(place, call))
+    run(story())
 
 
 def test_a_text_is_embedded_once(place: Path | None) -> None:
@@ -299,19 +286,14 @@ def test_a_closed_file_says_so(tmp_path: Path) -> None:
     run(story())
 
 
-def test_closing_a_file_twice_is_fine(tmp_path: Path) -> None:
-    run(closed_twice(tmp_path / "memory.db"))
+def test_closing_twice_is_fine(place: Path | None) -> None:
+    async def story() -> None:
+        memory = AsyncMemory(place, embedder=HASHING)
+        await memory.remember("one")
+        await memory.close()
+        await memory.close()
 
-
-def test_closing_twice_is_fine() -> None:
-    run(closed_twice(None))
-
-
-async def closed_twice(place: Path | None) -> None:
-    memory = AsyncMemory(place, embedder=HASHING)
-    await memory.remember("one")
-    await memory.close()
-    await memory.close()
+    run(story())
 
 
 def test_upkeep_is_awaited_and_entered(place: Path | None) -> None:

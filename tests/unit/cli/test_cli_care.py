@@ -44,12 +44,6 @@ def test_a_damaged_export_loads_nothing(filled: Shell) -> None:
     assert said.err.startswith("error: ")
 
 
-def test_an_export_into_a_folder_that_is_not_there_ends_with_one_line(filled: Shell) -> None:
-    said = filled("export", str(filled.folder / "none" / "out.jsonl"))
-    assert (said.code, said.out) == (5, "")
-    assert said.err.startswith("error: ")
-
-
 def test_rebuild_counts_the_records_of_all_scopes_or_one(filled: Shell) -> None:
     assert filled("rebuild", "--json").json == {"rebuilt": 4}
     assert filled("rebuild", "--scope", "club").out == "rebuilt the index of 1 records\n"

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 from tests.unit.cli.shell import Shell
 
@@ -145,13 +141,3 @@ def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(
     for done in (1, 1_200, 1_300, 2_000):
         lines(done, 2_000)
     assert capsys.readouterr().err == "copying: 1,200 of 2,000 (60%)\ncopying: 2,000 of 2,000 (100%)\n"
-
-
-def test_a_process_of_its_own_answers_the_same(filled: Shell) -> None:
-    words = ["copy", str(filled.file), str(filled.folder / "o.db"), "--json"]
-    run = [sys.executable, "-c", "from eidet.cli import main; main()", *words]
-    said = subprocess.run(
-        run, check=False, capture_output=True, text=True, env=filled.environment(PATH=os.environ["PATH"])
-    )
-    assert said.returncode == 0, said.stderr
-    assert '"created":4' in said.stdout

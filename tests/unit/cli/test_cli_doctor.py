@@ -20,7 +20,7 @@ from eidet.memory import Memory
 from eidet.quality import Tally, day_of
 from eidet.store import verbs
 from eidet.store.sql.inspect_file import file_of
-from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 
 MACHINE = {"installed", "settings"}
 INSIDE = {"embedder", "language", "index", "protection", "drift"}
@@ -187,11 +187,6 @@ def test_drift_for_the_better_is_no_warning(filled: Shell) -> None:
     asked(filled, 10, times=200, empty=100, score="s10", useless=100)
     asked(filled, 0, times=200, empty=0, score="s28")
     assert [one["level"] for one in found(filled, "drift")] == ["ok"]
-
-
-def test_our_files_carry_our_mark(filled: Shell) -> None:
-    with closing(sqlite3.connect(filled.file)) as database:
-        assert database.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
 
 
 @pytest.mark.parametrize("place", ["x.db", "~/x.db", "sqlite:///x.db", "sqlite:////tmp/x.db"])

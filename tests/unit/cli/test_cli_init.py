@@ -160,22 +160,18 @@ def test_a_password_is_not_shown(eidet: Shell, folder: Path) -> None:
     assert "hunter2" in (folder / "eidet.toml").read_text()
 
 
-def test_an_answer_that_cannot_be_used_is_asked_again(eidet: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(eidet.folder)
-    said = eidet("init", input="notes.db\nklingon\nde\nredakt\nredact\n", EIDET_MEMORY="", EIDET_EMBEDDER="")
+def test_an_answer_that_cannot_be_used_is_asked_again(eidet: Shell, folder: Path) -> None:
+    said = eidet("init", input="notes.db\nklingon\nde\nredakt\nredact\n", **BARE)
     assert said.code == 0, said.err
     assert said.err.index("klingon") < said.err.index("3/3")
     assert "redakt" in said.err
-    written = (eidet.folder / "eidet.toml").read_text()
+    written = (folder / "eidet.toml").read_text()
     assert "klingon" not in written
     assert '"de"' in written
 
 
-def test_without_a_further_answer_the_error_stands_on_a_line_of_its_own(
-    eidet: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(eidet.folder)
-    said = eidet("init", input="notes.db\nklingon\n", EIDET_MEMORY="", EIDET_EMBEDDER="")
+def test_without_a_further_answer_the_error_stands_on_a_line_of_its_own(eidet: Shell, folder: Path) -> None:
+    said = eidet("init", input="notes.db\nklingon\n", **BARE)
     assert said.code == 2
     assert "\nerror: no answer on stdin" in said.err
-    assert not (eidet.folder / "eidet.toml").exists()
+    assert not (folder / "eidet.toml").exists()

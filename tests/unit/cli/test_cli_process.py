@@ -51,14 +51,6 @@ def test_help_is_quick_and_names_every_command(eidet: Shell) -> None:
     assert all(name in said.out for name in [*names.split(), "scopes", "--install-completion"])
 
 
-def test_values_that_are_no_plain_words_are_converted_and_checked(eidet: Shell) -> None:
-    eidet("remember", "Ann lives in Lisbon", "--who", "Ann", "--kind", "fact")
-    assert eidet("recall", "Lisbon", "--limit", "1", "--kind", "fact", "--kind", "message").code == 0
-    assert eidet("recall", "Lisbon", "--limit", "many").code == 2
-    assert eidet("recall", "Lisbon", "--config", "no-such.toml").code == 7
-    assert eidet("recall").code == 2
-
-
 def test_help_imports_nothing_heavy(eidet: Shell) -> None:
     code = (
         "import sys, eidet.cli; print([m for m in ('numpy', 'sqlalchemy', 'rich.table') if m in sys.modules])"
@@ -73,6 +65,8 @@ def test_help_imports_nothing_heavy(eidet: Shell) -> None:
         (("recall",), 2),
         (("nonsense",), 2),
         (("remember", "x", "--step", "soon"), 2),
+        (("recall", "x", "--limit", "many"), 2),
+        (("recall", "x", "--config", "no-such.toml"), 7),
         (("stats",), 3),
         (("remember", "x", "--at", "no-folder/x.db"), 7),
         (("remember", "x", "--embedder", "nonsense"), 7),

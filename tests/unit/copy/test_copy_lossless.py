@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from tests.making import Clock, examples
 from tests.unit.copy.given import NOW, all_of, by_id, counted, many, ram
 
-from eidet import Memory, Refused, Scope, Settings
+from eidet import Memory, Refused, Scope
 from eidet.copy import copy
 from eidet.core.record import Record, Tier
-from eidet.open import open_store
 from eidet.store import verbs
 from eidet.write.write_path import put_records
 
@@ -109,23 +108,6 @@ def test_only_the_scope_that_is_named_is_copied(source: Memory, target: Memory) 
 # Between servers.
 
 
-def test_from_server_to_server_and_back_all_is_as_it_was(
-    source: Memory, postgres_url: str, redis_url: str
-) -> None:
-    with Memory(postgres_url, embedder="hashing:64", clock=Clock(tick=1.0)) as first:
-        assert copy(source, first).ok
-        with Memory(redis_url, embedder="hashing:64", clock=Clock(tick=1.0)) as second:
-            assert copy(first, second).ok
-            back = ram()
-            assert copy(second, back).ok
-            assert second.history("ann") == source.history("ann")
-            second.revise("ann", text="Ann lives on the server.")
-            assert copy(second, back).changed == 1
-    found = by_id(back)
-    assert found.pop(("default", "ann")).version == 4
-    assert found == {key: record for key, record in by_id(source).items() if key != ("default", "ann")}
-
-
 KINDS = ("file", "sealed", "postgres", "redis", "tiered", "sealed tiered")
 
 
@@ -145,21 +127,3 @@ def test_from_any_place_to_any_other(
                 assert (copied.ok, copied.created, copied.histories) == (True, len(whole), 3), other
                 assert by_id(second) == whole, other
                 assert second.history("ann") == source.history("ann"), other
-
-
-def test_into_tiers_and_out_of_them(source: Memory, redis_url: str, tmp_path: Path) -> None:
-    from eidet.store.sql.sqlite import SqliteStore
-    from eidet.store.tiered import TieredStore
-
-    form = source.parts.store.read("acme", ["bob"])[0]
-    assert form is not None
-    verbs.rewrite_form(source.parts.store, [(form, form.but(tier=Tier.LONG))], now=NOW)
-    store = TieredStore(lambda: open_store(redis_url, Settings()), SqliteStore(tmp_path / "long.db"))
-    back = ram()
-    with Memory(store, embedder="hashing:64", clock=Clock(tick=1.0)) as tiers:
-        assert copy(source, tiers).ok
-        assert by_id(tiers) == by_id(source)
-        assert copy(tiers, back).ok
-    assert by_id(back) == by_id(source)
-    with Memory(tmp_path / "long.db") as long:
-        assert [record.id for record in all_of(long)] == ["bob"]

@@ -56,13 +56,6 @@ def test_values_of_the_wrong_type_are_refused(name: str, value: str) -> None:
         read_settings({f"EIDET_{name}": value})
 
 
-@pytest.mark.parametrize("name", ["text_chars", "index_memory_mb", "sidecar_from", "flush_uses"])
-def test_sizes_are_at_least_one(name: str) -> None:
-    wanted = f"setting {name} cannot be 0: it must be a whole number from 1 to "
-    with pytest.raises(Misconfigured, match=wanted):
-        Settings(**{name: 0})  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("content", ["[eidet", "= 1", "[eidet]\nlanguage = \n"])
 def test_a_broken_or_missing_file_is_named(tmp_path: Path, content: str) -> None:
     file = tmp_path / "settings.toml"
@@ -88,9 +81,3 @@ def test_upkeep_is_read_as_strictly(tmp_path: Path, upkeep: str) -> None:
     file.write_text(upkeep)
     with pytest.raises(Misconfigured, match="upkeep"):
         read_settings({}, file)
-
-
-@pytest.mark.parametrize("wrong", [{"batch": 0}, {"short_entries": -1}, {"forget_below": float("nan")}])
-def test_upkeep_refuses_numbers_without_sense(wrong: dict[str, float]) -> None:
-    with pytest.raises(Misconfigured, match="setting upkeep"):
-        Upkeep(**wrong)  # type: ignore[arg-type]

@@ -191,12 +191,6 @@ async def ask_async() -> list[str]:
         return [hit.id for hit in await memory.recall({"mood": "merry"})]
 
 
-def test_the_async_memory_takes_the_same() -> None:
-    import asyncio
-
-    assert asyncio.run(ask_async()) == ["s"]
-
-
 @pytest.mark.parametrize("place", [":memory:", "ram://", "sqlite://:memory:", "sqlite:///:memory:"])
 def test_the_usual_name_for_ram_is_ram(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

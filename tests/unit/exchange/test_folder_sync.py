@@ -228,6 +228,22 @@ def test_what_cannot_be_read_is_named_and_its_passages_stay(tmp_path: Path) -> N
         assert memory.count() == 3
 
 
+def test_a_scan_is_named_and_files_of_other_kinds_are_counted(tmp_path: Path) -> None:
+    from pypdf import PdfWriter
+
+    scan = PdfWriter()
+    scan.add_blank_page(200, 200)
+    scan.write(tmp_path / "scan.pdf")
+    write(tmp_path, {"a.txt": "one", "b.docx": "Word", "c/d.DOCX": "Word", "Makefile": "all:", ".env": "x"})
+    with open_memory() as memory:
+        done = sync_files(memory, tmp_path, name="kb")
+        assert [(one.where, "no page has text" in one.why) for one in done.skipped] == [("kb/scan.pdf", True)]
+        assert done.unread == {".docx": 2, "": 1}
+        assert done.files == 1
+        with pytest.raises(BadInput, match="text recognition"):
+            sync_files(memory, tmp_path / "scan.pdf")
+
+
 def test_a_pdf_without_its_extra_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,14 +28,6 @@ def test_a_late_statement_takes_its_place_in_between(order: tuple[tuple[Entry, S
     ]
 
 
-def test_what_was_closed_opens_again_when_what_closed_it_goes() -> None:
-    graph = graph_of(LISBON, PORTO)
-    graph.remove(2)
-    assert spans(graph, "Ann", "lives_in") == [("Lisbon", JANUARY, None)]
-    graph.add([Stated(PORTO[0], [PORTO[1]])])
-    assert spans(graph, "Ann", "lives_in") == [("Lisbon", JANUARY, JUNE), ("Porto", JUNE, None)]
-
-
 def test_no_longer_closes_without_a_successor() -> None:
     graph = graph_of(LISBON, (entry(2, JUNE), say("Ann", "lives_in", "Lisbon", ended=True)))
     assert spans(graph, "Ann", "lives_in") == [("Lisbon", JANUARY, JUNE)]

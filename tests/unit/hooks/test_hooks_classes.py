@@ -6,6 +6,7 @@ import copy
 import gc
 import inspect
 import pickle
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.unit.hooks.agents import Agent, kept
 
 from eidet import Memory
 from eidet.hooks import install_hooks, with_hooks
-from eidet.hooks.keep import AgentRegistry, agents
+from eidet.hooks.keep import AgentRegistry
 
 
 def test_a_decorated_class_captures_for_each_of_its_agents(memory: Memory) -> None:
@@ -209,11 +210,10 @@ def test_a_hooked_agent_is_copied_and_pickled_as_it_was(memory: Memory) -> None:
 def test_nothing_is_known_of_an_agent_that_is_gone(memory: Memory) -> None:
     agent = with_hooks(Agent(), memory=memory)
     agent.act()
-    at = id(agent)
-    assert at in agents._known
+    known = weakref.ref(agent)
     del agent
     gc.collect()
-    assert at not in agents._known
+    assert known() is None
 
 
 def test_agents_that_cannot_be_referred_to_weakly_are_kept_but_not_all() -> None:

@@ -9,9 +9,7 @@ import pytest
 from tests.making import PLACES, Clock, place_of
 from tests.unit.memory.given import HASHING
 
-from eidet import (
-    Memory,
-)
+from eidet import Memory
 
 
 @pytest.fixture

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eidet import (
-    Memory,
-    Where,
-)
+from eidet import Memory, Where
 from eidet.core.record import Record
 from eidet.store import verbs
 

@@ -13,19 +13,7 @@ import numpy as np
 import pytest
 from tests.making import PLACES, place_of
 
-from eidet import (
-    BadInput,
-    Box,
-    Condition,
-    Draft,
-    EidetError,
-    Memory,
-    Message,
-    Near,
-    Scope,
-    Settings,
-    Where,
-)
+from eidet import BadInput, Box, Condition, Draft, EidetError, Memory, Message, Near, Scope, Settings, Where
 
 NOW = 1_700_000_000.0
 WIDTH = 16
@@ -119,6 +107,7 @@ DETAILS: list[tuple[str, Any, str]] = [
     ("kind", 5, "unknown kind 5"),
     ("tier", "cold", "unknown tier 'cold'; there are short, middle, long"),
     *(("scope", value, "scope") for value in ("", "/", "a//b", " a", "a\0", "a\n", "x" * 201, 5, None)),
+    ("scope", ["a"], "scope"),
     *(
         ("step", value, "step must be a whole number")
         for value in (1.0, "1", True, 2**53 + 1, -(2**60), math.nan)
@@ -132,6 +121,7 @@ DETAILS: list[tuple[str, Any, str]] = [
         for value in ((math.nan, 1), (1, math.inf), (1e200, 1))
     ),
     *(("occurred", value, "occurred") for value in (math.nan, math.inf, "noon", True, [1], 1e15)),
+    ("occurred", datetime.min, "occurred"),  # noqa: DTZ901  # a time that no clock shows
     ("expires", NOW, "expires is in the past"),
     ("expires", NOW - 1, "expires is in the past"),
     ("expires", timedelta(0), "expires is in the past"),
@@ -192,22 +182,13 @@ def test_details_that_cannot_be_are_refused(memory: Memory, name: str, value: An
 
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
-    [case for case in DETAILS if case[0] not in ("scope", "id", "key", "importence")],
+    [case for case in DETAILS if case[0] not in ("scope", "id", "key", "importence")]
+    + [("text", value, "text|nothing to remember") for value in ("", 5, "\ud800", "x" * 1_000_001)],
     ids=lambda v: repr(v)[:30],
 )
 def test_revisions_that_cannot_be_are_refused(memory: Memory, name: str, value: Any, reason: str) -> None:
     before = state(memory)
     with pytest.raises(BadInput, match=reason):
-        memory.revise("there", **{name: value})
-    assert state(memory) == before
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("text", ""), ("text", 5), ("text", "\ud800"), ("text", "x" * 1_000_001)]
-)
-def test_a_text_that_cannot_be_is_no_revision(memory: Memory, name: str, value: Any) -> None:
-    before = state(memory)
-    with pytest.raises(BadInput):
         memory.revise("there", **{name: value})
     assert state(memory) == before
 
@@ -297,16 +278,6 @@ def test_an_integer_too_long_to_write_is_refused(memory: Memory) -> None:
     with pytest.raises(BadInput):
         memory.remember("x", data={"n": 10**5000})
     assert state(memory) == before
-
-
-def test_a_list_is_no_scope(memory: Memory) -> None:
-    with pytest.raises(BadInput):
-        memory.remember("x", scope=["a"])  # type: ignore[call-overload]
-
-
-def test_a_time_that_no_clock_shows_is_refused(memory: Memory) -> None:
-    with pytest.raises(BadInput):
-        memory.remember("x", occurred=datetime.min)  # noqa: DTZ901
 
 
 def test_the_longest_text_is_a_setting() -> None:

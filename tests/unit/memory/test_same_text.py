@@ -14,11 +14,6 @@ from eidet import Memory, Settings
 TEXT = "Gate code is 7731"
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture(params=[*PLACES, "sealed"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
     place = place_of(request, tmp_path)

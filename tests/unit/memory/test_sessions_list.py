@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
-from eidet import AsyncMemory, BadInput, Memory
+from eidet import BadInput, Memory
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC).timestamp()
 DAY = 86_400.0
@@ -68,12 +67,3 @@ def test_a_long_beginning_is_cut_between_words(memory: Memory) -> None:
     [long], [solid] = memory.admin.sessions("c"), memory.admin.sessions("d")
     assert long.title == "word " * 11 + "word…"
     assert solid.title == "x" * 60 + "…"
-
-
-def test_it_is_there_for_asyncio() -> None:
-    async def list_names() -> list[str]:
-        async with AsyncMemory(embedder="hashing:16") as memory:
-            await memory.remember("hello", kind="message", session="s")
-            return [one.session for one in await memory.admin.sessions()]
-
-    assert asyncio.run(list_names()) == ["s"]

@@ -10,13 +10,7 @@ import pytest
 from tests.making import Clock, texts
 from tests.unit.memory.given import HASHING, everything, head
 
-from eidet import (
-    Memory,
-    Misconfigured,
-    Scope,
-    Unavailable,
-    Where,
-)
+from eidet import Memory, Misconfigured, Scope, Unavailable, Where
 
 # count and stats
 

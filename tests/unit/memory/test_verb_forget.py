@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 from tests.making import Clock, texts
 
-from eidet import (
-    Kind,
-    Memory,
-    Refused,
-    Scope,
-    Where,
-)
+from eidet import Kind, Memory, Refused, Scope, Where
 
 # forget
 

@@ -9,13 +9,7 @@ import pytest
 from tests.making import Clock, texts
 from tests.unit.memory.given import HASHING
 
-from eidet import (
-    Memory,
-    Misconfigured,
-    Recipe,
-    Scope,
-    Unavailable,
-)
+from eidet import Memory, Misconfigured, Recipe, Scope, Unavailable
 from eidet.models.embed.hashing import Hashing
 
 

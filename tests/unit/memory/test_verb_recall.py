@@ -11,20 +11,7 @@ import pytest
 from tests.making import DAY, Clock, texts
 from tests.unit.memory.given import HASHING, head
 
-from eidet import (
-    BadInput,
-    Box,
-    Condition,
-    Draft,
-    Kind,
-    Memory,
-    Near,
-    Recipe,
-    Scope,
-    Settings,
-    Tier,
-    Where,
-)
+from eidet import BadInput, Box, Condition, Draft, Kind, Memory, Near, Recipe, Scope, Settings, Tier, Where
 from eidet.core.record import Record
 from eidet.store import verbs
 from eidet.store.ram import RamStore

@@ -11,16 +11,7 @@ import pytest
 from tests.making import DAY, Clock, texts
 from tests.unit.memory.given import HASHING
 
-from eidet import (
-    BadInput,
-    Conflict,
-    Draft,
-    Kind,
-    Memory,
-    Message,
-    Settings,
-    Tier,
-)
+from eidet import BadInput, Conflict, Draft, Kind, Memory, Message, Settings, Tier
 
 
 def test_a_text_becomes_a_fact_with_defaults(memory: Memory, clock: Clock) -> None:

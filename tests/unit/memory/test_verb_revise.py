@@ -10,13 +10,7 @@ import pytest
 from tests.making import Clock
 from tests.unit.memory.given import head
 
-from eidet import (
-    BadInput,
-    Conflict,
-    Memory,
-    NotFound,
-    Recipe,
-)
+from eidet import BadInput, Conflict, Memory, NotFound, Recipe
 from eidet.models.embed.hashing import Hashing
 
 # get

@@ -24,7 +24,6 @@ from tests.timing import raised_within
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.http import HttpEmbedder, HttpLLM, HttpReranker
 from eidet.models.llm import Request
-from eidet.net import http as wire
 
 KEY = "sk-secret-123456"
 ASK: dict[Any, Callable[[Any], object]] = {
@@ -46,8 +45,7 @@ def well(handler: Handler, body: Any) -> None:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    monkeypatch.setattr(wire, "FIRST_PAUSE", 0.01)
+def server(short_pauses: None) -> Iterator[ScriptedServer]:
     with ScriptedServer(well).running() as server:
         yield server
 

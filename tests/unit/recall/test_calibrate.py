@@ -12,7 +12,7 @@ from tests.candidates import Turn, found_of
 from tests.making import examples
 
 from eidet import Memory, Recipe
-from eidet.index import Candidates, Span
+from eidet.index import Candidates
 from eidet.recall.calibrate import calibrate_scores
 from eidet.recall.signals import Signals
 
@@ -62,36 +62,6 @@ def test_more_words_and_nearer_meaning_never_score_less(
     weak = scores(candidates(near, few), [1.0], "dense", "words")
     strong = scores(candidates(nearer, more), [1.0], "dense", "words")
     assert weak[0] <= strong[0]
-
-
-def test_what_fits_fully_is_nearly_sure_and_what_does_not_fit_at_all_nearly_not() -> None:
-    assert scores(candidates(1.0, 1.0), [1.0], "dense", "words")[0] > 0.7
-    assert scores(candidates(0.0, 0.0), [1.0], "dense", "words")[0] < 0.003
-    assert scores(candidates(-0.5, 0.0), [1.0], "dense")[0] < 0.003
-
-
-def test_words_are_measured_by_how_rare_they_are_or_as_they_align() -> None:
-    rare, common = candidates(0.5, 1.0, rarity=10.0), candidates(0.5, 1.0, rarity=1.0)
-    assert scores(rare, [1.0], "words") < scores(common, [1.0], "words")
-    spans = {"dense": Span(), "words": Span(), "aligned": Span(0.0, 1.0)}
-    aligned = found_of([Turn(words=9.0)], aligned=np.array([0.01], np.float32), spans=spans)
-    assert scores(aligned, [1.0], "words")[0] < 0.1
-
-
-def test_one_arm_alone_stands_for_both() -> None:
-    alone = scores(candidates(0.6, 0.0), [1.0], "dense")
-    assert scores(candidates(0.0, 0.6), [1.0], "words") == pytest.approx(alone, abs=1e-6)
-
-
-def test_without_words_or_a_vector_the_sum_is_the_score() -> None:
-    assert scores(candidates(0.5, 0.5), [0.7, 0.2], recipe=NEITHER) == [0.7, 0.2]
-
-
-def test_words_that_nothing_has_score_low_unless_what_the_question_names_is_found() -> None:
-    found = found_of([Turn(importance=1.0)] * 2, rarity=3.0)
-    assert max(scores(found, [1.0, 0.5])) < 0.003
-    assert scores(found, [0.7, 0.5], date=0.0)[0] < 0.003
-    assert scores(found, [0.7, 0.5], date=1.0) == [0.7, 0.5]
 
 
 def test_no_hits_have_no_scores() -> None:

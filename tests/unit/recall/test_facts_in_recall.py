@@ -91,14 +91,6 @@ def test_what_was_told_later_of_an_earlier_time_was_true_then(memory: Memory) ->
     ]
 
 
-def test_forgetting_what_replaced_a_fact_opens_it_again(memory: Memory) -> None:
-    moved = next(record for record in memory.find() if record.text == "Ann moved to Porto.")
-    memory.forget(moved.id)
-    best = memory.recall("where does Ann live?", now=NOW)[0]
-    assert best.text == "Ann lives in Lisbon."
-    assert best.superseded_by is None
-
-
 def test_a_scope_in_which_nothing_was_stated_answers_once_something_is() -> None:
     with Memory() as memory:
         memory.remember("What a lovely day by the river!", occurred="2026-01-10")

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -204,20 +204,6 @@ def test_many_threads_lose_no_recall(memory: Memory) -> None:
     for thread in threads:
         thread.join()
     assert written(memory)["team/ann", TODAY, "recall"]["recalls"] == 150
-
-
-def test_two_memories_on_one_file_add_up(tmp_path: Path, clock: Clock) -> None:
-    path = tmp_path / "memory.db"
-    with (
-        Memory(path, embedder="hashing:64", clock=clock) as one,
-        Memory(path, embedder="hashing:64", clock=clock) as other,
-    ):
-        for _ in range(5):
-            one.recall("tea")
-            other.recall("tea")
-            one.admin.flush()
-            other.admin.flush()
-        assert retrieval(one)["recalls"] == retrieval(other)["recalls"] == 10
 
 
 CHILD = """
@@ -487,15 +473,3 @@ def test_async_feedback_is_the_same(tmp_path: Path) -> None:
             assert (await memory.admin.metrics())["eidet_answer_accuracy_ratio"] == 1.0
 
     asyncio.run(story())
-
-
-def test_counting_a_recall_is_cheap(memory: Memory) -> None:
-    """A bound far above what was measured (2.4 µs), for machines that are busy."""
-    hits = memory.recall("tea", scope="team/ann", limit=1)
-    assert fastest(lambda: memory.parts.usage.count_recall(hits, NOW, 0.001, ranked=True)) < 50e-6
-
-
-def fastest(call: Callable[[], object]) -> float:
-    from timeit import repeat
-
-    return min(repeat(call, number=200, repeat=5)) / 200

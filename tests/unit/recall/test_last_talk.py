@@ -211,3 +211,25 @@ def test_what_does_not_read_the_question_searches_for_its_words(memory: Memory) 
 def test_as_of_an_earlier_time_the_talk_before_it_is_the_last(memory: Memory) -> None:
     then = NOW - timedelta(days=5)
     assert texts(memory, "What did we talk about last time?", as_of=then) == DOG[::-1]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("What did Leo say?", ["A quiet room, please.", "The team asks for bike parking."]),
+        ("what has leo told us?", ["A quiet room, please.", "The team asks for bike parking."]),
+        ("What did Leo talk about yesterday?", ["A quiet room, please."]),
+        ("What did Leo say in our first session?", ["The team asks for bike parking."]),
+    ],
+)
+def test_what_somebody_said_is_listed_newest_first(query: str, found: list[str]) -> None:
+    with Memory(clock=NOW.timestamp) as memory:
+        for days, session, leo in (
+            (9, "a", "The team asks for bike parking."),
+            (1, "b", "A quiet room, please."),
+        ):
+            turns = [("Sara", "Ben signs."), ("Leo", leo), ("Kim", "Leo collects the wishes.")]
+            told = [{"role": "user", "name": who, "content": text} for who, text in turns]
+            memory.remember(told, session=session, occurred=NOW - timedelta(days=days))
+        assert texts(memory, query) == found
+        assert "A quiet room, please." not in texts(memory, "What was said about Leo?")

@@ -48,13 +48,3 @@ def test_every_weight_is_a_signal_that_the_docstring_tells_of() -> None:
     assert Recipe.__doc__ is not None
     assert all(name in Recipe.__doc__ for name in WEIGHTS)
     assert {"name", "nothing", "depth", "talk_terms", "half_life_days"}.isdisjoint(WEIGHTS)
-
-
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=list(RECIPES))
-def test_every_recipe_asks_for_words(recipe: Recipe) -> None:
-    assert recipe.words > 0
-
-
-def test_an_identifier_outweighs_all_other_signals_together() -> None:
-    others = [getattr(AUTO, name) for name in WEIGHTS if name not in ("identifier", "question", "echo")]
-    assert AUTO.identifier > sum(others)

@@ -159,14 +159,6 @@ def test_pseudonyms_are_compared_as_they_are_stored(tmp_path: Path) -> None:
         assert hits[0].score > 0.99
 
 
-def test_what_is_forgotten_leaves_the_columns(memory: Memory) -> None:
-    memory.remember({"n": 1, "name": "Rumpelstilzchen"}, id="a")
-    memory.recall({"n": 1, "name": "x"})
-    memory.forget("a")
-    columns = memory.parts.state_columns.read("default", np.array([1]), [("n",)], lambda _, keys: [None])
-    assert np.isnan(columns["n",].numbers).all()
-
-
 def test_columns_of_other_scopes_leave_when_memory_runs_short() -> None:
     columns = StateColumns(memory_mb=0)
     asked: list[str] = []

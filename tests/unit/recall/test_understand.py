@@ -95,25 +95,6 @@ def test_what_is_left_has_neither_names_nor_their_endings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "speaker"),
-    [
-        ("What did I say about my dog?", "user"),
-        ("where do we live", "user"),
-        ("What did you recommend?", "assistant"),
-        ("What did you tell me?", "assistant"),
-        ("What did you suggest for my back?", "assistant"),
-        ("Did I ever mention your name?", "user"),
-        ("Do you know my dog?", None),
-        ("What was said?", None),
-        ("What did I tell Bob?", "Bob"),
-    ],
-)
-def test_i_is_the_user_and_you_are_the_agent(text: str, speaker: str | None) -> None:
-    assert read(text).speaker == speaker
-    assert read(text, ("Ann", "Bob")).speaker == (speaker if speaker == "Bob" else None)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "Did Bob fly to Lisbon on 1 May?",
@@ -149,9 +130,20 @@ def test_times_are_meant_as_of_now() -> None:
     assert read("what happened?").dates == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "expects"),
-    [
+# A part of what is understood -> questions, and what it is for each.
+PARTS: dict[str, list[tuple[str, object]]] = {
+    "speaker": [
+        ("What did I say about my dog?", "user"),
+        ("where do we live", "user"),
+        ("What did you recommend?", "assistant"),
+        ("What did you tell me?", "assistant"),
+        ("What did you suggest for my back?", "assistant"),
+        ("Did I ever mention your name?", "user"),
+        ("Do you know my dog?", None),
+        ("What was said?", None),
+        ("What did I tell Bob?", "Bob"),
+    ],
+    "expects": [
         ("When did it rain?", TIMED),
         ("What year was it?", TIMED),
         ("How many days did it take?", TIMED),
@@ -162,14 +154,7 @@ def test_times_are_meant_as_of_now() -> None:
         ("What book did she read?", NAMED),
         ("Why did it rain?", 0),
     ],
-)
-def test_a_question_expects_a_time_a_number_or_a_name(text: str, expects: int) -> None:
-    assert read(text).expects == expects
-
-
-@pytest.mark.parametrize(
-    ("text", "several"),
-    [
+    "several": [
         ("What instruments does she play?", True),
         ("Which cities has he seen?", True),
         ("What are her plans?", True),
@@ -178,14 +163,7 @@ def test_a_question_expects_a_time_a_number_or_a_name(text: str, expects: int) -
         ("What does she play?", False),
         ("What class is it?", False),
     ],
-)
-def test_several_answers_may_be_asked_for(text: str, several: bool) -> None:
-    assert read(text).several is several
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
+    "moment": [
         ("tracking number for Harriet's parcel", NOW_ASKED),
         ("what did the board decide?", ""),
         ("what's the code of the door?", NOW_ASKED),
@@ -193,9 +171,40 @@ def test_several_answers_may_be_asked_for(text: str, several: bool) -> None:
         ("who chairs the board now?", NOW_ASKED),
         ("who chaired the board before?", FIRST),
     ],
+    "only_time": [
+        ("what happened on 10 April?", True),
+        ("where was I yesterday?", True),
+        ("what did Bob do on 10 April?", False),
+        ("what did I eat on 10 April?", False),
+        ("what happened?", False),
+    ],
+    "kind": [
+        ("facts about Bob", Kind.FACT),
+        ("show all my documents", Kind.DOCUMENT),
+        ("Which episodes were fun?", Kind.EPISODE),
+        ("what are the facts", None),
+        ("he likes facts", None),
+    ],
+    "place": [
+        ("trees near (3, 4)", (3.0, 4.0)),
+        ("at (1.5,-2, 0)?", (1.5, -2.0, 0.0)),
+        ("(3, 4)", None),
+        ("near (3)", None),
+        ("near (x, y)", None),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "meant"), [(part, *row) for part, rows in PARTS.items() for row in rows]
 )
-def test_the_present_is_asked_for_unless_a_question_says_otherwise(text: str, moment: str) -> None:
-    assert read(text).moment == moment
+def test_a_question_means(part: str, text: str, meant: object) -> None:
+    assert getattr(read(text), part) == meant
+
+
+def test_i_and_you_are_nobody_where_others_speak() -> None:
+    for text, who in PARTS["speaker"]:
+        assert read(text, ("Ann", "Bob")).speaker == (who if who == "Bob" else None)
 
 
 def test_now_is_nothing_to_look_for_unless_nothing_else_is() -> None:
@@ -204,54 +213,10 @@ def test_now_is_nothing_to_look_for_unless_nothing_else_is() -> None:
     assert read("where am I now?").dense == "where am I now"
 
 
-@pytest.mark.parametrize(
-    ("text", "only"),
-    [
-        ("what happened on 10 April?", True),
-        ("where was I yesterday?", True),
-        ("what did Bob do on 10 April?", False),
-        ("what did I eat on 10 April?", False),
-        ("what happened?", False),
-    ],
-)
-def test_a_question_may_ask_for_a_time_only(text: str, only: bool) -> None:
-    assert read(text).only_time == only
-
-
 def test_phrases_are_what_is_quoted() -> None:
     assert read('who said "see you" or \u201cbye now\u201d?').phrases == ("see you", "bye now")
     assert read('an "x" only').phrases == ()
     assert read("it's Bob's").phrases == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("facts about Bob", Kind.FACT),
-        ("show all my documents", Kind.DOCUMENT),
-        ("Which episodes were fun?", Kind.EPISODE),
-        ("what are the facts", None),
-        ("he likes facts", None),
-    ],
-)
-def test_a_kind_is_named_at_the_beginning(text: str, kind: Kind | None) -> None:
-    assert read(text).kind == kind
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("trees near (3, 4)", (3.0, 4.0)),
-        ("at (1.5,-2, 0)?", (1.5, -2.0, 0.0)),
-        ("(3, 4)", None),
-        ("near (3)", None),
-        ("near (x, y)", None),
-    ],
-)
-def test_a_place_is_two_or_three_numbers_after_a_word_for_nearness(
-    text: str, place: tuple[float, ...] | None
-) -> None:
-    assert read(text).place == place
 
 
 def test_notes_tell_in_words_what_was_understood() -> None:

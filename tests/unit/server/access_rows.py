@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +26,17 @@ class Row(NamedTuple):
     scoped: bool = True  # whether it works in the scope that a request names
     keyed: bool = True  # whether it needs a key
     whole: bool = False  # whether the key must see all scopes
+
+    def path_of(self, id: str) -> str:
+        path = self.path.replace("{rest:path}", "x")
+        return path.format(id=id, type="user", name="ann", org="o", project="p")
+
+    def body_of(self, id: str) -> Any:
+        return self.body if self.body is None or isinstance(self.body, bytes) else name_id(self.body, id)
+
+
+def name_id(said: Any, id: str) -> Any:
+    return json.loads(json.dumps(dict(said)).replace("{id}", id))
 
 
 REST: Final = (

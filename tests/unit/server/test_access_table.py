@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 import pytest
@@ -35,6 +35,7 @@ from tests.unit.server.access_rows import (
     WRITE,
     Row,
     ToolRow,
+    name_id,
 )
 from tests.unit.server.mcp.agents import call, text_of
 
@@ -43,6 +44,7 @@ from eidet.server.access import LOCAL, Caller, Right, add_key
 from eidet.server.mcp import create_mcp
 from eidet.store import Head
 
+T = TypeVar("T")
 OTHER = "OtherCanary"
 FOREIGN = "foreign"  # an id that only the scope of others has
 SETS = [rights for size in range(5) for rights in combinations((READ, WRITE, FORGET, ADMIN), size)]
@@ -103,22 +105,14 @@ class Keyed(NamedTuple):
         **headers: str,
     ) -> httpx.Response:
         id = id or (MEM0_ID if row.path.startswith("/mem0") else ID)
-        body = row.body if row.body is None or isinstance(row.body, bytes) else name_id(row.body, id)
+        body = row.body_of(id)
         content, more = (body, None) if isinstance(body, bytes) else (None, body)
         params = {**name_id(row.params, id), **({} if scope is None else {"scope": scope})}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
         return self.http.request(
-            row.method, path_of(row, id), params=params, json=more, content=content, headers=headers
+            row.method, row.path_of(id), params=params, json=more, content=content, headers=headers
         )
-
-
-def name_id(said: Any, id: str) -> Any:
-    return json.loads(json.dumps(dict(said)).replace("{id}", id))
-
-
-def path_of(row: Row, id: str) -> str:
-    return row.path.replace("{rest:path}", "x").format(id=id, type="user", name="ann", org="o", project="p")
 
 
 @pytest.fixture(scope="module")
@@ -295,30 +289,55 @@ def test_a_key_of_some_scopes_learns_nothing_of_the_server(keyed: Keyed) -> None
     assert keyed.ask(start, keyed.keys[WRITE,]).json()["scopes"] == {}
 
 
-def caller_with(*rights: Right) -> Caller:
-    return Caller(name="ann", scopes=("acme",), rights=frozenset(rights), limits=LOCAL.limits)
+class Local:
+    """One memory in RAM, and a server of tools over it for every set of rights."""
+
+    def __init__(self) -> None:
+        self.memory = AsyncMemory(embedder="hashing:64")
+        self.servers = {rights: self._serve(rights) for rights in SETS}
+
+    def _serve(self, rights: tuple[Right, ...]) -> Any:
+        caller = Caller(name="ann", scopes=("acme",), rights=frozenset(rights), limits=LOCAL.limits)
+        return create_mcp(self.memory, local=caller, home=SCOPE, graph_tools=True)
+
+    def run(self, rights: tuple[Right, ...], ask: Callable[[Client], Awaitable[T]]) -> T:
+        async def go() -> T:
+            async with Client(self.servers[rights], mode="2026-07-28") as agent:
+                return await ask(agent)
+
+        return asyncio.run(go())
+
+    def call(self, row: ToolRow, rights: tuple[Right, ...], scope: str = SCOPE) -> tuple[str, bool]:
+        """What a tool tells a caller, and whether it failed."""
+        fill(self.memory.core)
+        named = {"scope": scope} if row.scoped else {}
+        answer = self.run(rights, lambda agent: call(agent, row.tool, **row.arguments, **named))
+        return f"{text_of(answer)} {answer.structured_content}", answer.is_error
+
+    def read(self, rights: tuple[Right, ...], ask: Callable[[Client], Awaitable[object]]) -> tuple[str, bool]:
+        """What a resource or a prompt tells a caller, and whether it failed."""
+
+        async def tell(agent: Client) -> tuple[str, bool]:
+            try:
+                return str(await ask(agent)), False
+            except MCPError as error:
+                return str(error), True
+
+        return self.run(rights, tell)
 
 
-async def talk(row: ToolRow | str, rights: tuple[Right, ...], scope: str | None = SCOPE) -> tuple[str, bool]:
-    """What a tool or a resource tells a caller, and whether it failed."""
-    async with AsyncMemory(embedder="hashing:64") as memory:
-        fill(memory.core)
-        server = create_mcp(memory, local=caller_with(*rights), home=SCOPE, graph_tools=True)
-        async with Client(server, mode="2026-07-28") as agent:
-            if isinstance(row, str):
-                try:
-                    return str(await agent.read_resource(row)), False
-                except MCPError as error:
-                    return str(error), True
-            named = {"scope": scope} if row.scoped and scope is not None else {}
-            answer = await call(agent, row.tool, **row.arguments, **named)
-            return f"{text_of(answer)} {answer.structured_content}", answer.is_error
+@pytest.fixture(scope="module")
+def local() -> Iterator[Local]:
+    made = Local()
+    fill(made.memory.core)
+    yield made
+    made.memory.core.close()
 
 
 @each_tool
-def test_a_tool_gives_each_right_what_the_table_says(row: ToolRow) -> None:
+def test_a_tool_gives_each_right_what_the_table_says(local: Local, row: ToolRow) -> None:
     for rights in SETS:
-        said, failed = asyncio.run(talk(row, rights))
+        said, failed = local.call(row, rights)
         assert ("this needs the right" in said) == (not set(row.rights) <= set(rights)), (rights, said)
         assert OTHER not in said
         if READ not in rights:
@@ -329,64 +348,54 @@ def test_a_tool_gives_each_right_what_the_table_says(row: ToolRow) -> None:
 
 @each_tool
 @pytest.mark.parametrize("scope", ["other", ""])
-def test_a_tool_enters_no_other_scope(row: ToolRow, scope: str) -> None:
+def test_a_tool_enters_no_other_scope(local: Local, row: ToolRow, scope: str) -> None:
     if row.scoped:
-        said, failed = asyncio.run(talk(row, FULL, scope))
+        said, failed = local.call(row, FULL, scope)
         assert failed
         assert OTHER not in said
-        assert said.replace("other", "nowhere") == asyncio.run(talk(row, FULL, scope and "nowhere"))[0]
+        assert said.replace("other", "nowhere") == local.call(row, FULL, scope and "nowhere")[0]
 
 
 @pytest.mark.parametrize("uri", RESOURCES)
-def test_a_resource_is_for_readers(uri: str) -> None:
+def test_a_resource_is_for_readers(local: Local, uri: str) -> None:
+    fill(local.memory.core)
     for rights in SETS:
-        said, failed = asyncio.run(talk(uri, rights))
+        said, failed = local.read(rights, lambda agent: agent.read_resource(uri))
         assert failed == (READ not in rights), said
         assert OTHER not in said
         if READ not in rights:
             assert OWN not in said
 
 
-def test_every_tool_and_resource_has_a_row() -> None:
-    async def list_names() -> tuple[set[str], set[str]]:
-        async with AsyncMemory(embedder="hashing:64") as memory:
-            server = create_mcp(memory, local=caller_with(*FULL), graph_tools=True)
-            async with Client(server, mode="2026-07-28") as agent:
-                tools = {tool.name for tool in (await agent.list_tools()).tools}
-                resources = {str(one.uri) for one in (await agent.list_resources()).resources}
-                for one in (await agent.list_resource_templates()).resource_templates:
-                    resources.add(one.uri_template.replace("{+scope}", SCOPE))
-                assert [one.name for one in (await agent.list_prompts()).prompts] == ["briefing"]
-                return tools, resources
+def test_every_tool_and_resource_has_a_row(local: Local) -> None:
+    async def list_names(agent: Client) -> tuple[set[str], set[str], list[str]]:
+        tools = {tool.name for tool in (await agent.list_tools()).tools}
+        resources = {str(one.uri) for one in (await agent.list_resources()).resources}
+        templates = (await agent.list_resource_templates()).resource_templates
+        prompts = [one.name for one in (await agent.list_prompts()).prompts]
+        return tools, resources | {one.uri_template.replace("{+scope}", SCOPE) for one in templates}, prompts
 
-    tools, resources = asyncio.run(list_names())
+    tools, resources, prompts = local.run(FULL, list_names)
     assert tools == {row.tool for row in TOOLS}
     assert resources == set(RESOURCES)
+    assert prompts == ["briefing"]
 
 
-def test_a_tool_that_a_key_may_not_call_is_not_listed() -> None:
-    async def list_names(rights: tuple[Right, ...]) -> set[str]:
-        async with AsyncMemory(embedder="hashing:64") as memory:
-            server = create_mcp(memory, local=caller_with(*rights), graph_tools=True)
-            async with Client(server, mode="2026-07-28") as agent:
-                return {tool.name for tool in (await agent.list_tools()).tools}
-
+def test_a_tool_that_a_key_may_not_call_is_not_listed(local: Local) -> None:
     for rights in SETS:
-        assert asyncio.run(list_names(rights)) == {row.tool for row in TOOLS if row.rights[0] in rights}
+        listed = {tool.name for tool in local.run(rights, lambda agent: agent.list_tools()).tools}
+        assert listed == {row.tool for row in TOOLS if row.rights[0] in rights}
 
 
-def test_the_prompt_is_for_readers() -> None:
-    async def brief(rights: tuple[Right, ...]) -> str:
-        async with AsyncMemory(embedder="hashing:64") as memory:
-            fill(memory.core)
-            server = create_mcp(memory, local=caller_with(*rights), home=SCOPE)
-            async with Client(server, mode="2026-07-28") as agent:
-                try:
-                    return str(await agent.get_prompt("briefing", {"topic": "where does Ann live?"}))
-                except MCPError as error:
-                    return str(error)
-
-    assert OWN in asyncio.run(brief((READ,)))
-    said = asyncio.run(brief((WRITE, FORGET, ADMIN)))
+def test_the_prompt_is_for_readers(local: Local) -> None:
+    fill(local.memory.core)
+    said, _ = local.read((READ,), brief)
+    assert OWN in said
+    said, failed = local.read((WRITE, FORGET, ADMIN), brief)
+    assert failed
     assert "the right 'read'" in said
     assert OWN not in said
+
+
+async def brief(agent: Client) -> object:
+    return await agent.get_prompt("briefing", {"topic": "where does Ann live?"})

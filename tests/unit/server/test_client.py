@@ -229,12 +229,13 @@ def test_an_export_goes_round(client: Client, tmp_path: Path) -> None:
     ],
 )
 def test_errors_are_those_of_a_memory(
-    client: Client, ask: Callable[[Any], Any], error: type[Exception]
+    told: tuple[Client, Memory], ask: Callable[[Any], Any], error: type[Exception]
 ) -> None:
+    client, memory = told
     with pytest.raises(error):
         ask(client)
     if error is not BadInput:
-        with Memory(embedder="hashing:64") as memory, pytest.raises(error):
+        with pytest.raises(error):
             ask(memory)
 
 

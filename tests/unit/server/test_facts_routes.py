@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from tests.servers.served import Running, serve_in_thread
@@ -20,22 +19,6 @@ def running() -> Iterator[Running]:
         memory.remember("Ann moved to Porto.", occurred="2026-06-03", id="move")
         memory.remember("Always answer in metric units.")
         yield server
-
-
-def ask(running: Running, path: str, body: Any) -> Any:
-    with running.http() as http:
-        answer = http.post(f"/v1/facts/{path}", json=body)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-
-def test_what_holds_of_somebody_now_and_then(running: Running) -> None:
-    (now,) = ask(running, "about", {"entity": "Ann"})["facts"]
-    assert (now["object"], now["sources"], now["valid_to"]) == ("Porto", ["move"], None)
-    (then,) = ask(running, "about", {"entity": "Ann", "as_of": "2026-03-01"})["facts"]
-    assert (then["object"], then["superseded_by"]) == ("Lisbon", now["id"])
-    line = ask(running, "timeline", {"entity": "Ann"})["facts"]
-    assert [fact["object"] for fact in line] == ["Lisbon", "Porto"]
 
 
 def test_recall_as_of_and_known_at(running: Running) -> None:

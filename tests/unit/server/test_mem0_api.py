@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.making import rounds
 from tests.servers.served import Running, serve_in_thread
+from tests.unit.server.access_rows import MEM0, Row
 
 from eidet.server.access import Right, add_key
 from eidet.server.mem0.mem0_routes import NOT_OFFERED, ROUTES
@@ -19,39 +20,8 @@ from eidet.server.mem0.mem0_routes import NOT_OFFERED, ROUTES
 ANN = {"filters": {"user_id": "ann"}}
 
 
-class Mem0Route(NamedTuple):
-    """A route, the right that it needs, and a request that it takes."""
-
-    method: str
-    path: str
-    right: Right | None
-    body: Any = None
-    params: Any = None
-
-    @property
-    def concrete(self) -> str:
-        path = self.path.replace("{id}", "home").replace("{type}", "user").replace("{name}", "ann")
-        return "/mem0" + path.replace("{org}", "eidet").replace("{project}", "mem0")
-
-
-TABLE = (
-    Mem0Route("GET", "/v1/ping/", None),
-    Mem0Route("POST", "/v3/memories/add/", Right.WRITE, {"messages": "hello", "user_id": "ann"}),
-    Mem0Route("POST", "/v3/memories/search/", Right.READ, {"query": "home", **ANN}),
-    Mem0Route("POST", "/v3/memories/", Right.READ, ANN),
-    Mem0Route("GET", "/v1/memories/{id}/history/", Right.READ),
-    Mem0Route("GET", "/v1/memories/{id}/", Right.READ),
-    Mem0Route("PUT", "/v1/memories/{id}/", Right.WRITE, {"text": "Ann lives in Porto"}),
-    Mem0Route("DELETE", "/v1/memories/{id}/", Right.FORGET),
-    Mem0Route("DELETE", "/v1/memories/", Right.FORGET, None, {"user_id": "ann"}),
-    Mem0Route("GET", "/v1/entities/", Right.READ),
-    Mem0Route("DELETE", "/v2/entities/{type}/{name}/", Right.FORGET),
-    Mem0Route("PUT", "/v1/batch/", Right.WRITE, {"memories": [{"memory_id": "home", "text": "x"}]}),
-    Mem0Route("DELETE", "/v1/batch/", Right.FORGET, {"memories": [{"memory_id": "home"}]}),
-    Mem0Route("POST", "/v1/feedback/", Right.WRITE, {"memory_id": "home", "feedback": "POSITIVE"}),
-    Mem0Route("GET", "/api/v1/orgs/organizations/{org}/projects/{project}/", Right.READ),
-)
-each_route = pytest.mark.parametrize("route", TABLE, ids=lambda route: f"{route.method} {route.path}")
+OFFERED = MEM0[: len(ROUTES)]
+each_route = pytest.mark.parametrize("route", OFFERED, ids=lambda route: f"{route.method} {route.path}")
 
 
 class Keyed(NamedTuple):
@@ -59,11 +29,11 @@ class Keyed(NamedTuple):
     keys: dict[str, str]
     http: httpx.Client
 
-    def ask(self, route: Mem0Route, who: str, kind: str = "Token", **headers: str) -> httpx.Response:
+    def ask(self, route: Row, who: str, kind: str = "Token", **headers: str) -> httpx.Response:
         return self.http.request(
             route.method,
-            route.concrete,
-            json=route.body,
+            route.path_of("home"),
+            json=route.body_of("home"),
             params=route.params,
             headers={"Authorization": f"{kind} {self.keys[who]}", **headers},
         )
@@ -87,27 +57,28 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
 
 
 def test_every_route_is_in_the_table() -> None:
-    assert [(route.method, route.path) for route in TABLE] == [(method, path) for method, path, _ in ROUTES]
+    named = [(route.method, route.path.removeprefix("/mem0")) for route in OFFERED]
+    assert named == [(method, path) for method, path, _ in ROUTES]
 
 
 @each_route
-def test_without_a_key_there_is_nothing(keyed: Keyed, route: Mem0Route) -> None:
+def test_without_a_key_there_is_nothing(keyed: Keyed, route: Row) -> None:
     for said in (None, "Token eidet_wrong", "Token", "Bearer eidet_wrong", f"Basic {keyed.keys['all']}"):
         headers = {} if said is None else {"Authorization": said}
-        answer = keyed.http.request(route.method, route.concrete, json=route.body, headers=headers)
+        answer = keyed.http.request(route.method, route.path_of("home"), json=route.body, headers=headers)
         assert (answer.status_code, answer.json()["type"]) == (401, "unauthorized")
         assert "needs a key" in answer.json()["detail"]
 
 
 @each_route
-def test_both_ways_to_send_a_key_are_the_same(keyed: Keyed, route: Mem0Route) -> None:
+def test_both_ways_to_send_a_key_are_the_same(keyed: Keyed, route: Row) -> None:
     for kind in ("Token", "Bearer", "token"):
         keyed.restore()
         assert keyed.ask(route, "all", kind).status_code == 200
 
 
 @each_route
-def test_a_key_reaches_its_own_scope_and_no_other(keyed: Keyed, route: Mem0Route) -> None:
+def test_a_key_reaches_its_own_scope_and_no_other(keyed: Keyed, route: Row) -> None:
     """A key for another scope works there; a key for another user finds nothing of this one."""
     keyed.restore()
     core = keyed.server.memory.core
@@ -115,7 +86,7 @@ def test_a_key_reaches_its_own_scope_and_no_other(keyed: Keyed, route: Mem0Route
     assert before is not None
     assert keyed.ask(route, "acme").status_code == 200
     foreign = keyed.ask(route, "bob")
-    about_ann = "{id}" in route.path or "ann" in str((route.body, route.params)) or "home" in str(route.body)
+    about_ann = "{id}" in route.path or "ann" in str((route.body, route.params)) or "{id}" in str(route.body)
     if about_ann or "{name}" in route.path:
         assert foreign.status_code == 404
         assert "Lisbon" not in foreign.text
@@ -129,10 +100,10 @@ def test_a_key_reaches_its_own_scope_and_no_other(keyed: Keyed, route: Mem0Route
 
 
 def test_a_request_may_name_the_scope(keyed: Keyed) -> None:
-    add, listing = TABLE[1], TABLE[3]
+    add, listing = OFFERED[1], OFFERED[3]
     keyed.ask(add, "all", **{"Eidet-Scope": "mem0/tenants/acme"})
     found = keyed.ask(listing, "all", **{"Eidet-Scope": "mem0/tenants/acme"}).json()
-    assert [one["memory"] for one in found["results"]] == ["hello"]
+    assert [one["memory"] for one in found["results"]] == ["Ann drinks tea"]
     assert keyed.server.memory.core.count(scope="mem0/tenants/acme/user/ann") == 1
     wide = keyed.ask(listing, "all", **{"Eidet-Scope": "mem0/**"})
     assert wide.status_code == 422
@@ -140,14 +111,8 @@ def test_a_request_may_name_the_scope(keyed: Keyed) -> None:
 
 def test_the_history_says_which_key_acted(keyed: Keyed) -> None:
     keyed.restore()
-    assert keyed.ask(TABLE[6], "all").status_code == 200
+    assert keyed.ask(OFFERED[6], "all").status_code == 200
     assert keyed.server.memory.core.history("home", scope="mem0/user/ann")[-1].by == "all"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serve_in_thread() as running:
-        yield running
 
 
 @pytest.fixture
@@ -349,10 +314,10 @@ BODIES = st.dictionaries(
     max_examples=rounds(60, 600), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    route=st.sampled_from([route for route in TABLE if route.body is not None]),
+    route=st.sampled_from([route for route in OFFERED if route.body is not None]),
     body=BODIES,
 )
-def test_no_request_makes_the_server_fail(server: Running, route: Mem0Route, body: dict[str, Any]) -> None:
+def test_no_request_makes_the_server_fail(server: Running, route: Row, body: dict[str, Any]) -> None:
     asked = {**route.body, **body} if isinstance(route.body, dict) else body
-    answer = server.shared.request(route.method, route.concrete, json=asked)
+    answer = server.shared.request(route.method, route.path_of("home"), json=asked)
     assert answer.status_code < 500, answer.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="needs mcp: pip install 'eidet[server]'")
 
-from tests.servers.served import Running, serve_in_thread
+from tests.servers.served import Running
 from tests.unit.cli.shell import Shell
 from tests.unit.server.mcp.agents import ask, connect
 
@@ -23,48 +23,42 @@ TEXT = "When: we release.\n1. Run the tests.\n2. Tag it."
 Say = Callable[[Running, Path, dict[str, Any]], object]
 
 
-def by_memory(server: Running, _: Path, data: dict[str, Any]) -> object:
-    return server.memory.core.remember(data, kind="procedure")
+def by_memory(running: Running, _: Path, data: dict[str, Any]) -> object:
+    return running.memory.core.remember(data, kind="procedure")
 
 
-def by_client(server: Running, _: Path, data: dict[str, Any]) -> object:
-    with Memory(server.url) as memory:
+def by_client(running: Running, _: Path, data: dict[str, Any]) -> object:
+    with Memory(running.url) as memory:
         return memory.remember(kind="procedure", data=data)
 
 
-def by_async_client(server: Running, _: Path, data: dict[str, Any]) -> object:
+def by_async_client(running: Running, _: Path, data: dict[str, Any]) -> object:
     async def go() -> object:
-        async with AsyncMemory(server.url) as memory:
+        async with AsyncMemory(running.url) as memory:
             return await memory.remember(data, kind="procedure")
 
     return asyncio.run(go())
 
 
-def by_command_line(server: Running, folder: Path, data: dict[str, Any]) -> object:
-    said = Shell(folder)("remember", "--kind", "procedure", "--data", json.dumps(data), "--at", server.url)
+def by_command_line(running: Running, folder: Path, data: dict[str, Any]) -> object:
+    said = Shell(folder)("remember", "--kind", "procedure", "--data", json.dumps(data), "--at", running.url)
     if said.code:
         raise BadInput(said.err)
     return said
 
 
-@pytest.fixture
-def server() -> Iterator[Running]:
-    with serve_in_thread() as running:
-        yield running
-
-
 @pytest.mark.parametrize("say", [by_memory, by_client, by_async_client, by_command_line])
-def test_a_procedure_is_the_same_by_every_door(say: Say, server: Running, tmp_path: Path) -> None:
+def test_a_procedure_is_the_same_by_every_door(say: Say, running: Running, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="a procedure needs when and steps; steps is missing"):
-        say(server, tmp_path, {"when": "we release"})
-    say(server, tmp_path, DATA)
-    [record] = server.memory.core.find(kinds="procedure")
+        say(running, tmp_path, {"when": "we release"})
+    say(running, tmp_path, DATA)
+    [record] = running.memory.core.find(kinds="procedure")
     assert (record.text, record.data) == (TEXT, DATA)
 
 
-def test_an_agent_tells_a_procedure_in_words(server: Running) -> None:
+def test_an_agent_tells_a_procedure_in_words(running: Running) -> None:
     async def go() -> Any:
-        async with connect(server.url) as agent:
+        async with connect(running.url) as agent:
             await ask(agent, "remember", text="To release, run the tests and tag it.", kind="procedure")
             return await ask(agent, "recall", query="how do we release?", kinds=["procedure"])
 

@@ -7,24 +7,17 @@ import json
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from tests.servers.served import Running, serve_in_thread
+from tests.servers.served import Running
 
 from eidet.store import SETTINGS
 
 ONE = {"memories": [{"text": "Ann lives in Lisbon", "id": "home"}]}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serve_in_thread() as running:
-        yield running
 
 
 @pytest.fixture

@@ -13,15 +13,6 @@ def test_a_term_id_is_the_crc_of_its_utf8_bytes() -> None:
     assert term_id("") == 0
 
 
-def test_the_layout_is_rising_ids_then_counts() -> None:
-    low, high = sorted([term_id("lisbon"), term_id("porto")])
-    packed = pack(["porto", "lisbon", "porto"])
-    counts = {term_id("lisbon"): 1, term_id("porto"): 2}
-    assert packed == low.to_bytes(4, "little") + high.to_bytes(4, "little") + bytes(
-        [counts[low], counts[high]]
-    )
-
-
 def test_no_terms_are_no_bytes() -> None:
     assert pack([]) == b""
     assert unpack(b"") == {}

@@ -12,8 +12,6 @@ from tests.servers.s3 import S3
 
 from eidet import Memory, Settings
 from eidet.core.errors import Corrupt, Misconfigured
-from eidet.core.record import Record
-from eidet.core.scope import Scope
 from eidet.core.settings import Upkeep
 from eidet.store import verbs
 from eidet.store.contract import NOW, fact
@@ -32,11 +30,6 @@ def bucket(s3: S3) -> str:
 @pytest.fixture
 def archive(s3: S3, bucket: str) -> S3Archive:
     return S3Archive(s3.url(bucket))
-
-
-def keys(s3: S3, bucket: str) -> list[str]:
-    found = s3.client().list_objects_v2(Bucket=bucket).get("Contents", ())
-    return [one["Key"] for one in found]
 
 
 def put(s3: S3, bucket: str, key: str, body: bytes) -> None:
@@ -132,11 +125,6 @@ def test_two_writers_do_not_write_over_each_other(s3: S3, bucket: str) -> None:
     assert objects.get("k").body == b"three"
 
 
-def test_a_write_whose_answer_was_lost_is_known_again(s3: S3, bucket: str) -> None:
-    objects = Bucket(BucketPlace.of(s3.url(bucket)))
-    assert objects.put("k", b"one", sha256="1") == objects.put("k", b"one", sha256="1")
-
-
 def test_two_that_forget_at_once_both_succeed(s3: S3, bucket: str) -> None:
     """The second finds the piece changed under its hands, and looks again."""
     one, two = (S3Archive(s3.url(bucket)) for _ in range(2))
@@ -204,43 +192,6 @@ def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str,
         memory.remember("Ann moved", scope="ann", id="other")
         memory.forget(everything=True, scope="ann")
     assert [record.id for record in select(S3Archive(url))] == ["bob"]
-
-
-def test_pieces_that_cannot_hold_it_are_not_fetched(archive: S3Archive) -> None:
-    archive.keep([fact("x")], {}, now=NOW)
-    wanted = archive.keep([fact("y", "b")], {}, now=NOW)
-    fetched: list[str] = []
-    read = archive._records
-
-    def noted(name: str, told: dict[str, Any]) -> list[Record]:
-        fetched.append(name)
-        return read(name, told)
-
-    archive._records = noted  # type: ignore[method-assign]
-    assert [record.id for record in select(archive, scope=Scope("b"))] == ["y"]
-    assert fetched == [wanted]
-
-
-def test_a_sealed_memory_archives_sealed_bytes(s3: S3, bucket: str, tmp_path: Path) -> None:
-    pytest.importorskip("cryptography")
-    key, url = b"k" * 32, s3.url(bucket)
-    upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
-    late = NOW + 900 * 86_400.0
-    with Memory(tmp_path / "m.db", key=key, embedder="hashing:64", clock=lambda: NOW) as memory:
-        memory.remember("Eve plays chess on Mondays", scope="eve")
-    with Memory(tmp_path / "m.db", key=key, embedder="hashing:64", clock=lambda: late) as memory:
-        assert memory.upkeep.maintain(settings=upkeep, archive=url, only=["forget"]).archived == 1
-        assert len(archived_bytes(s3, bucket)) == 2
-        assert not any(b"chess" in body for body in archived_bytes(s3, bucket))
-        assert memory.upkeep.unarchive(url, scope="eve") == 1
-        assert memory.find(scope="eve")[0].text == "Eve plays chess on Mondays"
-        memory.forget(everything=True, scope="eve")
-    assert archived_bytes(s3, bucket) == []
-
-
-def archived_bytes(s3: S3, bucket: str) -> list[bytes]:
-    bodies = [s3.client().get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys(s3, bucket)]
-    return [gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body for body in bodies]
 
 
 def test_an_archive_is_noted_once(tmp_path: Path, s3_url: str) -> None:

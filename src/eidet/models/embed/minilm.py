@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.errors import Misconfigured, MissingExtra
 from ...core.validate import clean_text
-from ..packaged import PackagedFile, load_once
+from ..packaged import PackagedFile
 from . import Vectors
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class _OnnxModel:
             raise
 
 
-@load_once
+@functools.cache
 def _load_model() -> _OnnxModel:
     import onnxruntime
     from tokenizers import Tokenizer

@@ -6,7 +6,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import islice
 from math import sqrt
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from ...core.errors import Corrupt, Misconfigured
 from ...core.validate import clean_text
-from ..packaged import load_once
 from . import Vectors
 
 _Sums = NDArray[np.float64]
@@ -117,7 +116,7 @@ def _unpack(packed: NDArray[np.uint8]) -> NDArray[np.int8]:
     return np.concatenate((packed & 15, packed >> 4), axis=1).view(np.int8) - np.int8(8)
 
 
-@load_once
+@cache
 def _load_table() -> _Table:
     try:
         with np.load(_TABLE) as stored:

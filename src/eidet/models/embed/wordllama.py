@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import Misconfigured
 from ...core.validate import clean_text
-from ..packaged import PackagedFile, load_once
+from ..packaged import PackagedFile
 from . import Vectors
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _normalise(row: Vectors) -> Vectors:
     return row / np.float32(length) if length else row
 
 
-@load_once
+@functools.cache
 def _load_model() -> _Model:
     # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
     from tokenizers import Tokenizer

@@ -3,7 +3,6 @@
     static/             the pages: HTML, CSS and ES modules; `vendor/` holds foreign ones with their licences
     dashboard_routes.py   the routes under /v1 that only the pages use; transfer_routes.py: export and load
     *_view.py           what each view asks of the memory, as JSON
-    entry_scan.py       times and labels of a scope, for the timeline
 
 Routes translate to verbs and are guarded as those of the REST interface are. Pages need no key; they ask
 for one when a route does.
@@ -22,7 +21,7 @@ from starlette.types import Scope as Connection
 
 from ..serving import Serving
 from .dashboard_routes import router
-from .entry_scan import EntryScan
+from .timeline_view import EntryScan
 from .transfer_routes import router as transfer_router
 
 STATIC: Final = Path(__file__).parent / "static"

@@ -36,8 +36,8 @@ from ..serving import (
     serving_of,
 )
 from . import facts_view, memories_view, timeline_view, why_view
-from .entry_scan import EntryScan
 from .record_json import record_as_json
+from .timeline_view import EntryScan
 from .transfer_routes import Report, stream_work
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from ...core.draft import Draft
 from ...core.errors import BadInput, NotFound, Refused
 from ...core.hit import Hit, RememberedList
 from ...core.record import Event, Record, Trust, iso_time
-from ...core.verb_table import APPROVE, DETAILS, FIND, REJECT, REVISE
+from ...core.verb_table import APPROVE, CONTEXT, DETAILS, FIND, REJECT, REVISE
 from ...recall.prompt_lines import one_line
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text, trust_in
 from ..access import Right
@@ -130,14 +130,15 @@ class MemoryTools:
         )
         return answer("\n".join(lines) if found.count else "nothing fits this question", values)
 
-    @takes("session", "as_of", "known_at", table=FIND)
+    @takes("session", "seen", "as_of", "known_at", table=CONTEXT)
     async def context(
         self, query: Question, budget: Budget = 1000, scope: ScopeNames = None, **filters: Any
     ) -> Annotated[CallToolResult, ContextAnswer]:
         """Makes one block of text from all that matters for a question, never over a token budget.
 
         It holds working state, facts and passages of conversations with what was said around them. Use it
-        instead of recall when you want to read rather than to change single memories.
+        instead of recall when you want to read rather than to change single memories. `ids` of the answer
+        are the memories of its lines in order; give them as `seen` next time to be told something else.
         """
         with self._access.enter_all(scope) as place:
             tokens = min(budget, self._access.caller.limits.context_tokens)

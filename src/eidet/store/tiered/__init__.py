@@ -28,9 +28,8 @@ from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs
 from ..answers import count_records, sort_records
-from ..lives import Carry, Life, list_versions
 from ..model import K, V
-from ..rules import check_order
+from ..rules import Carry, Life, check_order, list_versions
 from ..traits import StoreTraits, path_of
 from ..verbs.writing import Put
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq

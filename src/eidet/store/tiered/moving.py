@@ -23,8 +23,7 @@ from ...core.validate import dump_json
 from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction, verbs
-from ..lives import Carry
-from ..rules import list_changes
+from ..rules import Carry, list_changes
 from ..verbs.changing import Key, event_about, read_records
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
@@ -71,6 +70,7 @@ class Copies(NamedTuple):
 
     marks: tuple[tuple[str, str], ...]
     hidden: Mapping[int, Record]
+    waiting: frozenset[Key] = frozenset()  # what was in the outbox
 
     def list_marked(self) -> set[Key]:
         """Records whose move broke off, or is under way."""
@@ -85,11 +85,11 @@ def find_copies(ask: Callable[[Callable[[Member, _Source], Any]], list[tuple[Mem
     keys = copies.list_marked().union(*(waiting for _, waiting in ask(partial(_list_waiting, tiers=up))))
     if not keys:
         return copies
-    found = [
-        copy for _, some in ask(lambda member, source: member.outer(_read_all(source, keys))) for copy in some
-    ]
+    read = ask(lambda member, source: member.outer(_read_all(source, keys)))
+    found = [copy for _, some in read for copy in some]
     counted = {record.seq for record in newest(found).values()}
-    return copies._replace(hidden={copy.seq: copy for copy in found if copy.seq not in counted})
+    waiting = frozenset(key_of(copy) for copy in found if copy.seq % STEP == OUTBOX)
+    return Copies(copies.marks, {one.seq: one for one in found if one.seq not in counted}, waiting)
 
 
 def _list_waiting(member: Member, source: _Source, tiers: Sequence[Tier]) -> set[Key]:
@@ -251,13 +251,11 @@ class Mover:
                 log.debug("a store is down; what belongs there waits")
 
     def _finish(self) -> None:
-        """Deletes the copies that do not count of what is marked; what waits in the outbox is delivered."""
+        """Deletes the copies that do not count of what is marked; what waited may be delivered by now."""
         copies = find_copies(self._members.ask_everyone)
-        marked = copies.list_marked()
-        if not marked:
+        left = copies.list_marked() - copies.waiting
+        if not left:
             return
-        waiting = self._members.outbox and self._members.outbox.ask(lambda store: _read_all(store, marked))
-        left = marked - set(map(key_of, waiting or ()))
         old = [copy for copy in copies.hidden.values() if key_of(copy) in left]
         for member in (self._members.short, self._members.long):
             own = [copy.but(seq=copy.seq // STEP) for copy in old if member.owns(copy.seq)]

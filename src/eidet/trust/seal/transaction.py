@@ -16,9 +16,9 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from ...store import Derived, Table, Transaction, Use
-from ...store.lives import Carry, Life, list_versions
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
+from ...store.rules import Carry, Life, list_versions
 from ...store.verbs.changing import look_for_held
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys

@@ -57,14 +57,14 @@ class Walk:
 
     def opened(self) -> VectorIndex:
         url = f"pinecone+{self.server.url}?key={self.server.key}&settle=0"
-        database = PineconeDatabase(read_address(url, {}, own=("settle",)))
-        database.retrier.policy = self.retry_policy()
+        self.database = PineconeDatabase(read_address(url, {}, own=("settle",)))
+        self.database.retrier.policy = self.retry_policy()
         how = VectorSettings(small=2, ship_rows=self.ship_rows, background=False, whole=0, batch=2)
-        return VectorIndex(self.store, WIDTH, database, settings=how)
+        return VectorIndex(self.store, WIDTH, self.database, settings=how)
 
     def retry_policy(self) -> RetryPolicy:
         """With a server that answers, there is time; one that is away is not waited for."""
-        return RetryPolicy(deadline_seconds=10.0 if self.server.down is None else 0.02)
+        return RetryPolicy(deadline_seconds=10.0 if self.server.down is None else 0.02, rest_seconds=1e-6)
 
     def put(self, id: str, axes: list[int]) -> None:
         verbs.put(self.store, [long(id, [f"w{id}"], axes=axes, step=len(axes))], now=NOW, unique=False)
@@ -90,12 +90,11 @@ class Walk:
 
     def away(self, id: str, axes: list[int]) -> None:
         self.server.down = 503
-        self.index._database.retrier.policy = self.retry_policy()
+        self.database.retrier.policy = self.retry_policy()
 
     def back(self, id: str, axes: list[int]) -> None:
         self.server.down = None
-        self.index._database.retrier.policy = self.retry_policy()
-        self.index._database.retrier._opens = 0.0  # its rest is over
+        self.database.retrier.policy = self.retry_policy()
 
     def agree(self, axis: int, id: str) -> None:
         probe = Probe(

@@ -11,12 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.servers.scripted import (
-    Behaviour,
-    Handler,
-    ScriptedServer,
-    status,
-)
+from tests.servers.scripted import Behaviour, Handler, ScriptedServer, status
 from tests.timing import within
 
 from eidet.core.errors import BadInput, Misconfigured, Unavailable
@@ -28,14 +23,9 @@ KEY = "sk-secret-123"
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server(short_pauses: None) -> Iterator[ScriptedServer]:
     with ScriptedServer(well).running() as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "FIRST_PAUSE", 0.01)
 
 
 def items(body: Any) -> list[dict[str, Any]]:

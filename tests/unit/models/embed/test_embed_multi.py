@@ -38,6 +38,37 @@ def test_rows_are_of_length_one_and_a_text_in_an_unknown_script_is_zero() -> Non
     assert not rows[1:].any()
 
 
+def test_an_unknown_script_is_found_by_its_words_and_the_answer_says_so() -> None:
+    with Memory(embedder="eidet-multi") as memory:
+        memory.remember(["Собака спит в саду.", "日本に住んでいます", "The dog sleeps in the garden."])
+        hits = memory.recall("собака", explain=True)
+        assert (hits[0].text, hits[0].why()) == ("Собака спит в саду.", "has собака")
+        assert not any("similar" in hit.why() or "meaning" in hit.why() for hit in hits)
+        assert hits.trace is not None
+        assert (
+            "the embedder knows no word of the query: it was searched for by its words alone"
+            in hits.trace.notes
+        )
+        known = memory.recall("dog", explain=True).trace
+        assert known is not None
+        assert known.notes == ()
+
+
+def test_the_table_is_at_most_12_megabytes_and_its_code_300_lines() -> None:
+    folder = Path(eidet.__file__).parent / "models" / "embed"
+    assert (folder / "multi.npz").stat().st_size <= 12_000_000
+    assert len((folder / "multi.py").read_text(encoding="utf-8").splitlines()) <= 300
+
+
+def test_a_memory_moves_to_this_table_while_it_is_open(tmp_path: Path) -> None:
+    with Memory(tmp_path / "notes.db") as memory:
+        memory.remember(["Der Ersatzschlüssel liegt unter dem Blumentopf.", "Der Zug fährt um acht."])
+        memory.admin.reembed("eidet-multi")
+        assert memory.recall("Where is the spare key?")[0].text.startswith("Der Ersatzschlüssel")
+    with Memory(tmp_path / "notes.db") as memory:
+        assert memory.parts.embedder.name == f"eidet-multi:{VERSION}"
+
+
 def test_a_row_is_the_same_to_the_bit_alone_and_in_company() -> None:
     embedder, texts = EidetMulti(), [*TEXTS, *ODD, *SAID]
     alone = np.concatenate([embedder.embed([text]) for text in texts])

@@ -13,7 +13,6 @@ from eidet.core.errors import BadInput, Misconfigured
 from eidet.models.contract import RerankerContract
 from eidet.models.http import HttpReranker
 from eidet.models.rerank import Reranker, reranker_of, score_checked
-from eidet.net import http as wire
 
 KEY = "sk-secret-123"
 
@@ -25,14 +24,9 @@ def relevance(query: str, text: str) -> float:
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server(short_pauses: None) -> Iterator[ScriptedServer]:
     with ScriptedServer(cohere).running() as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "FIRST_PAUSE", 0.01)
 
 
 def items(body: Any, texts: str = "documents", score: str = "relevance_score") -> list[dict[str, Any]]:

@@ -105,6 +105,8 @@ def test_an_agent_remembers_recalls_revises_and_forgets(era: str) -> None:
         assert "Ann lives in Porto" in made["text"]
         assert made["tokens"] <= 60
         assert first["id"] in made["ids"]
+        others = await ask(agent, "context", query="where does Ann live?", seen=made["ids"])
+        assert not set(made["ids"]) & set(others["ids"])
         revised = await ask(agent, "revise", id=first["id"], text="Ann lives in Lisbon", version=1)
         assert revised["memory"]["version"] == 2
         past = await ask(agent, "history", id=first["id"])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
-import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +71,6 @@ def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
     found = verify(path, key=KEY)
     assert found.ok
     assert (found.entries, found.notes, found.head.count) == (4, (), 4)
-
-
-def test_only_the_owner_may_read_it(path: Path) -> None:
-    opened(path).close()
-    modes = {stat.S_IMODE(file.stat().st_mode) for file in (path, path.with_name("audit.jsonl.head"))}
-    assert modes == {0o600}
 
 
 def test_many_threads_write_whole_lines(path: Path) -> None:
@@ -153,25 +146,68 @@ def test_a_huge_entry_is_found_again_at_the_end(path: Path) -> None:
 # Ends that are not whole.
 
 
-@pytest.mark.parametrize("left", [b'{"n":3,"at":"20', b"\0", b"x" * 10_000])
-def test_a_torn_line_is_cut_off_and_the_chain_goes_on(
-    path: Path, left: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+def head_of(path: Path) -> Path:
+    return path.with_name("audit.jsonl.head")
+
+
+def add(content: bytes) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with path.open("ab") as file:
+            file.write(content)
+
+    return damage
+
+
+def cut(path: Path) -> None:
+    """Removes the newest two entries, as somebody who hides something would."""
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
+
+
+def cut_with_head(path: Path) -> None:
+    cut(path)
+    head_of(path).unlink()
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+    head_of(path).unlink()
+
+
+# What is done to a log of three entries, what it tells after one more, and what is wrong with it then.
+DAMAGE: dict[str, tuple[Callable[[Path], object], list[str], str]] = {
+    "torn": (add(b'{"n":4,"at":"20'), ["begin", "put", "put", "torn", "drop"], ""),
+    "torn by a zero": (add(b"\0"), ["begin", "put", "put", "torn", "drop"], ""),
+    "torn far on": (add(b"x" * 10_000), ["begin", "put", "put", "torn", "drop"], ""),
+    "no entry": (add(b"not an entry\n"), ["begin", "put", "put", "drop"], "line 4"),
+    "cut": (cut, ["begin", "lost", "drop"], "there were 3, and 1"),
+    "head gone": (lambda path: head_of(path).unlink(), ["begin", "put", "put", "lost", "drop"], "line 4"),
+}
+WHILE_OPEN = {
+    "cut with its head": (cut_with_head, ["begin", "lost", "drop"], "there were 3, and 1"),
+    "removed": (remove, ["begin", "lost", "drop"], "there were 3, and 0"),
+}
+
+
+@pytest.mark.parametrize(
+    ("damage", "is_open"), [*((name, False) for name in DAMAGE), *((name, True) for name in WHILE_OPEN)]
+)
+def test_writing_goes_on_after_damage_and_does_not_hide_it(path: Path, damage: str, is_open: bool) -> None:
+    do, told, fault = (WHILE_OPEN if is_open else DAMAGE)[damage]
     with opened(path) as log:
         log.note("put")
-    with path.open("ab") as file:
-        file.write(left)
-    before = verify(path)
-    assert before.ok
-    assert before.notes[0].line == 3
-    with caplog.at_level(logging.WARNING), opened(path) as log:
-        log.note("drop")
-    assert "ended in the middle of a line" in caplog.text
-    assert verbs(path) == ["begin", "put", "torn", "drop"]
-    assert list(entries(path))[2].details["bytes"] == len(left)
-    after = verify(path)
-    assert after.ok
-    assert [note.line for note in after.notes] == [3]
+        log.note("put")
+        if is_open:
+            do(path)
+            log.note("drop")
+    if not is_open:
+        do(path)
+        assert verify(path).notes or verify(path).faults, "it is noticed before anything is written"
+        with opened(path) as log:
+            log.note("drop")
+    assert verbs(path) == told
+    found = verify(path)
+    assert found.ok == (not fault)
+    assert fault in "".join(map(str, found.faults))
 
 
 def test_a_log_that_is_torn_in_its_first_line_begins_anew(path: Path) -> None:
@@ -180,57 +216,6 @@ def test_a_log_that_is_torn_in_its_first_line_begins_anew(path: Path) -> None:
         log.note("put")
     assert verbs(path) == ["begin", "torn", "put"]
     assert verify(path).ok
-
-
-def cut(path: Path, count: int) -> None:
-    """Removes the newest entries, as somebody who hides something would."""
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-count]))
-
-
-def test_removed_entries_leave_a_scar_that_later_writing_does_not_hide(path: Path) -> None:
-    with opened(path) as log:
-        for _ in range(4):
-            log.note("put")
-    cut(path, 2)
-    assert [str(fault) for fault in verify(path).faults] == [
-        "line 4: the newest 2 entries are missing: there were 5"
-    ]
-    with opened(path) as log:
-        log.note("put")
-    assert verbs(path)[3:] == ["lost", "put"]
-    faults = verify(path).faults
-    assert [fault.line for fault in faults] == [4]
-    assert "there were 5, and 3" in faults[0].what
-
-
-def test_removal_while_the_log_is_open_is_noticed_too(path: Path) -> None:
-    with opened(path) as log:
-        log.note("put")
-        log.note("put")
-        cut(path, 1)
-        path.with_name("audit.jsonl.head").unlink()
-        log.note("drop")
-    assert verbs(path) == ["begin", "put", "lost", "drop"]
-
-
-def test_a_log_that_is_removed_while_open_begins_with_what_is_missing(path: Path) -> None:
-    with opened(path) as log:
-        log.note("put")
-        path.unlink()
-        path.with_name("audit.jsonl.head").unlink()
-        log.note("drop")
-    assert verbs(path) == ["begin", "lost", "drop"]
-    assert "there were 2, and 0" in str(verify(path).faults[0])
-
-
-def test_a_head_that_was_removed_leaves_a_scar(path: Path) -> None:
-    opened(path).close()
-    path.with_name("audit.jsonl.head").unlink()
-    assert "missing or damaged" in str(verify(path).faults[0])
-    with opened(path) as log:
-        log.note("put")
-    assert verbs(path) == ["begin", "lost", "put"]
-    assert not verify(path).ok
 
 
 def test_a_head_behind_the_log_is_only_told(path: Path) -> None:
@@ -243,17 +228,6 @@ def test_a_head_behind_the_log_is_only_told(path: Path) -> None:
     found = verify(path, key=KEY)
     assert found.ok
     assert "1 behind" in found.notes[0].what
-
-
-def test_a_damaged_last_line_does_not_stop_writing_and_stays_visible(path: Path) -> None:
-    with opened(path) as log:
-        log.note("put")
-    with path.open("ab") as file:
-        file.write(b"not an entry\n")
-    with opened(path) as log:
-        log.note("drop")
-    assert [fault.line for fault in verify(path).faults] == [3]
-    assert verbs(path) == ["begin", "put", "drop"]
 
 
 # Keys, heads and settings.

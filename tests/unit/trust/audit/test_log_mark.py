@@ -73,13 +73,6 @@ def test_a_log_that_was_not_touched_is_sound(place: Place) -> None:
 
 
 @KEYS
-def test_log_and_head_that_are_gone_are_missed(place: Place) -> None:
-    remove_log(place)
-    with pytest.raises(NotFound, match=r"is gone: the memory was logged in .*audit.jsonl, with 4 entries"):
-        place.verify()
-
-
-@KEYS
 def test_a_log_that_was_begun_anew_says_what_is_gone(place: Place) -> None:
     remove_log(place)
     place.remember("Carla lives in Faro")

@@ -87,27 +87,3 @@ def test_what_is_said_after_the_end_loads_from_a_newer_export(tmp_path: Path) ->
         memory.export(tmp_path / "new.jsonl")
         memory.forget("back", scope="ann", for_good=False)
         assert memory.load(tmp_path / "new.jsonl") == 1
-
-
-def test_an_end_is_not_moved_back_by_a_slow_clock(tmp_path: Path) -> None:
-    clock = Clock()
-    with Memory(embedder="hashing:32", clock=clock) as memory, Memory(embedder="hashing:32") as other:
-        memory.remember("Ann lives in Lisbon", scope="ann")
-        memory.export(tmp_path / "first.jsonl")
-        other.load(tmp_path / "first.jsonl")
-        other.export(tmp_path / "second.jsonl")
-        memory.forget(scope="ann", everything=True)
-        clock.pass_(-DAY)
-        memory.forget(scope="ann", everything=True)
-        assert memory.load(tmp_path / "second.jsonl") == 0
-
-
-def test_a_single_record_stays_gone_too(tmp_path: Path) -> None:
-    clock = Clock()
-    clock.pass_(5)
-    with Memory(embedder="hashing:32", clock=clock) as memory:
-        memory.remember("ok", kind="message", id="one")  # too short for its words to be remembered
-        memory.export(tmp_path / "old.jsonl")
-        clock.pass_(-5)
-        memory.forget("one")
-        assert memory.load(tmp_path / "old.jsonl") == 0

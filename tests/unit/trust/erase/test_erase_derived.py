@@ -163,18 +163,13 @@ def test_a_consolidated_fact_stays_while_two_episodes_still_say_it(memory: Memor
 def test_upkeep_passes_over_what_was_forgotten_while_it_planned(memory: Memory) -> None:
     ids = talk(memory, *TALK)
     idle = Upkeep(session_idle_hours=0.0)
-    keeping = memory.upkeep.keeping
-    word = keeping._write_text
 
-    def forgetful(*args: Any, **how: Any) -> Any:
-        made = word(*args, **how)
+    def forgetful(_request: Any) -> str:
         memory.forget(ids[1])
-        return made
+        return "They spoke of a code."
 
-    keeping._write_text = forgetful  # type: ignore[method-assign]
-    done = memory.upkeep.maintain(only="summarise", settings=idle)
+    done = memory.upkeep.maintain(only="summarise", settings=idle, llm=forgetful)
     assert (done.skipped, done.failed, dict(done.counts)) == (1, (), {})
-    keeping._write_text = word  # type: ignore[method-assign]
     done = memory.upkeep.maintain(only="summarise", settings=idle)
     assert dict(done.counts) == {"summarise": 1}
     assert "alarm" not in memory.find(kinds="episode")[0].text

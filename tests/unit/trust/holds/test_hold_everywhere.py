@@ -68,18 +68,6 @@ def test_each_verb_of_a_store_names_what_is_held(verb: str) -> None:
     assert store.read(record.scope, ["x"]) == [record]
 
 
-def test_one_held_record_of_many_keeps_all_from_being_written() -> None:
-    store = RamStore()
-    records = [with_hold(fact(name)) for name in ("a", "b")]
-    verbs.put(store, [*records, fact("free")], now=NOW)
-    news = [record.but(text=f"{record.id} said anew") for record in (*records, fact("free"))]
-    with pytest.raises(Held, match="2 of the records are under a legal hold") as caught:
-        verbs.put(store, news, now=NOW)
-    assert [id for _, id in caught.value.records] == ["a", "b"]
-    assert store.read(fact("free").scope, ["free"]) == [store.find(eidet.Where(ids=("free",)))[0]]
-    assert store.find(eidet.Where(ids=("free",)))[0].version == 1
-
-
 def test_what_says_the_same_and_what_follows_a_copy_pass() -> None:
     store = RamStore()
     record = held_in(store)

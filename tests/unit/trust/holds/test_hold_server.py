@@ -13,8 +13,7 @@ import pytest
 from tests.servers.served import Running, serve_in_thread
 from tests.unit.server.access_rows import FACTS
 from tests.unit.server.access_rows import REST as ROWS
-from tests.unit.server.test_access_table import name_id
-from tests.unit.server.test_mem0_api import TABLE
+from tests.unit.server.test_mem0_api import OFFERED
 
 from eidet import Memory
 from eidet.core.record import Event, Record
@@ -33,10 +32,7 @@ class Request(NamedTuple):
     params: Any = None
 
 
-REST = [
-    Request(row.method, row.path.format(id="home"), name_id(row.body, "home") if row.body else row.body)
-    for row in (*ROWS, *FACTS)
-]
+REST = [Request(row.method, row.path_of("home"), row.body_of("home")) for row in (*ROWS, *FACTS)]
 REST += [
     Request("POST", "/v1/memories", {"memories": [{"id": "home", "text": "else"}]}),
     Request("POST", "/v1/memories", {"memories": [{"text": "new"}, {"id": "home", "text": "else"}]}),
@@ -51,7 +47,7 @@ REST += [
     Request("POST", "/v1/facts/merge", {"entity": "Ann", "others": ["Lisbon"]}),
 ]
 RELEASE = Request("DELETE", "/v1/memories/home/hold")
-MEM0_REQUESTS = [Request(one.method, one.concrete, one.body, one.params) for one in TABLE]
+MEM0_REQUESTS = [Request(row.method, row.path_of("home"), row.body_of("home"), row.params) for row in OFFERED]
 MEM0_REQUESTS += [
     Request("PUT", "/mem0/v1/memories/home/", {"text": "else", "metadata": {"seen": True}}),
     Request("POST", "/mem0/v3/memories/add/", {"messages": TEXT, "user_id": "ann", "infer": False}),

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from eidet import AsyncMemory, Memory, Scope, Where
+from eidet import AsyncMemory, Memory, Where
 from eidet.cli import app
 from eidet.core.errors import Misconfigured, Refused
 from eidet.core.settings import Settings, Upkeep
 from eidet.core.where import Condition
 from eidet.trust.seal import Shredded
-from eidet.trust.seal.service import LocalKeys, new_key
+from eidet.trust.seal.service import new_key
 
 KEY = bytes(range(32))
 OTHER = bytes(32)
@@ -49,23 +49,6 @@ def test_a_sealed_memory_answers_as_any_other(path: Path) -> None:
         assert sealed.recall("chess", scope="eve", where=where)[0].text == "Eve likes chess"
         assert sealed.remember(TEXTS[0], who="Ann").uses > 0, "what is known is not stored again"
         assert "giraffe" in sealed.context("giraffe").text
-
-
-@pytest.mark.parametrize("key", ["env:EIDET_TEST_KEY", "file", lambda: KEY, LocalKeys(KEY), KEY.hex()])
-def test_it_is_opened_by_its_key_however_that_is_given(
-    path: Path, tmp_path: Path, key: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EIDET_TEST_KEY", KEY.hex())
-    if key == "file":
-        file = tmp_path / "k"
-        file.touch(0o600)
-        file.write_text(KEY.hex())
-        key = f"file:{file}"
-    with opened(path, key) as memory:
-        assert memory.count() == 3
-    if isinstance(key, str):
-        with Memory(path, settings=Settings(key=key)) as memory:
-            assert memory.count() == 3
 
 
 def test_without_its_key_it_is_not_opened(path: Path) -> None:
@@ -164,17 +147,6 @@ def test_a_plain_piece_of_an_archive_is_not_restored_unless_asked_for(path: Path
         assert memory.get("forged") is not None
 
 
-def test_what_is_forgotten_is_forgotten_in_sealed_archives_too(path: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "archive"
-    with opened(path, at=NOW + 900 * DAY) as memory:
-        upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
-        memory.upkeep.maintain(settings=upkeep, archive=folder, only=["forget"])
-        memory.remember(TEXTS[1], again=True)
-        memory.forget(where=Where(kinds=("fact",)))
-        assert memory.upkeep.unarchive(folder) == 1, "all but the facts, which were forgotten there too"
-        assert not [r for r in memory.find() if r.text == TEXTS[1]]
-
-
 # Keys.
 
 
@@ -207,16 +179,6 @@ def test_a_shredded_scope_is_gone_and_others_are_not(path: Path) -> None:
         assert memory.forget(everything=True, scope="eve") == 1
         memory.remember("Eve is back", scope="eve", again=True)
         assert memory.recall("Eve", scope="eve")[0].text == "Eve is back"
-
-
-def test_what_is_under_a_legal_hold_is_not_shredded(path: Path) -> None:
-    with opened(path) as memory:
-        held = memory.find(scope="eve")[0]
-        memory.upkeep.hold(held.id, scope="eve")
-        with pytest.raises(Refused, match="legal hold"):
-            memory.keys.shred("eve")
-        memory.upkeep.release(held.id, scope="eve")
-        memory.keys.shred(Scope("eve"))
 
 
 def test_a_memory_without_keys_says_so() -> None:

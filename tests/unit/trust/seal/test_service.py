@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 from pathlib import Path
 
 import pytest
@@ -58,12 +57,6 @@ def test_a_key_is_read_however_it_is_given(key: object) -> None:
 def test_a_key_is_read_from_a_file(tmp_path: Path, content: bytes) -> None:
     path = key_file(tmp_path, content)
     assert service_of(f"file:{path}").name == service_of(path).name == NAME
-
-
-@pytest.mark.skipif(os.name != "posix", reason="there are no such modes")
-def test_a_key_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="chmod 600"):
-        service_of(key_file(tmp_path, KEY, 0o644))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A sealed memory through every door: each verb that writes, and not a word of it in any file."""
+"""Files that the doors write themselves, trails that tenants cannot read, and what a query may ask."""
 
 from __future__ import annotations
 
@@ -10,36 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.fernet import Fernet
 from tests.making import history
 
 from eidet import Memory
-from eidet.compat.agents import AgentMemorySystem, MemoryItem
-from eidet.compat.agents import FactStore as ItemStore
 from eidet.compat.api import AgentMemoryAPI, MemoryStoreException, query
-from eidet.compat.enhanced import EnhancedAgentMemory, InMemoryStore, VectorMemoryStore
-from eidet.compat.manager import ConversationContext, MemoryConfig, MemoryManager, MemoryTypes
-from eidet.compat.manager import Message as Said
 from eidet.compat.messages import (
     ArchiveMemoryStore,
     AuditMemoryStore,
-    AutoCleanupMemory,
     BaseMemoryStore,
-    EncryptedMemoryStore,
-    InMemoryMemoryStore,
     Message,
-    SafeMemoryStore,
-    ScopedMemoryStore,
-    SemanticMemoryStore,
-    SummaryMemory,
 )
 from eidet.core.validate import dump_json
 
 KEY = bytes(range(32))
 WORD = "Ishmael"  # what must not be in any file
 SAID = f"Call me {WORD}"
-SESSION = f"session of {WORD}"
-LONG_AGO = 1_000_000_000.0
 GOOD = {"agent_id": "a", "contents": {"x": 1}}
 
 
@@ -68,244 +53,6 @@ def run(work: Awaitable[Any]) -> Any:
 
 def said(**more: Any) -> Message:
     return Message(role="user", content=SAID, **more)
-
-
-# Each writes by one verb of a door, and gives what the door reads back.
-
-Door = Callable[[Memory, Path], object]
-DOORS: dict[str, Door] = {}
-
-
-def door(write: Door) -> Door:
-    DOORS[write.__name__] = write
-    return write
-
-
-@door
-def messages_added(memory: Memory, folder: Path) -> object:
-    store = InMemoryMemoryStore(memory=memory, session_id=SESSION)
-    run(store.add_message(said(metadata={WORD: WORD}, name=WORD, tool_calls=[{"name": WORD}])))
-    run(store.add_messages([said()]))
-    return [str(message) for message in run(store.get_history())], run(store.get_history())[0].metadata
-
-
-@door
-def messages_assigned(memory: Memory, folder: Path) -> object:
-    store = InMemoryMemoryStore(memory=memory, session_id=SESSION)
-    store.messages = [said(), said()]
-    store.messages.append(said())
-    store.messages.insert(0, said())
-    store.messages[0] = said()
-    return history(store)
-
-
-@door
-def messages_summed_up(memory: Memory, folder: Path) -> object:
-    store = SummaryMemory(lambda request: SAID, threshold=11, memory=memory, session_id=SESSION)
-    for _ in range(11):
-        run(store.add_message(said()))
-    return [str(message) for message in run(store.get_history())]
-
-
-@door
-def messages_found_by_meaning(memory: Memory, folder: Path) -> object:
-    store = SemanticMemoryStore(memory=memory, session_id=SESSION)
-    run(store.add_message(said()))
-    return [str(message) for message in run(store.search(SAID))]
-
-
-@door
-def messages_that_overflow(memory: Memory, folder: Path) -> object:
-    kept = InMemoryMemoryStore(memory=memory, session_id=f"{SESSION} kept")
-    store = SafeMemoryStore(1, kept.add_messages, memory=memory, session_id=SESSION)
-    run(store.add_message(said()))
-    run(store.add_message(said()))
-    return history(kept), history(store)
-
-
-@door
-def messages_in_scopes(memory: Memory, folder: Path) -> object:
-    store = ScopedMemoryStore(memory=memory, session_id=SESSION)
-    run(store.add_message(said(), scope="harbour"))
-    return [str(message) for message in run(store.get_history(scope="harbour"))]
-
-
-@door
-def messages_with_a_trail(memory: Memory, folder: Path) -> object:
-    store = AuditMemoryStore(memory=memory, session_id=SESSION, current_user_id=WORD, request_ip=WORD)
-    run(store.add_message(said()))
-    return history(store), history(store.audit_store), store.audit_store.messages[0].metadata["user_id"]
-
-
-@door
-def messages_encrypted(memory: Memory, folder: Path) -> object:
-    store = EncryptedMemoryStore(Fernet.generate_key(), memory=memory, session_id=SESSION)
-    run(store.add_message(said(metadata={WORD: WORD})))
-    store.append([said()])
-    store.messages = [*store.messages, said()]
-    return history(store)
-
-
-@door
-def messages_cleaned_up_into_the_memory(memory: Memory, folder: Path) -> object:
-    store = AutoCleanupMemory(memory=memory, session_id=SESSION)
-    run(store.add_message(said(timestamp=LONG_AGO, metadata={"important": True})))
-    assert run(store.cleanup()) == 1
-    return history(store.archive_store)
-
-
-@door
-def messages_cleaned_up_into_a_folder(memory: Memory, folder: Path) -> object:
-    store = AutoCleanupMemory(memory=memory, session_id=SESSION, archive_to=folder / "old")
-    run(store.add_message(said(timestamp=LONG_AGO, metadata={"important": True})))
-    assert run(store.cleanup()) == 1
-    again = AutoCleanupMemory(memory=memory, session_id=SESSION, archive_to=folder / "old")
-    return history(store), history(store.archive_store), history(again.archive_store)
-
-
-@door
-def messages_archived(memory: Memory, folder: Path) -> object:
-    store = ArchiveMemoryStore(folder / "archive", memory=memory, session_id=SESSION)
-    run(store.add_message(said()))
-    store.messages.append(said())
-    return history(store)
-
-
-@door
-def experiences(memory: Memory, folder: Path) -> object:
-    enhanced = EnhancedAgentMemory(memory=memory, session_id=SESSION, agent=WORD)
-    enhanced.add_experience(SAID)
-    enhanced.add(SAID, meta={WORD: WORD})
-    enhanced.add_message("user", SAID)
-    enhanced.add_tool_call(WORD, {WORD: WORD}, SAID)
-    enhanced.create_task(WORD, SAID).complete()
-    enhanced.update_state(WORD, SAID)
-    enhanced.create_summary(keep=0)
-    told = enhanced.tool_call_history[0].result, enhanced.get_state(WORD), enhanced.tasks[WORD].description
-    return enhanced.recall(SAID)[0][1], told, enhanced.summary()
-
-
-@door
-def texts_by_key(memory: Memory, folder: Path) -> object:
-    store = InMemoryStore(memory=memory, name=WORD, agent=WORD)
-    store.add("k", SAID, {WORD: WORD})
-    store.data["other"] = SAID
-    store.meta["other"] = {WORD: SAID}
-    vectors = VectorMemoryStore(memory=memory)
-    vectors.add("k", SAID, {WORD: WORD})
-    return store.get("k"), store.meta["other"][WORD], vectors.search(SAID)[0][1]
-
-
-@door
-def working_messages_by_key(memory: Memory, folder: Path) -> object:
-    enhanced = EnhancedAgentMemory(memory=memory, session_id=SESSION)
-    enhanced.working.add("k", SAID, {WORD: WORD})
-    enhanced.working.add("k", SAID)
-    return enhanced.working.get("k")
-
-
-@door
-def managed(memory: Memory, folder: Path) -> object:
-    config = MemoryConfig(memory=memory, agent=WORD)
-    manager = MemoryManager(config, conversation_id=SESSION)
-    kinds = (MemoryTypes.SHORT_TERM, MemoryTypes.WORKING, MemoryTypes.LONG_TERM, MemoryTypes.EPISODIC)
-    for kind in kinds:
-        run(manager.add_memory(f"{SAID} ({kind})", kind, {WORD: WORD, "source": WORD}))
-    manager.working_memory[WORD] = SAID
-    context = ConversationContext(SESSION, config)
-    run(context.add_message(Said("user", SAID, {WORD: WORD})))
-    run(context.add_message(Said("assistant", None)))
-    run(context.end())
-    found = [run(manager.search_memory(SAID, kind))[0].content for kind in kinds]
-    return found, [message.content for message in context.history]
-
-
-@door
-def agents_at_work(memory: Memory, folder: Path) -> object:
-    system = AgentMemorySystem(memory=memory, session_id=SESSION)
-    system.start_task(SAID)
-    system.record_step(SAID, WORD, SAID)
-    system.working.set_variable(WORD, SAID)
-    system.working.push_subgoal(SAID)
-    system.conversation.summary = SAID
-    system.conversation.import_from(system.conversation.export())
-    working = system.working.get_context_string()
-    run(system.learn(SAID, source=WORD))
-    run(system.end_task(True, SAID))
-    run(system.episodic.record(SAID, action=WORD, outcome=SAID, lessons=[SAID], metadata={WORD: WORD}))
-    known = [item.content for item in run(system.semantic.search(SAID))]
-    return working, known, system.conversation.summary, run(system.episodic.lessons(SAID))
-
-
-@door
-def items(memory: Memory, folder: Path) -> object:
-    store = ItemStore(memory=memory)
-    run(store.add(MemoryItem(id="i1", content=SAID, metadata={WORD: WORD})))
-    found = run(store.get("i1"))
-    return found.content, found.metadata
-
-
-@door
-def states(memory: Memory, folder: Path) -> object:
-    api = AgentMemoryAPI(memory=memory)
-    one = api.store_agent_state("a", {"name": SAID}, 1)
-    api.store_agent_action("a", {"action_type": WORD, "said": SAID}, 2)
-    api.store_agent_interaction("a", {"content": SAID}, 3)
-    api.store_batch("a", [{"contents": {"name": SAID}, "step_number": 4}])
-    api.set_importance_score("a", one, 0.5)
-    api.flush_to_ltm("a")
-    api.get_memory_space("a").focus(one)
-    found = api.retrieve_state_by_id("a", one)
-    assert found is not None
-    return found["contents"], [entry["contents"] for entry in api.search_by_content("a", SAID)]
-
-
-@door
-def states_that_hooks_store(memory: Memory, folder: Path) -> object:
-    api = AgentMemoryAPI(memory=memory)
-    api.register_hook("noticed", lambda data: {"store_memory": True, "memory_data": {"name": SAID}})
-    api.trigger_event("a", "noticed", {"step_number": 1})
-    return [entry["contents"] for entry in api.retrieve_recent_states("a")]
-
-
-@door
-def states_saved_as_json(memory: Memory, folder: Path) -> object:
-    return saved_and_loaded(memory, folder / "agents.json")
-
-
-@door
-def states_saved_as_jsonl(memory: Memory, folder: Path) -> object:
-    return saved_and_loaded(memory, folder / "agents.jsonl")
-
-
-def saved_and_loaded(memory: Memory, file: Path) -> object:
-    api = AgentMemoryAPI(memory=memory)
-    for agent in ("a", "b"):
-        api.store_agent_state(agent, {"name": SAID}, 1)
-    assert api.save(file) == 2
-    assert api.load(file) == 2, "over what is there"
-    assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
-    api.clear_agent_memory("b")
-    assert api.load(file) == 2
-    with Memory(file.parent / "other.db", key=KEY, embedder="hashing") as other:
-        moved = AgentMemoryAPI(memory=other)
-        assert moved.load(file) == 2
-        assert [entry["contents"] for entry in moved.retrieve_recent_states("b")] == [{"name": SAID}]
-    return [entry["contents"] for entry in api.retrieve_recent_states("b")]
-
-
-@pytest.mark.parametrize("write", DOORS.values(), ids=DOORS.keys())
-def test_no_door_writes_a_word_of_a_sealed_memory(write: Door, memory: Memory, tmp_path: Path) -> None:
-    assert WORD in repr(write(memory, tmp_path)), "the door reads it back"
-    assert files_with(WORD, tmp_path) == []
-    memory.close()
-    assert files_with(WORD, tmp_path) == []
-
-
-def test_the_search_finds_words_that_are_there(tmp_path: Path) -> None:
-    with Memory(tmp_path / "plain.db", embedder="hashing") as memory:
-        run(InMemoryMemoryStore(memory=memory).add_message(said()))
-    assert files_with(WORD, tmp_path) == ["plain.db"]
 
 
 # What the doors' own files promise.
@@ -361,18 +108,6 @@ def test_sealed_records_in_a_plain_file_are_refused_and_change_nothing(
     with pytest.raises(MemoryStoreException, match="sealed"):
         api.load(file)
     assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
-
-
-def test_saved_files_are_their_owners_alone_and_follow_no_link(tmp_path: Path) -> None:
-    api = AgentMemoryAPI()
-    api.store_agent_state("a", {"name": SAID}, 1)
-    target = tmp_path / "target"
-    target.write_text("untouched")
-    (tmp_path / "agents.json.partial").symlink_to(target)
-    (tmp_path / "agents.json").symlink_to(target)
-    api.save(tmp_path / "agents.json")
-    assert target.read_text() == "untouched"
-    assert (tmp_path / "agents.json").stat().st_mode & 0o077 == 0
 
 
 def test_an_audit_log_names_the_files_of_save_and_load(tmp_path: Path) -> None:
