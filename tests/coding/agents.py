@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.faults.nursery import Forked
 from tests.forked import run_program
+from tests.making import IS_FULL
 from tests.timing import until
 
 from eidet import Memory, Record
+from eidet.coding.hook import main
 from eidet.coding.recalling import scope_of
 
 HASHING = "hashing:256"
@@ -82,11 +85,21 @@ class User:
 
     def check(self) -> str:
         """Starts the resident process, and waits until it answers."""
+        if not IS_FULL:
+            self._start_resident()
         return self.run("eidet.coding.hook", "claude", "check").out.strip()
 
+    def _start_resident(self) -> None:
+        """Starts it as a hook does, but from a process that has imported all of it."""
+        words = json.dumps([dict(self.environment), str(self.at)])
+        process = Forked([__name__, live_as_resident.__name__, words])
+        process.stdin.close()
+        process.stdout.close()
+        until(lambda: any((self.home / ".eidet").glob("hooks-*/socket")), 60)
+
     def eidet(self, *words: str) -> Said:
-        done = run_program(["-m", "eidet.cli", *words], folder=self.project, environment=self.environment)
-        return Said(done.code, done.out, done.err)
+        ended = run_program(["-m", "eidet.cli", *words], folder=self.project, environment=self.environment)
+        return Said(ended.code, ended.out, ended.err)
 
     def remember(self, *texts: str, scope: str | None = None, **details: Any) -> None:
         self.at.parent.mkdir(mode=0o700, exist_ok=True)
@@ -104,3 +117,15 @@ class User:
 
     def wait_for(self, text: str, **options: Any) -> None:
         until(lambda: any(text in one for one in self.texts(**options)), 60)
+
+
+def live_as_resident(told: str) -> None:
+    """In the forked process: becomes what a hook starts."""
+    environment, at = json.loads(told)
+    os.environ.clear()
+    os.environ.update(environment)
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    sys.argv = ["hook", "resident", at]
+    main()

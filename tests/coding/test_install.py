@@ -180,6 +180,22 @@ def test_a_table_comes_and_goes_without_a_trace(tables: dict[str, int], end: str
 
 BROKEN = {
     "not JSON": (".claude/settings.json", '{"a": 1,, }', "claude"),
+    "JSON that ends too soon": (".claude/settings.json", '{"hooks": {', "claude"),
+    "a comment without an end": (".claude/settings.json", '{"a": 1} /* mine', "claude"),
+    "a mark of byte order": (".claude/settings.json", "\ufeff{}", "claude"),
+    "our hook in a group with another": (
+        ".claude/settings.json",
+        '{"hooks": {"Stop": [{"hooks": [{"command": "-m eidet.coding.hook a b"}, {"command": "y"}]}]}}',
+        "claude",
+    ),
+    "somebody else's server": (".claude.json", '{"mcpServers": {"eidet": {"command": "mine"}}}', "claude"),
+    "a table that was edited by hand": (
+        ".codex/config.toml",
+        '[mcp_servers.eidet]\nargs = [\n  "a",\n]\n',
+        "codex",
+    ),
+    "a folder in place of a file": (".gemini/settings.json", None, "gemini"),
+    "a link that leads to itself": (".cursor/mcp.json", "@loop", "cursor"),
     "not an object": (".claude/settings.json", "[]", "claude"),
     "hooks of another form": (".claude/settings.json", '{"hooks": []}', "claude"),
     "an event of another form": (".claude/settings.json", '{"hooks": {"Stop": {}}}', "claude"),
@@ -193,15 +209,42 @@ BROKEN = {
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_file_that_is_not_understood_is_an_error_and_nothing_is_changed(case: str, user: User) -> None:
     name, text, tool = BROKEN[case]
-    (user.home / name).parent.mkdir(parents=True, exist_ok=True)
-    (user.home / name).write_text(text)
+    file = user.home / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if text is None:
+        file.mkdir()
+    elif text == "@loop":
+        file.symlink_to(file)
+    else:
+        file.write_text(text)
     before = tree(user.home)
     with pytest.raises(BadInput, match=str(user.home / name)):
         plan(TOOLS[tool], COMMANDS, None)
-    said = user.eidet("integrate", tool, "--yes")
-    assert (said.code, said.out) == (2, "")
-    assert name in said.err
+    for more in ((), ("--remove",)) if case in ("not JSON", "our hook in a group with another") else ((),):
+        said = user.eidet("integrate", tool, "--yes", *more)
+        assert (said.code, said.out) == (2, "")
+        assert name in said.err
     assert tree(user.home) == before
+
+
+def test_a_link_to_nowhere_stays_one(user: User) -> None:
+    (user.home / ".claude.json").symlink_to(user.home / "dotfiles" / "claude.json")
+    apply(plan(TOOLS["claude"], COMMANDS, None))
+    assert "eidet" in (user.home / "dotfiles" / "claude.json").read_text()
+    apply(plan(TOOLS["claude"], COMMANDS, None, remove=True))
+    assert (user.home / ".claude.json").is_symlink()
+    assert tree(user.home) == {}
+
+
+def test_what_was_edited_by_hand_in_our_entries_is_replaced_and_goes(user: User) -> None:
+    apply(plan(TOOLS["claude"], COMMANDS, None))
+    hooks, server = user.home / ".claude" / "settings.json", user.home / ".claude.json"
+    hooks.write_text(hooks.read_text().replace("claude prompt", "claude prompt --budget 5"))
+    server.write_text(server.read_text().replace('"stdio"', '"stdio", "env": {"A": "b"}'))
+    apply(plan(TOOLS["claude"], COMMANDS, None))
+    assert "--budget" not in hooks.read_text()
+    apply(plan(TOOLS["claude"], COMMANDS, None, remove=True))
+    assert tree(user.home) == {}
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(user: User) -> None:
@@ -281,6 +324,7 @@ def test_a_file_of_an_agent_that_cannot_be_read_is_no_fault_of_the_doctor(user: 
         (("emacs",), 2, "claude, codex, cursor, gemini, opencode"),
         ((), 2, "--list"),
         (("claude", "--at", "postgresql://ann:secret@host/db"), 2, "password"),
+        (("claude", "--at", r"C:\Users\ann\memory.db"), 2, "a path of Windows"),
     ],
 )
 def test_bad_usage_is_told(user: User, words: tuple[str, ...], code: int, told: str) -> None:

@@ -25,7 +25,7 @@ import jsonschema  # noqa: E402
 import uvicorn  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
 
-from eidet import AsyncMemory  # noqa: E402
+from eidet import AsyncMemory, Settings  # noqa: E402
 from eidet.server.serve import PatientProtocol, create_app  # noqa: E402
 from eidet.server.server_settings import ServerSettings  # noqa: E402
 
@@ -122,10 +122,14 @@ def make_validators(schema: dict[str, Any]) -> Validators:
 
 @contextlib.contextmanager
 def serve_in_thread(
-    place: object = None, *, embedder: str = "hashing:64", **settings: Any
+    place: object = None,
+    *,
+    embedder: str = "hashing:64",
+    memory_settings: Settings | None = None,
+    **settings: Any,
 ) -> Iterator[Running]:
     """A memory on a server; both are closed at the end."""
-    memory = AsyncMemory(place, embedder=embedder)  # type: ignore[arg-type]
+    memory = AsyncMemory(place, embedder=embedder, settings=memory_settings)  # type: ignore[arg-type]
     running = Running(memory, ServerSettings(port=free_port(), **settings))
     running.start()
     try:

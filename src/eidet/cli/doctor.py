@@ -31,7 +31,17 @@ from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, le
 from ..store.sql.migrate import REVISION
 from ..trust.seal.exports import find_sealed
 from ..trust.seal.key_rotation import check_scopes
-from .doctor_checks import CHECKS, CheckResult, Findings, OpenMemory, check_recalls, fault, ok, warning
+from .doctor_checks import (
+    CHECKS,
+    CheckResult,
+    Findings,
+    OpenMemory,
+    check_recalls,
+    describe_line,
+    fault,
+    ok,
+    warning,
+)
 from .memory_options import USUAL, Which
 from .show import console, grid, size_text, style_text
 
@@ -122,18 +132,13 @@ def _check_machine(case: Subject) -> Findings:
     sources = [str(case.on.config)] if case.on.config is not None else []
     sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # values may be secret
     yield ok("settings", ", ".join(sources) or "the defaults; `eidet init` writes a file to change them")
-    yield from _check_agents()
-    for misspelt in _find_misspelt(os.environ):
-        todo = f"unset {misspelt.partition(':')[0]}, and set the one you mean"
-        yield warning("settings", misspelt, todo, "unsafe")
-
-
-def _check_agents() -> Findings:
-    """Tries the hooks of coding agents that `eidet integrate` installed."""
-    for one in find_installed(find_project(str(Path.cwd()))):
+    for one in find_installed(find_project(str(Path.cwd()))):  # of coding agents
         found = f"{one.tool.title} ({one.where}): {one.said}"
         again = f"eidet integrate {one.tool.name}{'' if one.where == 'user' else ' --project'}"
         yield ok("agents", found) if one.works else warning("agents", found, again)
+    for misspelt in _find_misspelt(os.environ):
+        todo = f"unset {misspelt.partition(':')[0]}, and set the one you mean"
+        yield warning("settings", misspelt, todo, "unsafe")
 
 
 def _find_misspelt(environment: Mapping[str, str]) -> list[str]:
@@ -279,10 +284,12 @@ def check_line(place: str) -> Findings:
 def _check_server(case: Subject) -> Findings:
     """Reports the state of a server of Eidet; its files are examined where it runs."""
     with case.on.open_memory() as memory:
-        state, count = memory.admin.health()["state"], sum(memory.scopes().values())
+        health, count = memory.admin.health(), sum(memory.scopes().values())
+        state = health["state"]
         message = f"{case.on.at} is {state}, and keeps {count:,} records for this caller"
         todo = "run `eidet doctor` where the server runs: it names the cause"
         yield ok("server", message) if state == "up" else warning("server", message, todo)
+        yield from (describe_line("webhook", told) for told in health.get("webhooks", {}).values())
         yield from check_recalls(memory.admin.stats()["retrieval"])
 
 

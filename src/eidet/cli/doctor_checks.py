@@ -14,6 +14,7 @@ from ..core.errors import EidetError
 from ..core.settings import Settings
 from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
+from ..memory.feed import tell_webhooks
 from ..models.embed import Embedder, embed_checked, embedder_named, embedder_of
 from ..store import Store, verbs
 from ..store.traits import has_ability, is_sealed, path_of
@@ -32,6 +33,7 @@ _SLOW_RECALL: Final = 0.25  # seconds
 TRIES: Final = 3
 FEW_RECALLS: Final = 20  # the time of fewer says little
 _MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
+_Concern = Literal["", "slow", "unsafe", "new"]  # of a warning: what it costs to leave it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class CheckResult:
     level: Literal["ok", "warning", "fault"]
     message: str
     todo: str = ""
-    concern: Literal["", "slow", "unsafe", "new"] = ""  # of a warning: what it costs to leave it
+    concern: _Concern = ""
 
 
 Findings = Iterator[CheckResult]
@@ -52,9 +54,7 @@ def ok(check: str, message: str) -> CheckResult:
     return CheckResult(check=check, level="ok", message=message)
 
 
-def warning(
-    check: str, message: str, todo: str, concern: Literal["", "slow", "unsafe", "new"] = ""
-) -> CheckResult:
+def warning(check: str, message: str, todo: str, concern: _Concern = "") -> CheckResult:
     return CheckResult(check=check, level="warning", message=message, todo=todo, concern=concern)
 
 
@@ -147,14 +147,15 @@ def _check_servers(case: OpenMemory) -> Findings:
     health = case.memory.admin.health()
     store = health.get("store", {})
     if "state" in store:
-        yield _describe_line("store", store)
+        yield describe_line("store", store)
     else:
         yield from (_describe_side(name, store[name]) for name in ("short", "long") if name in store)
         yield from _check_outbox(store.get("outbox", {}))
-    yield from (_describe_line(name, health[name]) for name in ("index", "embedder") if name in health)
+    yield from (describe_line(name, health[name]) for name in ("index", "embedder") if name in health)
+    yield from (describe_line("webhook", told) for told in tell_webhooks(case.store).values())
 
 
-def _describe_line(check: str, health: Mapping[str, Any]) -> CheckResult:
+def describe_line(check: str, health: Mapping[str, Any]) -> CheckResult:
     message = f"{health['name']} is {health['state']}"
     if health["state"] != "up":
         return warning(check, f"{message}: {health['last_error']}", START)

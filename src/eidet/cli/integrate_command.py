@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -67,6 +68,8 @@ def _place_of(at: str | None) -> str:
     if at is None:
         return str(home() / "memory.db")
     if "://" not in at:
+        if os.name != "nt" and PureWindowsPath(at).drive:
+            raise BadInput(f"{at} is a path of Windows, and this is another system")
         return str(Path(at).expanduser().absolute())
     if urlsplit(at).password is not None:
         raise BadInput("the address has a password, which would stand in the agent's files: leave it out")

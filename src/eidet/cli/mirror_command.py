@@ -45,7 +45,6 @@ def _mirror(
     """
     from ..mirror import mirror_folder, watch_folder
 
-    on.check_local("mirror", "run it where its store is")
     options: dict[str, Any] = {"scope": on.one_scope, "dry_run": dry_run, "delete": delete, "plain": plain}
 
     def tell(done: Mirrored | EidetError) -> None:

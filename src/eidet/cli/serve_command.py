@@ -79,6 +79,7 @@ def _serve(
         from ..server.serve import Opening
         from ..server.serve import serve as run
         from ..server.server_settings import MEGABYTE, ServerSettings
+        from ..server.webhooks import read_webhooks
     except ImportError as error:
         raise MissingExtra("`eidet serve`", extra="server") from error
 
@@ -98,6 +99,7 @@ def _serve(
         log_json=log_json,
         log_content=log_content,
         slow_seconds=slow_recall or None,
+        webhooks=() if on.config is None else read_webhooks(on.config),
     )
     chosen.check()
     settings = change_settings(on.settings(), language=on.language)

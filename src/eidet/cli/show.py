@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ..core.hit import Hits
-from ..core.record import Record
+from ..core.record import Record, Trust
 from ..core.validate import dump_json
 
 if TYPE_CHECKING:
@@ -105,12 +105,14 @@ def tell_table(columns: Iterable[Column], rows: Iterable[Iterable[str | Text]]) 
 
 
 def show_record(record: Record, most: int = LISTED) -> Text:
-    """Shows who said what, with the id below."""
+    """Shows who said what, with the id below; a mark before what waits for review."""
     from ..recall.prompt_lines import speaker_of
 
     who = speaker_of(record)
     who = f"{who}: " if who and record.who else ""
-    return style_text((who, "bold"), shorten(record.text, most), (f"\n{record.id}", "dim"))
+    waits = "[waits for review] " if record.trust is Trust.QUARANTINED else ""
+    said = shorten(record.text, most)
+    return style_text((waits, "yellow"), (who, "bold"), said, (f"\n{record.id}", "dim"))
 
 
 def reason_columns() -> list[Column]:

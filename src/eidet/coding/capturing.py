@@ -1,4 +1,4 @@
-"""What of a turn is remembered, and how far it is trusted. Pure.
+"""What of a turn is remembered, how far it is trusted, and for how long it is kept.
 
 What the user and the assistant said are messages. Their decisions are facts. Commands are kept with their
 outcome, in the agent's own words. What a tool or the web said (the text of an error, a page) is quarantined:
@@ -13,6 +13,10 @@ from functools import partial
 from typing import Any, Final
 
 from ..core.draft import Draft
+from ..core.record import Trust
+from ..core.settings import Retention
+from ..core.where import Where
+from ..memory import Memory
 from .transcripts import Done, Said, Step
 
 _PROMPT_CHARS: Final = 4_000
@@ -22,6 +26,10 @@ _OUTPUT_CHARS: Final = 400
 _MOST_COMMANDS: Final = 20  # of a turn
 _ASIDE: Final = "quarantined"
 _DECIDED: Final = 0.8  # the importance of a decision
+_UNREVIEWED_DAYS: Final = 30  # that something waits in quarantine
+RETENTION: Final = (  # by then, upkeep has made episodes of them; decisions stay
+    Retention(scope="projects/**", kinds=("message", "action"), then="delete", days=180, name="turns"),
+)
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?!\s|$))+[.!?]?")
 _DECISION: Final = re.compile(
     r"\b(?:(?:we|i)(?:'ve| have|'ll| will)? (?:decided|agreed|chose|settled on|go with|went with|stick with)"
@@ -30,12 +38,29 @@ _DECISION: Final = re.compile(
     re.IGNORECASE,
 )
 _OUTCOMES: Final = {True: " (failed)", False: " (worked)", None: ""}
+# Secrets that only a command line shows for what they are; the guard finds all others.
+_IN_COMMAND: Final = re.compile(
+    r"""\b[A-Z][A-Z0-9_]*(?:PASS|PASSWORD|PASSWD|PWD|SECRET|TOKEN|KEY)=(?P<set>[^\s;&|]+)
+    | \s(?:-u|--user)[ =]?[^\s:]+:(?P<user>[^\s'"]+)
+    | \b(?:mysql\w*|mariadb\w*|sshpass|(?:docker|podman|az)\s[^|;&]*?login)\b
+      [^|;&]*?\s-p\s?(?P<flag>[^\s;&|]+)
+    | \b(?:echo|printf)\s+(?P<piped>[^|;&]+?)\s*\|(?=[^;&]*(?:--password-stdin|\bsudo\s+-S))""",
+    re.VERBOSE,
+)
+_LAST_WORD: Final = re.compile(r"[^\s`]*$")
 _ERROR: Final = re.compile(r"error|exception|fail|not found|denied|cannot|can't|fatal", re.IGNORECASE)
 
 
 def make_drafts(steps: Sequence[Step], tool: str, session: str) -> list[Draft]:
     """What to remember of a turn, in the order in which it happened."""
     return [draft for turn in _split_turns(steps) for draft in _draft_turn(turn, tool, session)]
+
+
+def forget_unreviewed(memory: Memory, now: float) -> None:
+    """Forgets what tools and pages said, where nobody has approved it for a month."""
+    old = Where(trust=(Trust.QUARANTINED,), created_until=now - _UNREVIEWED_DAYS * 86_400)
+    for scope in memory.scopes("projects"):
+        memory.forget(where=old, scope=scope, for_good=False)
 
 
 def _split_turns(steps: Sequence[Step]) -> Iterator[list[Step]]:
@@ -126,4 +151,11 @@ def _error_line(output: str) -> str:
 
 
 def _shorten(text: str, chars: int) -> str:
-    return text if len(text) <= chars else f"{text[:chars].rstrip()} …"
+    """A text without secrets of command lines, and not too long; half a word could be half a secret."""
+    text = _IN_COMMAND.sub(_hide, text)
+    return text if len(text) <= chars else f"{_LAST_WORD.sub('', text[:chars]).rstrip()} …"
+
+
+def _hide(found: re.Match[str]) -> str:
+    begin, end = (at - found.start() for at in found.span(str(found.lastgroup)))
+    return f"{found[0][:begin]}[SECRET]{found[0][end:]}"

@@ -101,9 +101,19 @@ def add_entries(text: str, entries: Sequence[Entry]) -> str:
     """The text with the entries; what is there of ours is replaced, unless it is the same."""
     for entry in reversed(entries):
         found = _find_ours(text, entry)
+        if found is None and entry.name in _find_object(text, entry.path):
+            raise Unreadable(f"{'.'.join((*entry.path, str(entry.name)))} is not of Eidet: rename it")
         if found is None or found[1].value != entry.value:
             text = _add(remove_entries(text, [entry]), entry)
     return text
+
+
+def _find_object(text: str, path: Sequence[str]) -> Any:
+    """What stands at a path, if it is an object or a list; else an empty one."""
+    found: Any = parse(text)
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict | list) else {}
 
 
 def _add(text: str, entry: Entry) -> str:

@@ -143,7 +143,7 @@ def apply(changes: Sequence[Change]) -> None:
             remove_partial(partial)
     for change in changes:
         if change.after is None:
-            _delete(change.path)
+            _delete(change.path.resolve())
 
 
 def _write_beside(change: Change) -> Path:

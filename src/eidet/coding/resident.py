@@ -25,7 +25,7 @@ from ..core.errors import EidetError
 from ..core.settings import Settings, read_choices, read_settings
 from ..memory import Memory
 from ..store.sql.inspect_file import file_of
-from .capturing import make_drafts
+from .capturing import RETENTION, forget_unreviewed, make_drafts
 from .hook import CAPTURES, KEY, RECALLS, address_in, home, leave_event, write_log
 from .recalling import Session, recall, remove_old_sessions, scope_of, session_of, write_answer
 from .transcripts import find_steps
@@ -34,6 +34,7 @@ _IDLE_SECONDS: Final = 900.0
 _IDLE: Final = "EIDET_HOOKS_IDLE_SECONDS"
 _ARRIVAL_SECONDS: Final = 1.0
 _OPENING_SECONDS: Final = 0.2  # how long a recall waits for another thread that opens the memory
+_MAINTAIN_SECONDS: Final = 86_400.0
 _MOST_TRIES: Final = 3  # of an event that cannot be remembered
 _CONFIG: Final = "eidet.toml"  # settings for this memory, in ~/.eidet
 _Request = dict[str, Any]
@@ -67,8 +68,8 @@ class _Resident:
             self._empty_spool()
             remove_old_sessions(self._folder / "sessions")
             self._warm_up()
-            while time.monotonic() < self._last + idle and self._folder.exists():
-                if self.ended.wait(1.0):
+            while self._folder.exists() and not self.ended.wait(1.0):
+                if time.monotonic() > self._last + idle and not self._maintain():
                     break
         self._waiting.join()
         if self._memory is not None:
@@ -80,6 +81,20 @@ class _Resident:
             if not self._warm and (memory := self._open(False)) is not None:
                 memory.context("what was decided?", scope="projects/**", budget=100)
                 self._warm = True
+
+    def _maintain(self) -> bool:
+        """Keeps the memory in order, once a day and when nobody works; whether it was time for that."""
+        stamp = self._folder / "maintained"
+        if stamp.exists() and stamp.stat().st_mtime > time.time() - _MAINTAIN_SECONDS:
+            return False
+        stamp.touch()
+        try:
+            if (memory := self._open(False)) is not None:
+                memory.upkeep.maintain()
+                forget_unreviewed(memory, time.time())
+        except (EidetError, OSError) as error:
+            write_log(f"upkeep: {error}")
+        return True
 
     def _accept(self, listener: Listener) -> None:
         while True:
@@ -185,12 +200,17 @@ class _Resident:
 
 
 def _read_configuration() -> dict[str, Any]:
-    """Settings of ~/.eidet/eidet.toml and the environment; personal data and secrets are redacted."""
+    """Settings of ~/.eidet/eidet.toml and the environment.
+
+    Where they say nothing of it, personal data and secrets are redacted, and turns are kept for a while.
+    """
     file = home() / _CONFIG
     config = file if file.is_file() else None
     settings: Settings = read_settings(os.environ, config)
     if settings.guard is None:
         settings = replace(settings, guard="redact")
+    if not settings.retention:
+        settings = replace(settings, retention=RETENTION)
     chosen = {} if config is None else read_choices(config)
     return {"settings": settings, "embedder": os.environ.get("EIDET_EMBEDDER") or chosen.get("embedder")}
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from .config_text import Entry
+from .config_text import Entry, Unreadable
 from .hook import BUDGET
 
 MCP: Final = "eidet"  # the name of the server in every configuration
@@ -147,19 +147,22 @@ def hook_entries(tool: Tool, commands: Commands) -> list[Entry]:
 
 
 def _is_our_hook(value: Any) -> bool:
-    """Whether a hook, or every hook of a group, runs this package."""
+    """Whether a hook, or every hook of a group, runs this package; `Unreadable` for a group of both."""
     inner = value.get("hooks") if isinstance(value, dict) else None
-    if isinstance(inner, list):
-        return bool(inner) and all(map(_is_our_hook, inner))
-    return isinstance(value, dict) and "eidet.coding.hook" in str(value.get("command"))
+    if not isinstance(inner, list):
+        return isinstance(value, dict) and "eidet.coding.hook" in str(value.get("command"))
+    ours = [_is_our_hook(one) for one in inner]
+    if any(ours) and not all(ours):
+        raise Unreadable("it has a hook of Eidet in one group with others: give it a group of its own")
+    return any(ours)
 
 
 def server_entry(tool: Tool, commands: Commands) -> Entry:
-    """Our MCP server in an agent's file of servers; one of our name is taken for ours."""
+    """Our MCP server in an agent's file of servers."""
     command, *args = commands.server
     value: dict[str, Any] = {"command": command, "args": args}
     if tool.name == "opencode":
         value = {"type": "local", "command": commands.server, "enabled": True}
     elif tool.name == "claude":
         value = {"type": "stdio", **value}
-    return Entry((tool.mcp_path,), MCP, value, lambda _: True)
+    return Entry((tool.mcp_path,), MCP, value, lambda found: "--at" in str(found))

@@ -16,13 +16,8 @@ from typing import Any, Final
 _LONGEST_READ: Final = 20_000_000  # bytes of a transcript that one turn may add
 _SHELLS: Final = frozenset(
     (
-        "bash",
-        "shell",
-        "exec_command",
-        "local_shell",
-        "container.exec",
-        "run_shell_command",
-        "run_terminal_cmd",
+        *("bash", "shell", "exec_command", "local_shell", "container.exec"),
+        *("run_shell_command", "run_terminal_cmd"),
     )
 )
 _EDITS: Final = frozenset(

@@ -8,7 +8,7 @@ from datetime import datetime
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Final, Never, overload
 
-from .record import Record, iso_time
+from .record import Record, Trust, iso_time
 
 MOST_DAYS: Final = 5  # that `Hit.why` names of a record that was said more than once
 
@@ -99,6 +99,8 @@ class Hit:
         why = self.reasons().say(numbers=numbers)
         if place := _find_place(self.record):
             why = f"in {place}; {why}"
+        if self.record.trust is Trust.QUARANTINED:
+            why = f"waits for review; {why}"
         return f"{why}; {_describe_times(self.record.times)}" if self.record.state.merged else why
 
 

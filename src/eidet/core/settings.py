@@ -133,6 +133,7 @@ class Settings:
     poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
     quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
     review: str = "off"  # what waits until a person approves it: "derived", "untrusted" or "all" records
+    waiting: str = "hidden"  # records that wait because of `review`: "hidden", or "marked" in answers
     receipt_key: str | None = None  # a PEM file with an Ed25519 key that signs erasure receipts
     audit: str | None = None  # the audit log file; "off" opens an audited memory without its log
     audit_recalls: bool = False  # audit reads too
@@ -237,7 +238,7 @@ def _table(file: Path) -> dict[str, Any]:
 # Settings of a memory that was given none: those of the environment, as the command line reads them.
 
 SECURITY: Final = (
-    *("guard", "guard_key", "vault", "reveal", "poison", "quarantine_above", "review"),
+    *("guard", "guard_key", "vault", "reveal", "poison", "quarantine_above", "review", "waiting"),
     *("receipt_key", "key"),
     *("audit", "audit_recalls", "audit_content", "audit_sync", "audit_key_file"),
 )

@@ -6,21 +6,24 @@ that they work wherever the memory is kept.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
 from ..core.scope import Scope
 from ..parts import Parts
+from ..store import Store, verbs
 
 if TYPE_CHECKING:
     from . import Memory
 
 _PAUSE: Final = 0.25  # seconds between two looks when nothing is new
+_WEBHOOK: Final = "webhook:"  # begins the names of settings of a store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,3 +154,33 @@ async def follow(
         if pause is None:
             return
         await sleep(pause)
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """How far a webhook has come: the cursor of each scope, `start` for those that have none yet."""
+
+    start: int
+    cursors: dict[str, int] = field(default_factory=dict)
+    failures: int = 0  # in a row
+    last_error: str | None = None
+
+
+def tell_webhooks(store: Store) -> dict[str, dict[str, Any]]:
+    """The health of each webhook, in the form that the servers of a memory have."""
+    return {
+        name: {"name": name, "state": "down" if one.failures else "up"}
+        | {"failures": one.failures, "last_error": one.last_error}
+        for name, one in list_progress(store).items()
+    }
+
+
+def list_progress(store: Store) -> dict[str, Progress]:
+    """How the webhooks of a memory do, by name."""
+    found = verbs.get_settings(store, _WEBHOOK)
+    return {name.removeprefix(_WEBHOOK): Progress(**json.loads(text)) for name, text in found.items()}
+
+
+def save_progress(store: Store, name: str, progress: Progress, *, fresh: bool = False) -> None:
+    """Writes it down; with `fresh`, only if the store knows nothing of that webhook."""
+    verbs.set_settings(store, {_WEBHOOK + name: json.dumps(asdict(progress))}, fresh=fresh)

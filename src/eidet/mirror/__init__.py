@@ -17,19 +17,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from threading import Event
 from typing import Any, Final
 
+from ..client import Client
 from ..core.draft import Draft
-from ..core.errors import BadInput, Conflict, EidetError, Refused
+from ..core.errors import BadInput, Conflict, EidetError, NotFound, Refused, Unavailable
+from ..core.private_files import write_private
 from ..core.record import Record, Trust
 from ..core.scope import Scope
+from ..core.settings import Settings
 from ..core.validate import dump_json
-from ..core.where import Where
 from ..exchange.front_matter import join_front_matter, make_stem
 from ..exchange.record_exports import check_plain
 from ..memory import Memory
-from ..store import verbs
 from ..store.tombstones import secret_of
 from ..trust.audit import Auditing
 from .blocks import Block, Page, Row, make_row, render_block, shape_row
@@ -90,10 +92,13 @@ def mirror_folder(
     `MOST_FORGOTTEN` records would be forgotten without `delete`. Records are forgotten softly: they may be
     said again. A sealed memory is mirrored only if you ask for `plain` files.
     """
-    place, store = Scope.exactly(scope).path, memory.parts.store
+    place = Scope.exactly(scope).path
+    if isinstance(memory, Client):  # whose server audits, and shows texts only to those who may read them
+        return _Run(memory, Folder(Path(folder), str(memory), place), place).start(dry_run, delete)
     check_plain(memory, plain, instead="ask for plain=True, and guard the folder yourself")
     with Auditing(memory.audit).doing("mirror", place, file=str(folder)) as done:
-        mirrored = _Run(memory, Folder(Path(folder), store.identity, place), place).start(dry_run, delete)
+        opened = Folder(Path(folder), memory.parts.store.identity, place)
+        mirrored = _Run(memory, opened, place).start(dry_run, delete)
         done(len(mirrored.written))
     return mirrored
 
@@ -112,18 +117,21 @@ def watch_folder(
     Tells of the first run, of each that did something, and of each that was refused.
     """
     last = before = None
-    notes = Folder(Path(folder), "", "")
+    notes, scope = Folder(Path(folder), "", ""), options.get("scope", "default")
     while not stop.is_set():
-        now = (memory.parts.store.head(), notes.stat_notes())
-        if last is None or (now != last and now == before):  # nobody is writing a file at this moment
-            try:
+        try:
+            now = (memory.admin.changes(scope=scope).cursor, notes.stat_notes())
+            if last is None or (now != last and now == before):  # nobody is writing a file at this moment
+                first, last = last is None, now  # what somebody changes from here on is seen by the next run
                 done = mirror_folder(memory, folder, **options)
-                if last is None or done.has_changes:
+                if first or done.has_changes:
                     tell(done)
-            except (BadInput, Refused) as error:
-                tell(error)
-            last = now  # of before the run: what somebody changed meanwhile is seen by the next
-        before = now
+            before = now
+        except (BadInput, Refused) as error:
+            tell(error)
+        except Unavailable as error:  # a server that will be back
+            tell(error)
+            last = None
         stop.wait(seconds)
 
 
@@ -132,12 +140,12 @@ class _Run:
 
     def __init__(self, memory: Memory, folder: Folder, scope: str) -> None:
         self._memory, self._folder, self._scope = memory, folder, scope
-        self._secret = b""
+        self._is_local, self._secret = not isinstance(memory, Client), b""
 
     def start(self, dry_run: bool, delete: bool) -> Mirrored:
         state = self._folder.read_state()
         if state is not None or not dry_run:
-            self._secret = secret_of(self._memory.parts.store, "mirror")
+            self._secret = secret_of(self._memory.parts.store, "mirror") if self._is_local else _own_secret()
         seen, records = state or {}, self._read_records()
         pages = self._name_new(self._folder.read_pages(), seen)
         changes = list(self._list_changes(pages, records, seen))
@@ -149,10 +157,7 @@ class _Run:
         return replace(told, written=tuple(written), unresolved=tuple(self._folder.list_conflicts()))
 
     def _read_records(self) -> dict[str, Record]:
-        self._memory.admin.flush()
-        parts = self._memory.parts
-        where = Where(scope=Scope.exactly(self._scope), alive_at=parts.clock())
-        found = verbs.scan(parts.store, where)
+        found = self._memory.find(scope=self._scope, limit=None)
         return {record.id: record for record in found if record.trust is not Trust.QUARANTINED}
 
     # Comparing
@@ -177,10 +182,11 @@ class _Run:
         self, pages: Mapping[str, Page], records: Mapping[str, Record], seen: Mapping[str, Seen]
     ) -> Iterator[_Change]:
         blocks = {str(block.id): block for page in pages.values() for block in page.blocks}
+        text_chars = (self._memory.parts.settings if self._is_local else Settings()).text_chars
         for id, block in blocks.items():
             if block.is_new and id in records:
                 continue  # a run that was killed has stored it already
-            theirs = shape_row(block, self._scope, self._memory.parts.settings.text_chars)
+            theirs = shape_row(block, self._scope, text_chars)
             ours, last = records.get(id), seen[id].hash if id in seen else None
             if self._hash(theirs) != last and (ours is None or theirs != make_row(ours)):
                 yield _Change(id=id, file=block.file, last=last, ours=ours, theirs=theirs)
@@ -212,7 +218,7 @@ class _Run:
                 if not dry_run:
                     verb(change)
                 done[outcome].append(change.id if outcome != "conflicts" else f"{change.file}: {change.id}")
-            except (BadInput, Conflict, Refused) as error:
+            except (BadInput, Conflict, NotFound, Refused) as error:
                 self._keep(change, str(error))
                 done["conflicts"].append(f"{change.file}: {change.id}: {error}")
         told: dict[str, Any] = {name: tuple(ids) for name, ids in done.items()}
@@ -235,12 +241,16 @@ class _Run:
         old, new = make_row(change.ours), dict(change.theirs or {})
         changes = {name: value for name, value in new.items() if name not in old or old[name] != value}
         clear = [name for name in old if name not in new]
-        version, by = change.ours.version, f"file:{change.file}"
-        self._memory.revise(change.id, scope=self._scope, version=version, by=by, clear=clear, **changes)
+        how: dict[str, Any] = {"version": change.ours.version, **self._sign(change)}
+        self._memory.revise(change.id, scope=self._scope, clear=clear, **how, **changes)
 
     def _forget(self, change: _Change) -> None:
-        by, why = f"file:{change.file}", "deleted in the folder"
-        self._memory.forget(change.id, scope=self._scope, for_good=False, by=by, why=why)
+        how: dict[str, Any] = {"why": f"deleted in {change.file}", **self._sign(change)}
+        self._memory.forget(change.id, scope=self._scope, for_good=False, **how)
+
+    def _sign(self, change: _Change) -> dict[str, str]:
+        """Names the file as the one who acts; a server names the key of the caller."""
+        return {"by": f"file:{change.file}"} if self._is_local else {}
 
     def _keep(self, change: _Change, why: str = "it changed on both sides") -> None:
         if change.theirs is not None:
@@ -265,10 +275,7 @@ class _Run:
             for file, ids in orders.items()
             if ids and self._folder.write_page(file, self._render(file, pages.get(file), ids, rows, homes))
         ]
-        left = {
-            id: Seen(version=records[id].version, hash=self._hash(rows[id]), file=homes[id]) for id in rows
-        }
-        self._folder.write_state(left)
+        self._folder.write_state({id: Seen(hash=self._hash(rows[id]), file=homes[id]) for id in rows})
         return written
 
     def _render(
@@ -290,6 +297,15 @@ class _Run:
             return None
         blocks = [render_block(rows[id], homes) for id in there]
         return join_front_matter(matter, "\n\n".join(filter(None, (heading, *blocks))))
+
+
+def _own_secret() -> bytes:
+    """The secret of this user for mirrors of servers, which keep theirs."""
+    file = Path.home() / ".eidet" / "mirror.key"
+    if not file.exists():
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(file, token_hex())
+    return bytes.fromhex(file.read_text(encoding="utf-8"))
 
 
 def _choose_file(record: Record) -> str:

@@ -19,9 +19,8 @@ _CONFLICT: Final = ".conflict.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What the last run left of a record: its version, a keyed hash of what it says, and its file."""
+    """What the last run left of a record: a keyed hash of what it says, and its file."""
 
-    version: int
     hash: str
     file: str
 
@@ -40,7 +39,7 @@ class Folder:
             return None
         try:
             state = json.loads(file.read_text(encoding="utf-8"))
-            seen = {id: Seen(**one) for id, one in state["records"].items()}
+            seen = {id: Seen(hash=one["hash"], file=one["file"]) for id, one in state["records"].items()}
             store, scope = state["store"], state["scope"]
         except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise BadInput(

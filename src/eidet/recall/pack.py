@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..core.hit import Hit
-from ..core.record import Kind, Record
+from ..core.record import Kind, Record, Trust
 from ..text import Analyzer
 from ..text.tokens import TokenCounter, cut
 from ..trust.privacy.quarantine import is_untrusted
@@ -316,7 +316,8 @@ class _Packer:
         return line
 
     def _write(self, record: Record, said: str) -> _Line:
-        quoted = self._fence and is_untrusted(record)
+        waits = record.trust is Trust.QUARANTINED
+        quoted = waits or (self._fence and is_untrusted(record))
         bare = said.casefold().strip(_MARKS)
         if said.startswith("["):  # an episode, or a text that was imported, begins with its day
             said = said.removeprefix(f"[{day_of(record)}] ")

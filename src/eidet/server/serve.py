@@ -37,6 +37,7 @@ from .telemetry.log_lines import configure_lines
 from .telemetry.memory_metrics import share_metrics
 from .telemetry.memory_spans import export_spans
 from .telemetry.request_telemetry import add_telemetry, surround
+from .webhooks import add_webhooks
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 
@@ -102,7 +103,7 @@ def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
 
 def _add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last: it takes what nobody else has."""
-    parts: list[Any] = [add_rest, add_telemetry, add_mcp, add_mem0, add_dashboard]
+    parts: list[Any] = [add_rest, add_telemetry, add_webhooks, add_mcp, add_mem0, add_dashboard]
     for add in parts:
         add(app, serving)
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from .webhooks import Webhook
 
 MEGABYTE = 1_000_000
 
@@ -32,6 +36,7 @@ class ServerSettings:
     upload_bytes: int = 1000 * MEGABYTE  # of an export that is loaded
     body_seconds: float = 30.0  # a request body that takes longer is given up
     drain_seconds: float = 30.0  # how long requests in flight may take after SIGTERM
+    webhooks: tuple[Webhook, ...] = ()  # who is told of changes: the tables [[webhook]] of eidet.toml
 
     @property
     def on_loopback(self) -> bool:

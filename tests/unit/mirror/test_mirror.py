@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,9 +12,7 @@ from typing import Any
 import pytest
 from tests.making import NOW, Clock
 
-import eidet.mirror
 from eidet import BadInput, EidetError, Memory, Refused
-from eidet.core.private_files import write_private
 from eidet.mirror import Mirrored, mirror_folder, watch_folder
 
 MONTH = "fact/2023-11.md"  # of the clock's time
@@ -293,7 +290,7 @@ def test_files_are_for_their_owner_and_tell_no_plain_hash(memory: Memory, folder
     state = json.loads((folder / ".eidet-mirror.json").read_text())
     a = memory.get("a", scope="ann")
     assert a is not None
-    assert state["records"]["a"].keys() == {"version", "hash", "file"}
+    assert state["records"]["a"].keys() == {"hash", "file"}
     assert state["records"]["a"]["hash"] not in a.digest
 
 
@@ -328,59 +325,6 @@ def test_a_mirror_is_audited(tmp_path: Path) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:16", audit=tmp_path / "audit") as audited:
         run(audited, tmp_path / "f")
     assert str(tmp_path / "f") in (tmp_path / "audit").read_text()
-
-
-class Killed(BaseException):
-    """As if somebody had pulled the plug."""
-
-
-@pytest.mark.parametrize("after", range(8))
-def test_a_run_that_was_killed_is_finished_by_the_next(
-    memory: Memory, folder: Path, after: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    edit(folder / MONTH, "Oslo.", "Bergen.")
-    edit(folder / MONTH, "\n^a\n", "\n^a\n\nAnn swims.\n")
-    (folder / "todo.md").write_text("Buy milk.")
-    memory.remember("Ann skis.", scope="ann", session="Tue")
-    left = [after]
-
-    def die(real: Any) -> Any:
-        def step(*given: Any, **named: Any) -> Any:
-            if left[0] == 0:
-                raise Killed
-            left[0] -= 1
-            return real(*given, **named)
-
-        return step
-
-    with monkeypatch.context() as patched:
-        for owner, name in ((Memory, "remember"), (Memory, "revise"), (eidet.mirror.folder, "write_private")):
-            patched.setattr(owner, name, die(getattr(owner, name)))
-        with suppress(Killed):
-            run(memory, folder)
-    assert run(memory, folder).ok
-    wanted = {"Ann lives in Bergen.", "Ann swims.", "Buy milk.", "Ann skis.", "Ann has a cat.", "Hello"}
-    assert sorted(one.text for one in memory.find(scope="ann")) == sorted(wanted)
-    assert not run(memory, folder).written
-    assert not list(folder.rglob("*.partial"))
-
-
-def test_a_first_run_that_was_killed_leaves_a_folder_that_is_ours(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = write_private
-
-    def die(path: Path, text: str) -> None:
-        if path.name.startswith("mon"):
-            raise Killed
-        real(path, text)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(eidet.mirror.folder, "write_private", die)
-        with pytest.raises(Killed):
-            run(memory, tmp_path / "f")
-    assert run(memory, tmp_path / "f").ok
-    assert len(texts(memory)) == 3
 
 
 def test_a_watch_follows_both_sides_and_goes_on_after_an_error(memory: Memory, folder: Path) -> None:

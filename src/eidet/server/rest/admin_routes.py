@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...core.errors import Corrupt
 from ...core.private_files import machine_prefix, remove_leftovers
 from ...core.scope import ALL, Scope
+from ...memory.feed import tell_webhooks
 from ..access import Caller
 from ..errors import ErrorBody, Problem
 from ..serving import (
@@ -144,6 +145,12 @@ async def _stats(grant: ReadsWidely) -> Response:
 async def _health(grant: AdministersAnywhere) -> Response:
     """The health of the servers that the memory depends on; a key of some scopes gets the state only."""
     found = await grant.memory.admin.health()
+    wanted = [hook.name for hook in grant.serving.settings.webhooks]
+    if wanted and found["state"] != "down":
+        told = await grant.memory.threads.run(lambda: tell_webhooks(grant.memory.parts.store))
+        found["webhooks"] = {name: told[name] for name in wanted}
+        if any(told[name]["state"] != "up" for name in wanted):
+            found["state"] = "degraded"
     if not grant.caller.sees_all:
         found = {"state": found["state"]}
     return await answer(grant.serving, lambda: found)

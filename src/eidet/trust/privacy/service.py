@@ -264,8 +264,8 @@ class Guarding:
         return guard_where(chosen, self._asking)
 
     def filter_visible(self, where: Where | None) -> Where:
-        """The same, without what is in quarantine unless the filter asks for that."""
-        return without_quarantine(self.guard_filter(where))
+        """The same, without what is in quarantine unless the filter or the settings ask for that."""
+        return without_quarantine(self.guard_filter(where), self._parts.settings.waiting)
 
     # Quarantine and review.
 

@@ -1,0 +1,239 @@
+"""Webhooks: what `watch` tells, posted to an address: signed, in the order of each scope, at least once.
+
+A webhook is a table [[webhook]] of eidet.toml. The store keeps how far each one has come, and that moves on
+only after its receiver took the changes: whatever ends a server, the next one goes on from there. A receiver
+that fails or hangs is asked again, with growing pauses; nobody else waits for it. Of several workers and
+hosts, whoever holds the lease of a webhook sends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+import ipaddress
+import os
+import socket
+import ssl
+import time
+import tomllib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeVar
+
+import httpx
+import stamina
+from fastapi import FastAPI
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from ..aio import AsyncMemory
+from ..core.errors import EidetError, Misconfigured, Refused, Unavailable
+from ..core.scope import ALL, Scope
+from ..memory.feed import ChangePage, Progress, list_progress, save_progress
+from ..net.http import translate_errors
+from ..net.url import read_secret
+from ..store import Store, verbs
+from .rest.replies import to_wire
+from .rest.routing import dump
+from .server_settings import is_loopback
+from .serving import Serving
+
+T = TypeVar("T")
+_PAUSE: Final = 0.5  # seconds between two looks at the store
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds, after a receiver failed
+_CHANGES: Final = 100  # of one message
+_SECRET: Final = "whsec_"  # noqa: S105  # how secrets of Standard Webhooks begin
+_SECRET_BYTES: Final = 24
+
+
+class Webhook(BaseModel):
+    """Who is told of the changes of a scope, or of all below it (`acme/**`)."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1, max_length=100)
+    url: str
+    secret: str = Field(repr=False)  # whsec_…, env:NAME or file:PATH
+    scope: str = "default"
+    private: bool = False  # lets it reach addresses of private networks, and http beyond this machine
+    seconds: float = Field(10.0, gt=0, le=60)  # that its receiver may take
+
+    def check(self) -> None:
+        """`Misconfigured` for what could never be delivered, or would go out in the open."""
+        try:
+            url = httpx.URL(self.url)
+        except httpx.InvalidURL as error:
+            raise Misconfigured(f"webhook {self.name}: {self.url!r} is no address: {error}") from None
+        safe = url.scheme == "https" or self.private or is_loopback(url.host)
+        if not url.host or url.scheme not in ("https", "http") or not safe:
+            raise Misconfigured(
+                f"webhook {self.name}: its url begins with https://; http:// is for this machine, "
+                "or for those who say private = true"
+            )
+        if url.userinfo:
+            raise Misconfigured(f"webhook {self.name}: leave user and password out of its url")
+        Scope.of(self.scope)
+        self.read_key()
+
+    def read_key(self) -> bytes:
+        secret = read_secret(self.secret, os.environ, f"webhook {self.name}")
+        try:
+            key = base64.b64decode(secret.removeprefix(_SECRET), validate=True)
+        except ValueError:
+            key = b""
+        if not secret.startswith(_SECRET) or len(key) < _SECRET_BYTES:
+            raise Misconfigured(
+                f"webhook {self.name}: its secret is {_SECRET} and at least {_SECRET_BYTES} random bytes in "
+                'base64; `echo "whsec_$(openssl rand -base64 32)"` makes one'
+            )
+        return key
+
+
+def read_webhooks(file: Path) -> tuple[Webhook, ...]:
+    """The webhooks of a settings file, checked."""
+    tables = tomllib.loads(file.read_text(encoding="utf-8")).get("webhook", [])
+    try:
+        hooks = TypeAdapter(list[Webhook]).validate_python(tables)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, wrong["loc"]))
+        raise Misconfigured(f"{file}: [[webhook]] {place}: {wrong['msg']}") from None
+    for hook in hooks:
+        hook.check()
+    if len({hook.name for hook in hooks}) < len(hooks):
+        raise Misconfigured(f"{file}: two webhooks have the same name")
+    return tuple(hooks)
+
+
+def add_webhooks(_app: FastAPI, serving: Serving) -> None:
+    if serving.settings.webhooks:
+        serving.lifespans.append(lambda: _deliver(serving))
+
+
+@asynccontextmanager
+async def _deliver(serving: Serving) -> AsyncIterator[None]:
+    """Registers new webhooks before the first request is answered; delivers until the server stops."""
+    deliveries = [_Delivery(hook, serving.memory) for hook in serving.settings.webhooks]
+    for one in deliveries:
+        await one.register()
+    tasks = [asyncio.create_task(one.run()) for one in deliveries]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _Delivery:
+    """Sends what changes to one webhook."""
+
+    def __init__(self, hook: Webhook, memory: AsyncMemory) -> None:
+        self._hook, self._memory, self._key = hook, memory, hook.read_key()
+        self._owner = os.urandom(8).hex()
+        self._told_up_to: object = None
+
+    async def _run(self, call: Callable[[Store], T]) -> T:
+        return await self._memory.threads.run(lambda: call(self._memory.parts.store))
+
+    async def register(self) -> None:
+        """A webhook that is new is told what changes from now on."""
+        head = await self._run(lambda store: store.head())
+        await self._save(Progress(start=head.seq), fresh=True)
+
+    async def _save(self, progress: Progress, *, fresh: bool = False) -> None:
+        await self._run(lambda store: save_progress(store, self._hook.name, progress, fresh=fresh))
+
+    async def run(self) -> None:
+        wait: dict[str, Any] = {"wait_initial": _FIRST_PAUSE, "wait_max": _LONGEST_PAUSE}
+        again = stamina.AsyncRetryingCaller(attempts=None, timeout=None, **wait)
+        while True:
+            await again((EidetError, OSError), self._catch_up)
+            await asyncio.sleep(_PAUSE)
+
+    async def _catch_up(self) -> None:
+        """Sends all that is new; returns at once if nothing is, or if another process sends."""
+        head = await self._run(lambda store: store.head())
+        if head == self._told_up_to or not await self._lease(self._hook.seconds + _PAUSE):
+            return
+        progress = (await self._run(list_progress))[self._hook.name]
+        try:
+            for scope in await self._list_scopes(progress):
+                await self._send_scope(scope, progress)
+            progress.failures, failed = 0, progress.failures
+            if failed:
+                await self._save(progress)
+            self._told_up_to = head
+        except (EidetError, OSError) as error:
+            progress.failures, progress.last_error = progress.failures + 1, str(error) or "it took too long"
+            await self._save(progress)
+            raise
+        finally:
+            await self._lease(0.0)
+
+    async def _lease(self, seconds: float) -> bool:
+        now, name = time.time(), f"webhook:{self._hook.name}"
+        until = now + seconds if seconds else 0.0
+        return await self._run(lambda store: verbs.take_lease(store, name, self._owner, now=now, until=until))
+
+    async def _list_scopes(self, progress: Progress) -> list[str]:
+        scope = Scope.of(self._hook.scope)
+        if scope.is_one:
+            return [scope.path]
+        found = await self._memory.scopes(None if self._hook.scope == ALL else scope.path)
+        return sorted({*found, *progress.cursors})
+
+    async def _send_scope(self, scope: str, progress: Progress) -> None:
+        more = True
+        while more:
+            since = progress.cursors.get(scope, progress.start)
+            page = await self._memory.admin.changes(scope=scope, since=since, limit=_CHANGES)
+            if page.changes:
+                await self._lease(self._hook.seconds + _PAUSE)
+                async with asyncio.timeout(self._hook.seconds):
+                    await self._post(scope, page)
+            progress.cursors[scope], more = page.cursor, page.more
+            if page.changes:
+                progress.failures = 0
+                await self._save(progress)
+
+    async def _post(self, scope: str, page: ChangePage) -> None:
+        """Sends one message; the id of the same changes is the same, however often they are sent."""
+        told = {"scope": scope, "changes": to_wire(page.changes), "cursor": page.cursor}
+        body = dump({"type": "changes", "data": told})
+        url = httpx.URL(self._hook.url)
+        headers = {"Host": url.netloc.decode(), "Content-Type": "application/json", "User-Agent": "eidet"}
+        headers |= sign(self._key, f"msg_{blake2b(body, digest_size=16).hexdigest()}", int(time.time()), body)
+        address = await find_address(url, private=self._hook.private)
+        request: dict[str, Any] = {"extensions": {"sni_hostname": url.host}, "headers": headers}
+        with translate_errors(f"webhook {self._hook.name}"):
+            async with (
+                httpx.AsyncClient(verify=ssl.create_default_context(), trust_env=False) as client,
+                client.stream("POST", url.copy_with(host=address), content=body, **request) as reply,
+            ):
+                if not reply.is_success:
+                    raise Unavailable(f"its receiver answered {reply.status_code}")
+
+
+def sign(key: bytes, id: str, at: int, body: bytes) -> dict[str, str]:
+    """The headers of Standard Webhooks."""
+    signature = base64.b64encode(hmac.digest(key, f"{id}.{at}.".encode() + body, "sha256")).decode()
+    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,{signature}"}
+
+
+async def find_address(url: httpx.URL, *, private: bool) -> str:
+    """The address to connect to: one of the internet, unless the url or the settings name another.
+
+    It is looked up once and then used, so that no second answer can lead elsewhere.
+    """
+    loop, port = asyncio.get_running_loop(), url.port or (443 if url.scheme == "https" else 80)
+    found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+    address = str(found[0][4][0]).partition("%")[0]
+    ip = ipaddress.ip_address(address)
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    named = is_loopback(url.host) and ip.is_loopback
+    if not (private or named or (ip.is_global and not ip.is_multicast)):
+        raise Refused(f"{url.host} is {address}, no address of the internet: say private = true to allow it")
+    return address
