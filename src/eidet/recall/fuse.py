@@ -101,13 +101,19 @@ def settle(
     """Without any hit where even the best is no answer; else with what each arm found nearest."""
     rows, scores = ranked.rows, ranked.scores
     least = recipe.nothing
-    if signals.terms and not np.logical_or.reduce(found.words.take(rows)):
+    if signals.terms and not _shares_anything(rows, found, signals):
         least *= STRANGE
     if len(rows) and scores[0] < least and not signals.fit(rows):
         rows, scores = rows[:0], []
     if unit == "record" and (nearest := _list_nearest(rows, found)):
         rows, scores = np.append(rows, nearest), scores + [0.0] * len(nearest)
     return replace(ranked, rows=rows, scores=scores)
+
+
+def _shares_anything(rows: NDArray[np.intp], found: Candidates, signals: Signals) -> bool:
+    """Tells whether one of the rows has a word of the question, or is by or about the person it names."""
+    named = signals.shares.get("speaker")
+    return bool(found.words.take(rows).any() or (named is not None and named.take(rows).any()))
 
 
 def _list_nearest(rows: NDArray[np.intp], found: Candidates) -> list[int]:

@@ -114,3 +114,12 @@ def test_an_answer_tells_how_likely_there_is_one(memory: Memory) -> None:
     strange = memory.recall("which whale sang the opera?")
     assert known.answered >= known[0].score
     assert 0 <= strange.answered < known.answered <= 1
+
+
+def test_what_the_person_asked_about_said_is_shown_though_no_word_is_shared() -> None:
+    said = [("Kim", "I am on holiday from 20 to 30 November."), ("Ann", "We meet on Thursday at ten.")]
+    with Memory() as memory:
+        for who, text in said:
+            memory.remember({"role": "user", "name": who, "content": text}, session="standup")
+        assert memory.recall("When is Kim away?")[0].text == said[0][1]
+        assert not memory.recall("When is Zoe away?")
