@@ -36,7 +36,7 @@ RAM: Final = (None, "ram://", ":memory:", "sqlite://:memory:", "sqlite:///:memor
 
 
 def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
-    """None, "ram://" or ":memory:": RAM; a path or "sqlite:///path": a file; "name://…": a plugin's store."""
+    """Opens the store at a place: None or "ram://" for RAM, a path for a file, "name://…" for a plugin."""
     if place in RAM:
         from .store.ram import RamStore
 
@@ -148,7 +148,7 @@ def _embedder_for(store: Store, embedder: object) -> Embedder:
 
 
 def _open_audit(audit: AuditChoice, settings: Settings, clock: Callable[[], float]) -> AuditLog | None:
-    """The audit log that is asked for here or by the settings, if any; False asks for none."""
+    """Opens the audit log that argument or settings name; None if neither does, or `audit=False`."""
     if audit is False or (audit is None and settings.audit is None):
         return None
     from .trust.audit import audit_of, audit_set
@@ -157,7 +157,7 @@ def _open_audit(audit: AuditChoice, settings: Settings, clock: Callable[[], floa
 
 
 def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Callable[[], float]) -> None:
-    """Refuses to open a memory without the audit log that it has, unless somebody says so."""
+    """Refuses to open an audited memory without its log, unless the caller insists with `audit=False`."""
     if verbs.get_setting(store, "audit") is not None or traits_of(store).audited:
         from .trust.audit import OFF
         from .trust.audit.store import check_unaudited
@@ -268,7 +268,7 @@ def _check_may_see(store: Store, settings: Settings) -> None:
 
 
 def _make(group: str, name: str, *given: Any, **named: Any) -> Any:
-    """What an installed package makes under a name."""
+    """Builds the object that an installed package registers under a name."""
     if (make := load_plugin(group, name)) is None:
         known = ", ".join(list_plugins(group))
         if group == "eidet.stores":

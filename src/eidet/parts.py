@@ -41,7 +41,7 @@ class _AuditTrail(Protocol):
 
     @property
     def keeps_content(self) -> bool:
-        """Whether entries repeat what records say."""
+        """Tells whether entries repeat the content of records."""
 
     def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
         """Appends an entry; its number."""
@@ -51,7 +51,7 @@ class _IndexSource(Protocol):
     """Opens the index that the settings of a memory choose."""
 
     def is_embedded(self) -> bool:
-        """Whether the index keeps its data in RAM, and in files beside those of the store."""
+        """Tells whether the index keeps its data in RAM and in files beside the store's."""
 
     def open(self, width: int, renewed: Callable[[], None], embedder: Embedder, analyzer: Analyzer) -> Index:
         """Opens the index. `renewed` is called before it answers from vectors that were replaced."""
@@ -83,7 +83,7 @@ class _Binding:
 
     @property
     def names(self) -> dict[str, str]:
-        """What the store is told of the embedder and the analyzer."""
+        """The names of embedder and analyzer, as the store keeps them."""
         return {
             "embedder": self.embedder.name,
             "width": str(self.embedder.width),
@@ -107,7 +107,7 @@ class _Binding:
         return self._epoch or 0
 
     def claim(self) -> None:
-        """Before the first write: tells the store what makes its vectors and terms."""
+        """Before the first write, records in the store which embedder and analyzer it uses."""
         with self._lock:
             if verbs.get_setting(self._store, "embedder") is None:
                 verbs.set_settings(self._store, self.names, fresh=True)
@@ -158,7 +158,7 @@ class _Binding:
         self._fits = True
 
     def settle(self) -> None:
-        """Checks the names until the store has some: somebody else may have written first."""
+        """Checks the names until the store has some, because another process may write first."""
         if not self._settled:
             self.check()
             self._settled = verbs.get_setting(self._store, "embedder") is not None
@@ -183,11 +183,11 @@ class _TombstoneWatch:
         self._known: Marker | None = None
 
     def over_said(self, records: Sequence[Record], *, again: bool = False) -> TombstoneGuard:
-        """For records that somebody says: forgotten content is refused, unless they say it `again`."""
+        """Guards new writes by a caller: refuses forgotten content unless the caller passes `again`."""
         return TombstoneGuard(lambda: [self._marker().claim_said(record) for record in records], again=again)
 
     def over_returning(self, records: Sequence[Record]) -> TombstoneGuard:
-        """For records that nobody says: read from a file, or made by upkeep."""
+        """Guards records that no caller wrote just now: loaded from a file, or made by upkeep."""
         return TombstoneGuard(
             lambda: [self._marker().claim_return(record) for record in records], returning=True
         )
@@ -234,13 +234,13 @@ class Parts:
 
     @property
     def graphs(self) -> Graphs:
-        """What the records of each scope state, and who is who; see `memory.facts`."""
+        """The fact graphs of all scopes: see `memory.facts`."""
         self.check_open()
         return self._graphs
 
     @property
     def waits(self) -> bool:
-        """Whether a verb may wait for a disk or a server. A closed memory answers at once."""
+        """Tells whether a verb may wait for a disk or a server. A closed memory answers at once."""
         from .store.ram import RamStore
 
         in_ram = self.closed or isinstance(self.store, RamStore)
@@ -254,7 +254,7 @@ class Parts:
 
     @property
     def place(self) -> str:
-        """Where the records are, in a word: the path of a file, or else the kind of the store."""
+        """A short name for where the records are: the path of a file, or else the kind of store."""
         path = path_of(self._store)
         if path is None:
             return type(self._store).__name__
@@ -293,7 +293,7 @@ class Parts:
 
     @property
     def has_embedded_index(self) -> bool:
-        """Whether the index lives in this process and in files beside those of the store."""
+        """Tells whether the index lives in this process and in files beside the store's."""
         return self._indexes.is_embedded()
 
     def _open_index(self) -> Index:
@@ -329,7 +329,7 @@ class Parts:
                 self._graphs.ask(scope, _ask_nothing)
 
     def cleanse(self, scope: str) -> list[str]:
-        """Takes what is gone out of graph and index, wherever it is kept; what was not possible, in words."""
+        """Removes erased records from graph and index everywhere. Returns what failed, in words."""
         self._graphs.follow(scope)
         self.state_columns.drop(scope)
         if self._index is None and self.has_embedded_index:
@@ -338,7 +338,7 @@ class Parts:
 
     @contextmanager
     def reopen_index(self) -> Iterator[None]:
-        """Around a change after which the index must be opened anew, and graphs be made anew."""
+        """Wraps a change after which index and graphs have to be reopened."""
         with self._lock:
             yield
             self._index = None
@@ -350,7 +350,7 @@ class Parts:
         self.settings = replace(self.settings, language=language)
 
     def manifest(self, now: float) -> dict[str, Any]:
-        """What an export or an archive says of how its vectors and terms were made, and of its store."""
+        """Describes, for an export or an archive, its store and how its vectors and terms were made."""
         return {
             "embedder": self.embedder.name,
             "width": self.embedder.width,
@@ -366,7 +366,7 @@ class Parts:
         self.usage.flush()
 
     def absence_error(self, what: str) -> EidetError:
-        """The error for something that is not found: while a part of the store is down, nobody knows."""
+        """Builds the error for a missing record; absence is uncertain while a part of the store is down."""
         missing = missing_of(self.store)
         if missing:
             return Unavailable(f"whether there is {what} is not known: {missing[0]}", retry_after=1.0)
@@ -378,7 +378,7 @@ class Parts:
             raise Misconfigured(f"the memory on {place} was closed; open it again")
 
     def close(self) -> None:
-        """Writes down what is pending and releases index and store; closing twice is fine."""
+        """Flushes pending writes and releases index and store. Closing twice is harmless."""
         with self._lock:
             if self.closed:
                 return
@@ -394,4 +394,4 @@ class Parts:
 
 
 def _ask_nothing(graph: ScopeGraph) -> None:
-    """A graph reads what it has not seen before it is asked, whatever it is asked."""
+    """Asks nothing: any question makes a graph catch up first."""

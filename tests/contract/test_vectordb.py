@@ -13,7 +13,7 @@ from tests.servers.weaviate import Weaviate
 from eidet.index import Index
 from eidet.index.contract import WIDTH, IndexContract, make_record
 from eidet.index.vectordb import Database, VectorSettings
-from eidet.index.vectordb.address import read_address
+from eidet.index.vectordb.address import parse_database_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.weaviate import WeaviateDatabase
@@ -78,7 +78,7 @@ class TestWeaviate(VectorContract):
 
     def database(self) -> Database:
         url = f"weaviate+{self.weaviate.url}?key=let me in"
-        return WeaviateDatabase(read_address(url, {}, own=("settle",)))
+        return WeaviateDatabase(parse_database_address(url, {}, own=("settle",)))
 
 
 class TestWeaviateBySearch(TestWeaviate):
@@ -97,7 +97,7 @@ class TestPinecone(VectorContract):
 
     def database(self) -> Database:
         url = f"pinecone+{self.pinecone.url}?key=env:KEY&settle=0"
-        return PineconeDatabase(read_address(url, {"KEY": self.pinecone.key}, own=("settle",)))
+        return PineconeDatabase(parse_database_address(url, {"KEY": self.pinecone.key}, own=("settle",)))
 
 
 class TestPineconeBySearch(TestPinecone):

@@ -27,7 +27,7 @@ from eidet.index.embedded.vectors import VectorPlanes
 from eidet.store import Changes, Derived, Store, verbs
 from eidet.store.ram import RamStore
 from eidet.text import analyzer_of, pack, term_id
-from eidet.text.analysis import pack_analysis, read_analysis
+from eidet.text.analysis import decode_analysis, pack_analysis
 
 NOW = 1_700_000_000.0
 WIDTH = 8
@@ -230,7 +230,7 @@ def test_few_candidates_have_the_best_scores_of_each_arm(
         few = index.search(replace(probe, vector=None, depth=depth))
     by_seq = dict(zip(every.seq.tolist(), every.words.tolist(), strict=True))
     held_words = sorted((score for score in by_seq.values() if score > 0), reverse=True)
-    if max(map(len, (read_analysis(r.terms).units for r in store.find(Where()))), default=0) <= 1:
+    if max(map(len, (decode_analysis(r.terms).units for r in store.find(Where()))), default=0) <= 1:
         assert sorted(few.words.tolist(), reverse=True)[: len(held_words[:depth])] == held_words[:depth]
     assert few.words.max(initial=0) == every.words.max(initial=0)
     assert all(by_seq[seq] >= score for seq, score in zip(few.seq.tolist(), few.words.tolist(), strict=True))

@@ -12,7 +12,7 @@ from tests.making import examples
 from tests.strategies import records
 
 from eidet import Memory
-from eidet.core.record import Original, Record, Tier, Trust, pack_original, read_original
+from eidet.core.record import Original, Record, Tier, Trust, decode_original, pack_original
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE
 from eidet.models.embed.quantise import dequantise, dequantise_all, how_many, quantise
@@ -107,7 +107,7 @@ def test_an_original_is_read_as_it_was_packed(
     text: str | None, data: tuple[object] | None, vector: bytes | None
 ) -> None:
     original = Original(text=text, data=data, vector=vector, embedder="é" if vector is not None else "")
-    assert read_original(pack_original(original)) == original
+    assert decode_original(pack_original(original)) == original
 
 
 @settings(derandomize=True, deadline=None, max_examples=examples(100))

@@ -19,7 +19,7 @@ from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.quantise import dequantise, how_many, pack_vector, quantise
 from eidet.recall import RECIPES
 from eidet.text import analyzer_of
-from eidet.text.analysis import read_analysis
+from eidet.text.analysis import decode_analysis
 from eidet.text.chunks import units_of
 from eidet.write.ingest import analyse_record, embed_units
 
@@ -154,11 +154,11 @@ def test_vectors_and_analysis_have_as_many_units(text: str, who: str | None, lev
     assert how_many(low, level, width) == count
     assert len(dequantise(low, level, width)) == len(vector)
     record = Record(id="x", scope="a", text=text, who=who, level=level)
-    assert len(read_analysis(analyse_record(record, low, width, english)).units) == count
+    assert len(decode_analysis(analyse_record(record, low, width, english)).units) == count
     for given_vectors in (1, 3):
         own = pack_vector(np.ones((given_vectors, width)), width)
         assert (
-            len(read_analysis(analyse_record(record.but(level=0), own, width, english)).units)
+            len(decode_analysis(analyse_record(record.but(level=0), own, width, english)).units)
             == given_vectors
         )
 

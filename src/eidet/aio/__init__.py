@@ -41,7 +41,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
 
 
 def texts_to_keep(memory: Memory, _of: object, what: Any = None, **details: Any) -> Sequence[str]:
-    """What `remember` embeds, as it will be kept."""
+    """Returns the texts that `remember` will embed."""
     if (guarding := memory.trust.guarding).guards:
         return guarding.texts(what, details)
     if details.get("vector") is not None:
@@ -60,7 +60,7 @@ def texts_to_ask(
     vector: object = None,
     **_how: object,
 ) -> Sequence[str]:
-    """What `recall` embeds of a query: what it names may be left out."""
+    """Returns the texts that `recall` embeds for a query, which may leave out names."""
     words = words_to_ask(query)
     if vector is not None or not words.strip():
         return ()
@@ -70,7 +70,7 @@ def texts_to_ask(
 
 
 def _texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) -> Sequence[str]:
-    """What `revise` embeds."""
+    """Returns the texts that `revise` will embed."""
     if changes.get("vector") is not None:
         return ()
     texts = {name: value for name, value in changes.items() if name in ("text", "data")}
@@ -80,7 +80,7 @@ def _texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any)
 def _texts_to_approve(
     memory: Memory, _of: object, _id: str = "", *, text: str | None = None, **_how: object
 ) -> Sequence[str]:
-    """What `approve` embeds."""
+    """Returns the texts that `approve` will embed."""
     return () if text is None else memory.trust.guarding.texts_of_changes({"text": text})
 
 
@@ -139,7 +139,7 @@ class AsyncAdmin(Hopping[AdminNamespace]):
 
 
 class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
-    """`Memory` for asyncio. A verb that was cancelled may still take effect.
+    """`Memory` for asyncio. A cancelled verb may still take effect.
 
     The constructor opens nothing: `async with`, `await AsyncMemory.open(…)` or the first verb opens the
     memory in a thread, so that your loop goes on meanwhile. An asynchronous embedder of yours is
@@ -167,17 +167,17 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
 
     @property
     def core(self) -> Memory:
-        """The synchronous memory inside; opens it here and now if nobody has yet."""
+        """The synchronous memory inside; opens it here and now if it is not open yet."""
         return self.threads.core()
 
     @property
     def parts(self) -> Parts:
-        """As `Memory.parts`; open the memory first, else this opens it here and now."""
+        """Works like `Memory.parts`. Open the memory first, or this opens it here and now."""
         return self.core.parts
 
     @property
     def audit(self) -> AuditLog | None:
-        """As `Memory.audit`; open the memory first, else this opens it here and now."""
+        """Works like `Memory.audit`. Open the memory first, or this opens it here and now."""
         return self.core.audit
 
     remember: ClassVar = hop_after(texts_to_keep)(Memory.remember)

@@ -125,7 +125,7 @@ _TABLE: Final = tuple((re.compile(pattern), words) for pattern, words in _WORDS)
 
 
 def say_plainly(message: str) -> str:
-    """A message of the library as somebody at a command line can act on it."""
+    """Rewords a library message for a person at a command line."""
     for pattern, words in _TABLE:
         message = pattern.sub(words, message)
     return message
@@ -233,7 +233,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> typer.Typer:
-        """`app`, the command line with every command, is made when somebody asks for it."""
+        """Builds `app`, the command line with every command, on first access."""
         if name != "app":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()["app"] = make_app(modules_for([]))

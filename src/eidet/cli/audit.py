@@ -172,7 +172,7 @@ def _passes(
 
 
 def _at(entry: AuditEntry) -> float | None:
-    """None if the timestamp is malformed; the raw text is shown then."""
+    """Parses the time; None if the timestamp is malformed, and the raw text is shown."""
     try:
         return moment(entry.at)
     except BadInput:

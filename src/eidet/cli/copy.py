@@ -84,7 +84,7 @@ def _copy(
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """Says of work that was stopped, or lost a server, how it goes on."""
+    """Says how to resume work that was stopped or lost its server."""
     try:
         yield
     except KeyboardInterrupt:
@@ -132,7 +132,7 @@ def _embedder_for(target: str, file: Path | None) -> str | None:
 
 
 class ProgressLines:
-    """Progress for a log, where nobody sees a bar: a line now and then."""
+    """Reports progress for a log, as a line now and then instead of a bar."""
 
     def __init__(self, clock: Callable[[], float], label: str = "copying") -> None:
         self._clock, self._said, self._label = clock, clock(), label

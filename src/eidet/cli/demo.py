@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def _load_story(name: str) -> dict[str, Any]:
-    """One of the stories of examples.json: `demo` or `tidewater`."""
+    """Loads one of the stories of examples.json: `demo` or `tidewater`."""
     text = files(__package__).joinpath("examples.json").read_text(encoding="utf-8")
     story: dict[str, Any] = json_lines.loads(text)[name]
     return story
@@ -92,7 +92,7 @@ def _demo(
 
 
 def _serve_example(at: Path | None, port: int) -> None:
-    """Builds the example memory and serves it until somebody stops it; without a file, it is gone then."""
+    """Builds the example memory and serves it until stopped; without a file, it is gone then."""
     if at is not None:
         _check_new(at)
         _build_and_serve(at, port)
@@ -211,7 +211,7 @@ def _show_hit(hit: Hit) -> Text:
 
 
 def _tell_next(file: Path | None) -> None:
-    """Commands that work as they stand; without a file of its own, the demo has left nothing to ask."""
+    """Prints commands to try next; without a file of its own, the demo left nothing to ask."""
     tell_heading("What to try next")
     tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {SCOPE}"]
     if file is not None:
@@ -300,7 +300,7 @@ def _works(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Work]]
 
 
 def _meetings(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Work]]:
-    """Every Monday each of three says what they did and what is in the way."""
+    """Yields each Monday what three people did and what is in the way."""
     for week in range(DAYS // 7):
         dice = random.Random(SEED + week)  # noqa: S311
         customer = _take(story["customers"], week)

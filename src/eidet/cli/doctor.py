@@ -142,7 +142,7 @@ def _check_machine(case: Subject) -> Findings:
 
 
 def _find_misspelt(environment: Mapping[str, str]) -> list[str]:
-    """Variables whose names look like those of Eidet, and are not."""
+    """Lists variables that look like Eidet's but are not."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -177,7 +177,7 @@ def _check_file(case: Subject) -> Findings:
 
 
 def _check_surroundings(case: Subject) -> Findings:
-    """Space, who may read, the kind of disk, a long log, and what was left behind."""
+    """Checks disk space, permissions, the kind of disk, a long log, and leftovers."""
     path = case.path
     free, wanted = shutil.disk_usage(path.absolute().parent).free, max(_LITTLE_SPACE, path.stat().st_size)
     if free < wanted:
@@ -213,7 +213,7 @@ def _check_private(check: str, file: Path, what: str) -> Findings:
 
 
 def _holds_secret(config: Path) -> bool:
-    """Whether a settings file has a password or a key in it."""
+    """Tells whether a settings file holds a password or a key."""
     settings = read_settings({}, config)
     for key in (settings.key, settings.guard_key):
         if isinstance(key, str) and not key.startswith(("env:", "file:")):
@@ -222,7 +222,7 @@ def _holds_secret(config: Path) -> bool:
 
 
 def _find_disk(path: Path) -> str:
-    """The kind of file system that a file is on, such as ext4; empty where nobody says."""
+    """Returns the kind of file system, such as ext4; empty if unknown."""
     try:
         lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -305,7 +305,7 @@ def _check_memory(case: Subject) -> Findings:
 
 
 def _check_keys(store: Store) -> Findings:
-    """Whether the keys of a sealed memory open every scope, and no records have outlived theirs."""
+    """Checks that the keys of a sealed memory open every scope, and that no records outlived theirs."""
     sealed = find_sealed(store)
     for one in () if sealed is None else check_scopes(sealed):
         found = f"{one.scope}: {one.records:,} records, {len(one.numbers)} keys, {one.state}"
@@ -332,7 +332,7 @@ ALWAYS: Final = {  # what everybody wants to know
 
 
 def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
-    """One row for what everybody wants to know, one line for all that is fine, and a row for each problem."""
+    """Prints one row of key facts, one line for all that is fine, and a row per problem."""
     fine = [finding for finding in findings if finding.level == "ok"]
     rows = [_describe(finding) for finding in fine if verbose or finding.check in ALWAYS]
     others = dict.fromkeys(finding.check for finding in fine if finding.check not in ALWAYS)

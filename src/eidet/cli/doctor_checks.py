@@ -143,7 +143,7 @@ def _check_language(case: OpenMemory) -> Findings:
 
 
 def _check_servers(case: OpenMemory) -> Findings:
-    """One finding per line to a server; nothing where all is in one file."""
+    """Reports one finding per server connection; none if everything is in one file."""
     health = case.memory.admin.health()
     store = health.get("store", {})
     if "state" in store:

@@ -133,7 +133,7 @@ def _check(
 
 
 def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: Scope) -> str:
-    """A number for people; what is in quarantine is forgotten too."""
+    """Words how many records would go, quarantined ones included."""
     named = Where(ids=tuple(ids)) if ids else where or Where()
     found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
     return "1 record" if found == 1 else f"{found:,} records"
@@ -231,7 +231,7 @@ def _describe_place(place: Place) -> tuple[str, ...]:
 
 
 def _break_before_id(named: str) -> str:
-    """`acme/ann/0651…` with its id on a line of its own where a terminal is narrow."""
+    """Puts the id of `acme/ann/0651…` on a line of its own where a terminal is narrow."""
     scope, slash, id = named.rpartition("/")
     return named if not slash or console().width >= WIDE else f"{scope}/\n{id}"
 

@@ -202,7 +202,7 @@ def _tell_contexts(run: Run, budgets: Sequence[int]) -> None:
 
 
 def _names_of_trust(run: Run) -> list[str]:
-    """Names the figures on how far scores can be trusted, if enough answers are wrong to tell."""
+    """Names the figures on how far scores can be trusted, if enough answers are wrong."""
     wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
     enough = [name for name in TRUST if name == "AUROC" or wrong >= _FEWEST_WRONG]
     return [name for name in enough if name in run.overall]
@@ -244,7 +244,7 @@ def _count(count: int, noun: str) -> str:
 
 
 def _tell_worst(report: Report) -> Iterator[Text]:
-    """Shows the worst questions with what came first and what was expected."""
+    """Shows the worst questions, with what came first and what was expected."""
     texts = {(case.scope, draft.id): draft.text or "" for case in report.cases for draft in case.records}
     for number, answer in enumerate(report.find_worst(_WORST)):
         if not number:

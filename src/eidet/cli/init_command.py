@@ -91,7 +91,7 @@ def _init(
 
 
 def _check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
-    """Asks before an existing file is replaced; where nobody can be asked, refuses."""
+    """Asks before replacing an existing file; refuses if nobody can be asked."""
     if overwrite or not file.exists():
         return
     if yes:

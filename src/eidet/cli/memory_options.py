@@ -77,7 +77,7 @@ class Which:
     json: Annotated[bool, _shared("--json", help="Print JSON.")] = False
 
     def complete(self) -> Which:
-        """With what the configuration says of options that were not given."""
+        """Fills in options that were not given from the configuration."""
         file = choose_file(self.config)
         configured = {} if file is None else read_choices(file)
         at = self.at or configured.get("memory") or USUAL
@@ -88,7 +88,7 @@ class Which:
 
     @property
     def scope(self) -> str | None:
-        """What --scope names, if it was given; `BadInput` if it was given more than once."""
+        """Returns the scope that --scope names, if given; raises `BadInput` if given more than once."""
         if self.scopes and len(self.scopes) > 1:
             raise BadInput("this command works in one scope: give --scope once")
         return self.scopes[0] if self.scopes else None
@@ -308,7 +308,7 @@ def read_settings_here() -> Settings:
 
 
 def _check_own(file: Path) -> None:
-    """Raises `Misconfigured` for a file of somebody else, who could send memories elsewhere with it."""
+    """Raises `Misconfigured` for another user's file, which could send memories elsewhere."""
     if os.name != "posix":
         return
     owner = file.stat().st_uid

@@ -73,7 +73,7 @@ def lines_of(file: str) -> list[str]:
 
 
 def messages_of(file: str, text_chars: int) -> list[dict[str, Json]]:
-    """One message a line; what a message does not have a field for is kept as its metadata.
+    """Parses one message per line; unknown fields become its metadata.
 
     A message that could not be remembered is an error that names its line, before anything is stored.
     """

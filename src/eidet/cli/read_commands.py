@@ -323,7 +323,7 @@ def _describe_fields(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _show_value(field: RecordField, value: Any) -> str:
-    """A value of a record for people; what is absent or empty is a dash."""
+    """Formats a record's value for people; absent or empty is a dash."""
     if isinstance(value, State):
         return dump_state(value) or "-"
     if value is None or value in ({}, ()):

@@ -48,7 +48,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def plain(text: str) -> str:
-    """Without control characters: what was remembered must not steer a terminal, or read backwards."""
+    """Removes control characters: what was remembered must not steer a terminal, or read backwards."""
     return text.translate(_CONTROLS)
 
 
@@ -148,7 +148,7 @@ def size_text(count: float) -> str:
 
 @contextmanager
 def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr, told (done, of how many); None where stderr is no terminal."""
+    """Shows a bar on stderr and yields its update function (done, total); None if stderr is no terminal."""
     err = console(stderr=True)
     if not (shown and err.is_terminal):
         yield None
@@ -164,7 +164,7 @@ _ESCAPES: Final = {sign: dumps(chr(sign))[1:-1] for sign in _STEERING if sign > 
 
 
 def emit(answer: object) -> None:
-    """One JSON document, on one line; what would steer a terminal is written as JSON escapes it."""
+    """Prints one JSON document on one line; escapes what would steer a terminal."""
     typer.echo(dump_json(answer).translate(_ESCAPES))
 
 
@@ -175,7 +175,7 @@ def emit_each(answers: Iterable[object]) -> None:
 
 
 def emit_or_tell(json: bool, answer: object, line: str) -> None:
-    """The answer as JSON where that is asked for, else a line for people."""
+    """Prints the answer as JSON if asked for, else a line for people."""
     if json:
         emit(answer)
     else:

@@ -27,7 +27,7 @@ _SERVERS: Final[dict[str, str]] = {
 
 
 def pack_scope(scope: Scopes | None) -> dict[str, Any]:
-    """The parameter of a request; none where the verb may tell none from the default."""
+    """Returns the scope parameter; empty where the verb distinguishes none from the default."""
     return {} if scope is None else {"scope": list(map(str, Scope.among(scope).members))}
 
 
@@ -39,7 +39,7 @@ def check_left_out(**given: object) -> None:
 
 
 def pack_arguments(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of a request from the arguments of a call; what is None is left to the server."""
+    """Builds a request's body from a call's arguments; leaves None to the server."""
     body: dict[str, Any] = {}
     for name, value in given.items():
         sent = verb.renamed.get(name, name)
@@ -61,12 +61,12 @@ def pack_draft(draft: Draft) -> dict[str, Any]:
 
 
 def pack_detail(name: str, value: Any) -> dict[str, Any]:
-    """One field of a draft; the text, the id and the key are texts."""
+    """Packs one field of a draft; text, id and key must be texts."""
     return _pack_value(name, DETAILS.get(name, Argument(form=Form.TEXT)), value)
 
 
 def _pack_value(name: str, argument: Argument, value: Any) -> dict[str, Any]:
-    """One field of a body; a span of time becomes seconds."""
+    """Packs one field of a body; a timedelta becomes seconds."""
     if isinstance(value, timedelta):
         return {"expires_in" if name == "expires" else name: value.total_seconds()}
     pack = _PACKERS.get(argument.form, _pack_plain)

@@ -24,7 +24,7 @@ Requests = Callable[[Arguments], Steps[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedVerbs:
-    """Which verbs a server answers, by the requests they make, and what to do instead of the others.
+    """The verbs that a server answers, by the requests they make, and what to do instead of the others.
 
     `absent` names attributes that stay with the server: what they are, and what to do instead.
     """
@@ -77,7 +77,7 @@ _classes: Final[dict[type, Any]] = {}  # made when a client first needs them
 
 
 def _ask(like: Callable[..., Any], requests: Requests | None, instead: str) -> Callable[..., Any]:
-    """Makes a method that sends the requests of a verb, or refuses where there are none."""
+    """Makes a method that sends the requests of a verb, or refuses if there are none."""
 
     def run(self: Sync | Async, /, *args: Any, **kwargs: Any) -> Any:
         if requests is None:

@@ -40,7 +40,7 @@ PAGE: Final = 500  # records that one request asks for
 
 
 def remember(given: Arguments) -> Steps[Record | RememberedList]:
-    """Stores under an idempotency key of its own, so that a retry never stores anything twice."""
+    """Stores under an idempotency key, so that a retry never stores anything twice."""
     details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = details.pop("scope", Scope().path)
     body = {name: details.pop(name) for name in REMEMBER if name in details}
@@ -85,7 +85,7 @@ def ask(name: str, unpack_answer: Callable[[Any], T], **fixed: Any) -> Callable[
 
 
 def _pack_question(name: str, given: Arguments) -> dict[str, Any]:
-    """The body of a verb with a filter, whose parts are `options` of the call."""
+    """Builds the body of a verb with a filter, whose parts are `options` of the call."""
     check_options(name, given["options"])
     asked = {**given, **given["options"]}
     if asked.get("counter") == "estimate":  # the server's own, by name
@@ -129,7 +129,7 @@ def find(given: Arguments) -> Steps[FoundList]:
 
 
 def revise(given: Arguments) -> Steps[Record]:
-    """With a version or a digest, the record must still have it. The server notes who acts."""
+    """Revises. With a version or a digest, the record must still have it. The server notes who acts."""
     check_left_out(by=given["by"])
     headers: dict[str, str] = {}
     if given["version"] is not None or given["digest"] is not None:
@@ -220,7 +220,7 @@ def sessions(given: Arguments) -> Steps[list[SessionSummary]]:
 
 
 def export(given: Arguments) -> Steps[int]:
-    """Writes a file here; `progress` is told once, at the end."""
+    """Writes a file here; calls `progress` once, at the end."""
     params, target = _wide(given["scope"]) | {"plain": given["plain"]}, Path(given["path"])
     yield WireRequest(method="GET", path="/v1/export", params=params, download=target)
     return _tell(given["progress"], _count_of(target))
@@ -245,7 +245,7 @@ def _count_of(path: Path) -> int:
 
 
 def load(given: Arguments) -> Steps[int]:
-    """Reads a file that is here; `progress` is told once, at the end."""
+    """Reads a local file; calls `progress` once, at the end."""
     params = _wide(given["scope"]) | {"unverified": given["unverified"]}
     answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"]))
     return _tell(given["progress"], answer["count"])

@@ -96,7 +96,7 @@ class Sending:
 
 
 def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float | bool:
-    """Whether to send a request again after an error; seconds if the server said how long to wait."""
+    """Tells whether to retry after an error; returns seconds if the server said how long to wait."""
     if not isinstance(error, Unavailable) or isinstance(error, _Failed):
         return False
     if not (request.repeatable or isinstance(error, Unsent | _Waits)):

@@ -52,7 +52,7 @@ _ERROR: Final = re.compile(r"error|exception|fail|not found|denied|cannot|can't|
 
 
 def make_drafts(steps: Sequence[Step], tool: str, session: str) -> list[Draft]:
-    """What to remember of a turn, in the order in which it happened."""
+    """Makes drafts of a turn, in the order in which it happened."""
     return [draft for turn in _split_turns(steps) for draft in _draft_turn(turn, tool, session)]
 
 
@@ -119,7 +119,7 @@ def _draft(tool: str, session: str, step: Step, text: str, *, part: str = "", **
 
 
 def _find_decisions(text: str) -> list[str]:
-    """The sentences that say what was decided; those of code blocks and quotations are not read."""
+    """Returns the sentences that state a decision; skips code blocks and quotations."""
     plain = re.sub(r"```.*?(?:```|$)|^>.*$", "", text, flags=re.DOTALL | re.MULTILINE)
     sentences = [" ".join(found[0].split()).lstrip("-*# ") for found in _SENTENCE.finditer(plain)]
     return [
@@ -128,7 +128,7 @@ def _find_decisions(text: str) -> list[str]:
 
 
 def _find_fixes(done: Sequence[Done]) -> Iterator[tuple[Done, str]]:
-    """Each command that failed and worked later, with what was done in between."""
+    """Yields each command that failed and worked later, with what was done in between."""
     for at, error in enumerate(done):
         if error.sort != "command" or not error.failed:
             continue

@@ -24,7 +24,7 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is ours in a JSON file: a member of the object at a path, or an element of the list there.
+    """An entry of ours in a JSON file: a member of the object at a path, or an element of the list there.
 
     `name` is None for an element of a list; `is_ours` tells it from those of others.
     """
@@ -98,7 +98,7 @@ def _walk(text: str, path: Sequence[str]) -> list[_Member]:
 
 
 def add_entries(text: str, entries: Sequence[Entry]) -> str:
-    """The text with the entries; what is there of ours is replaced, unless it is the same."""
+    """Adds the entries to the text; replaces ours unless they are the same."""
     for entry in reversed(entries):
         found = _find_ours(text, entry)
         if found is None and entry.name in _find_object(text, entry.path):
@@ -134,7 +134,7 @@ def _add(text: str, entry: Entry) -> str:
 
 
 def _insert(text: str, node: _Member, depth: int, name: str | None, value: Any) -> str:
-    """Puts a member first into an object or a list, indented as the file is; one that is empty stays tight.
+    """Puts a member first into an object or a list, indented like the file; an empty one stays tight.
 
     That tells an object that was there from one that came with a member, when it is taken out again.
     """
@@ -148,7 +148,7 @@ def _insert(text: str, node: _Member, depth: int, name: str | None, value: Any) 
 
 
 def remove_entries(text: str, entries: Sequence[Entry]) -> str:
-    """The text without what is ours, and without objects that came with it; "" if that is all there was."""
+    """Removes our entries and the objects that came with them; "" if nothing else was there."""
     for entry in entries:
         while (found := _find_ours(text, entry)) is not None:
             text = _delete(text, *found)
@@ -165,7 +165,7 @@ def _find_ours(text: str, entry: Entry) -> tuple[list[_Member], _Member] | None:
 
 
 def _delete(text: str, walked: list[_Member], member: _Member) -> str:
-    """Without a member, and without objects that came with it: in those, a member does not stand tight."""
+    """Removes a member and the objects that came with it, which are those written tight."""
     while len(walked[-1].value) == 1 and text[member.end : walked[-1].end - 1]:
         member = walked.pop()
         if not walked:

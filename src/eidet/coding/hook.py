@@ -106,13 +106,13 @@ def home() -> Path:
 
 
 def _is_off(cwd: str) -> bool:
-    """Whether a project is switched off: its folder, or one above it, has `.eidet/off`."""
+    """Tells whether a project is switched off: its folder, or one above it, has `.eidet/off`."""
     folder = Path(cwd).absolute()
     return any((above / _OFF_FILE).exists() for above in (folder, *folder.parents))
 
 
 def folder_for(at: str) -> Path:
-    """A private folder for the resident process of a memory; made where there is none."""
+    """Returns a private folder for a memory's resident process; creates it if absent."""
     from hashlib import blake2b
 
     folder = home() / f"hooks-{blake2b(at.encode(), digest_size=4).hexdigest()}"
@@ -122,12 +122,12 @@ def folder_for(at: str) -> Path:
 
 
 def address_in(folder: Path) -> str:
-    """Where the resident process listens. A socket's path has a short limit: it is relative to the folder."""
+    """Returns the resident's socket, relative to the folder because a socket's path is limited."""
     return rf"\\.\pipe\eidet-{folder.name}" if os.name == "nt" else "socket"
 
 
 def ask(request: dict[str, Any]) -> str | None:
-    """The answer of the resident process, "" if it has none; None if there is no such process.
+    """Asks the resident process; "" if it has no answer, None if there is no such process.
 
     The process is told when the answer has arrived: what arrives too late counts as not shown.
     """
@@ -205,7 +205,7 @@ def _become_resident(at: str) -> NoReturn:
 
 
 def write_log(line: str) -> None:
-    """Adds a line to ~/.eidet/hooks.log; where even that fails, nobody is told."""
+    """Appends a line to ~/.eidet/hooks.log; ignores failure."""
     path, stamp = home() / "hooks.log", time.strftime("%Y-%m-%d %H:%M:%S")
     with suppress(OSError):
         home().mkdir(mode=0o700, exist_ok=True)

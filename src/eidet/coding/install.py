@@ -48,7 +48,7 @@ class Change:
 
 
 def plan(tool: Tool, commands: Commands, project: Path | None, *, remove: bool = False) -> list[Change]:
-    """What changes for the user, or in a project; nothing where all is as it should be."""
+    """Plans the changes for the user, or in a project; none if all is as it should be."""
     texts = {path: _read(path) for path in _paths(tool, project)}
     planned = dict(texts)
     for path, edit in _edits(tool, commands, project):
@@ -69,7 +69,7 @@ def _paths(tool: Tool, project: Path | None) -> list[Path]:
 
 
 def _edits(tool: Tool, commands: Commands, project: Path | None) -> Iterator[tuple[Path, _Edit]]:
-    """Each file with the function that makes its new text of its old one."""
+    """Yields each file with the function that makes its new text."""
     hooks, mcp, *rule = _paths(tool, project)
     if tool.name == "opencode":
         source = files(__package__).joinpath("opencode.js").read_text(encoding="utf-8")
@@ -189,7 +189,7 @@ def find_installed(project: Path) -> Iterator[Installed]:
 
 
 def _find_hook(tool: Tool, project: Path | None) -> list[str] | None:
-    """The command that is installed for a prompt; None if there is none."""
+    """Returns the command installed for a prompt; None if there is none."""
     text = _read(_paths(tool, project)[0])
     if text is None or "eidet.coding.hook" not in text:
         return None

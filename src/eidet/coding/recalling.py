@@ -31,7 +31,7 @@ _PORTIONS: Final[Mapping[str, tuple[tuple[str, tuple[str, ...] | None, float], .
 
 @dataclass(slots=True)
 class Session:
-    """What the hooks know of a session: the records it was told, and how far its transcript was read."""
+    """What the hooks know of a session: the records shown, and how far its transcript was read."""
 
     shown: list[str] = field(default_factory=list)
     offset: int = 0
@@ -75,7 +75,7 @@ def session_of(request: Mapping[str, Any]) -> str:
 
 
 def recall(memory: Memory, request: Mapping[str, Any], session: Session) -> tuple[str, list[str]]:
-    """What to tell at the start of a session or before a prompt, with its ids; "" where nothing fits.
+    """Returns the text for a session's start or a prompt, with its ids; "" if nothing fits.
 
     What a session said itself is not told to it. One that was told nothing at its start, because the
     resident process was not there yet, is told with its first prompt.

@@ -126,7 +126,7 @@ class _Resident:
                 self._waiting.put(request)
 
     def _answer(self, request: _Request) -> tuple[str, list[str]]:
-        """The answer, and the ids of the records that it tells."""
+        """Returns the answer, and the ids of its records."""
         event = request["event"]
         try:
             memory = self._open(False) if event in (*RECALLS, "check") else None
@@ -180,7 +180,7 @@ class _Resident:
         return self._folder / "sessions" / f"{name}.json"
 
     def _open(self, creates: bool) -> Memory | None:
-        """The memory; None if there is none yet. One that was deleted or replaced is opened anew."""
+        """Opens the memory; None if there is none yet. Reopens one that was deleted or replaced."""
         if not self._opening.acquire(timeout=30.0 if creates else _OPENING_SECONDS):
             raise TimeoutError("the memory is still being opened")
         try:

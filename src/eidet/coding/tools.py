@@ -112,7 +112,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commands:
-    """What an agent runs: the hook of an event, and the MCP server."""
+    """The commands an agent runs: the hook of an event, and the MCP server."""
 
     at: str
     budget: int = BUDGET

@@ -32,7 +32,7 @@ _PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What the user or the assistant said; `key` names it within its session."""
+    """Something the user or the assistant said; `key` names it within its session."""
 
     key: str
     who: str
@@ -56,7 +56,7 @@ Step = Said | Done
 
 
 def find_steps(tool: str, given: Mapping[str, Any], offset: int) -> tuple[list[Step], int]:
-    """What was said and done since `offset` of the transcript, and the new offset."""
+    """Returns what was said and done since `offset` of the transcript, and the new offset."""
     if tool == "opencode":
         return list(_parse_opencode(given.get("messages") or ())), offset
     parse = {"claude": _parse_claude, "codex": _parse_codex, "gemini": _parse_gemini}.get(tool)
@@ -139,7 +139,7 @@ def _parse_codex(lines: Iterable[tuple[int, Any]]) -> Iterator[Step]:
 
 
 def _parse_gemini(lines: Iterable[tuple[int, Any]]) -> Iterator[Step]:
-    """Only what was done: its events say what was said. A message that is written again replaces itself."""
+    """Yields only what was done: Gemini's events say what was said. A rewritten message replaces itself."""
     messages = {line.get("id"): line for _, line in lines if line.get("toolCalls")}
     for id, message in messages.items():
         for number, call in enumerate(message["toolCalls"]):
@@ -166,7 +166,7 @@ def _parse_opencode(messages: Iterable[Any]) -> Iterator[Step]:
 
 
 def _parse_event(given: Mapping[str, Any]) -> Iterator[Step]:
-    """What an event says itself, of agents that tell a turn in events."""
+    """Yields what an event itself says, for agents that report a turn in events."""
     key = str(given.get("generation_id") or given.get("turn_id") or given.get("timestamp") or "")
     yield from _said(f"{key}.prompt", "user", given.get("prompt"), None)
     for name in ("last_assistant_message", "prompt_response", "text"):
@@ -182,7 +182,7 @@ def _said(key: str, who: Any, text: Any, when: Any) -> Iterator[Said]:
 
 
 def _called(key: str, tool: Any, asked: Any, when: Any) -> Done | None:
-    """A call whose answer is not known yet; None for one that is not worth remembering."""
+    """Returns a call whose answer is not known yet; None for one not worth remembering."""
     tool = str(tool or "").lower()
     if isinstance(asked, str) and asked.startswith("{"):
         asked = _load(asked.encode())

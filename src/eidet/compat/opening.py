@@ -80,7 +80,7 @@ def check_embedder(memory: Memory, embedder: Embedder, advice: str) -> None:
 
 
 def is_shared(memory: object) -> bool:
-    """Whether a door was given an open memory, which its owner will close."""
+    """Tells whether a door was given an open memory, which its owner will close."""
     return isinstance(memory, Memory | AsyncMemory)
 
 
@@ -98,7 +98,7 @@ def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
 
 
 async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
-    """Awaits an asynchronous embedder in the caller's loop; lets a function tell its width by a text.
+    """Awaits an asynchronous embedder in the caller's loop; learns a function's width from a text.
 
     So a function of the user is called with texts that were given, and never to find out its width.
     """
@@ -110,13 +110,13 @@ async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
 
 
 def is_blank(memory: Memory, embedder: Embedder | None) -> bool:
-    """Whether nothing was ever embedded here, so that reading would only ask a function for its width."""
+    """Tells whether nothing was ever embedded here, so that reading would only ask for a width."""
     unasked = isinstance(embedder, CalledEmbedder) and not embedder.knows_width
     return unasked and verbs.get_setting(memory.parts.store, "width") is None
 
 
 def refuse_held(memory: Memory, ids: Sequence[str], *, scope: str) -> None:
-    """Before records are replaced: what is under a legal hold stays, and nothing is added beside it."""
+    """Refuses to replace records under a legal hold, before anything is added beside them."""
     for record in memory.get(list(ids), scope=scope):
         if record is not None and record.state.hold is not None:
             raise Refused(f"record {record.id!r} is under a legal hold: `release` it before it is replaced")

@@ -72,7 +72,7 @@ class Copied:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing differs, as far as it was compared."""
+        """Tells whether nothing differs, as far as it was compared."""
         return not self.differences and all(one.equal for one in self.scopes)
 
 
@@ -88,7 +88,7 @@ def copy(
     verify: bool = True,
     progress: Progress | None = None,
 ) -> Copied:
-    """Copies a scope (None: all) from one memory into another: paths, URLs or open memories.
+    """Copies a scope (None: all) from one memory to another: paths, URLs or open memories.
 
     Every field comes along, and earlier versions where the source still tells them (`history`). With
     the same embedder vectors are carried; else they are made anew. A new target has the source's
@@ -115,7 +115,7 @@ def _check_ends(source: Memory, target: Memory) -> None:
 
 
 class _Copy:
-    """One call of `copy`: its ends, and how far it has come."""
+    """One call of `copy`: its ends, and its progress."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ def _copy_settings(source: Store, target: Store) -> None:
 
 
 def _copy_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
-    """Lets a target that has forgotten nothing for good yet refuse what the source refuses.
+    """Copies tombstones to a target that has none, so that it refuses what the source refuses.
 
     Marks are keyed: the secret goes along. A target with a secret of its own could not compare them, and one
     that is not sealed does not get to know the secret of a sealed source.
@@ -232,7 +232,7 @@ def _copy_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
 
 
 def _notes_about(source: Store, target: Store, guarded: bool, where: Where) -> tuple[str, ...]:
-    """Remarks for whoever reads the result."""
+    """Lists remarks for the reader of the result."""
     notes = []
     if not verbs.count(source, where):
         place = "" if where.scope is None else f" in scope {where.scope}"
@@ -286,7 +286,7 @@ class Mark:
         self._name = self._all + ("" if scope is None else str(scope))
 
     def since(self) -> int:
-        """The seq to go on from; 0 to begin anew, also if the source was restored from an older copy."""
+        """Returns the seq to resume from; 0 to start over, also after the source was restored."""
         return max(self._read_seq(name) for name in {self._name, self._all})
 
     def _read_seq(self, name: str) -> int:
@@ -305,7 +305,7 @@ class Mark:
 
 
 class CopyLease:
-    """One copy at a time from a source into a target, in whatever process; renewed batch by batch.
+    """Allows one copy at a time from a source to a target, across processes; renewed batch by batch.
 
     Whoever is killed keeps the next one waiting for `HELD_SECONDS`.
     """

@@ -41,7 +41,7 @@ def target_at(
     key: Key | None = None,
     settings: Settings | None = None,
 ) -> Memory:
-    """A memory that may be made: as the source is, but for what is named here."""
+    """Opens or creates the target: like the source, except for what is named here."""
     chosen = settings_of(settings)
     store = open_store(place, chosen)
     origin = source.parts  # what made its vectors

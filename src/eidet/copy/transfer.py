@@ -33,7 +33,7 @@ _VERSIONS: Final = 100  # versions of one record that are told anew: each is a w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Whether the target's vectors and terms are made as the source's are."""
+    """Whether the target makes vectors and terms as the source does."""
 
     embedded: bool
     analysed: bool
@@ -117,7 +117,7 @@ class BatchCopier:
         self._waiting.clear()
 
     def _write_record(self, record: Record, old: Record | None) -> str:
-        """Writes what is to be written of one record; as what it counts."""
+        """Writes what one record needs. Returns how it counts."""
         if old is not None and old.state.hold is not None:
             return "held"
         if is_entombed(self._target, record):
@@ -145,7 +145,7 @@ class BatchCopier:
         ]
 
     def _write_versions(self, versions: Sequence[_Version], done: str) -> str:
-        """Writes versions one after the other; `done` unless somebody forgets them at this moment."""
+        """Writes versions one by one; `done` unless they are forgotten at this moment."""
         for number, (record, at, by) in enumerate(versions):
             # A version that was just written may be a held one, which the next one releases.
             if not put_returning(self._target, [record], now=at, by=by, follows=number > 0):
@@ -154,7 +154,7 @@ class BatchCopier:
         return done
 
     def _is_form_of(self, record: Record, old: Record) -> bool:
-        """Whether it is the same version, only kept otherwise: moved to another tier, or embedded anew."""
+        """Tells whether it is the same version in another form: moved to another tier, or re-embedded."""
         if (old.version, old.created, old.digest) != (record.version, record.created, record.digest):
             return False
         ends = (self._source.store, self._target.store) if old.version > 1 else ()
@@ -163,7 +163,7 @@ class BatchCopier:
 
 
 def _after(versions: Sequence[_Version], old: Record) -> list[_Version] | None:
-    """The versions that follow the one in the target; none where that is not told; None if it is another."""
+    """Returns the versions after the target's; empty if that is unknown; None if the target's is another."""
     if old.version >= versions[-1].record.version:
         return None
     same = [version.record for version in versions if version.record.version == old.version]
@@ -183,7 +183,7 @@ class _Version(NamedTuple):
 
 
 def _versions_of(record: Record, story: Sequence[Event]) -> list[_Version]:
-    """From the earliest version that can be told to the record itself, each once.
+    """Lists each version from the earliest known to the record itself.
 
     A version without a word of what changed ends the walk: told anew, it would be none. So does one that
     says the same as the next: it changed a mark that was kept in `meta` at that time.
@@ -208,7 +208,7 @@ def _before(record: Record, changes: Mapping[str, Json]) -> Record:
 
 
 def _time_of_version(story: Sequence[Event], version: int) -> float | None:
-    """When a version was made, if the history still tells."""
+    """Returns when a version was made, if history still has it."""
     times = (event.at for event in story if event.what == "revised" and event.version == version)
     return next(times, None)
 

@@ -34,7 +34,7 @@ class RecordDifference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One scope: how many records each end has of what the source has, and a digest of all they say.
+    """One scope: how many of the source's records each end has, and a digest of their content.
 
     A digest is the same in whatever order records lie. `left_out` were forgotten in the target;
     `more` are only there.
@@ -100,7 +100,7 @@ class EndsComparison:
         )
 
     def _is_left_out(self, record: Record) -> bool:
-        """Whether the target forgot it: by itself, or for good by what it says."""
+        """Tells whether the target forgot it, by itself or for good by its content."""
         story = self._target.history(record.scope, record.id)
         if story and story[-1].what == "forgotten":
             return True
@@ -124,7 +124,7 @@ class EndsComparison:
 
 
 def is_entombed(parts: Parts, record: Record) -> bool:
-    """Whether a memory would refuse a record that comes without being said."""
+    """Tells whether a memory would refuse a record that arrives by itself."""
     store = parts.store
     if verbs.get_setting(store, "secret:marks") is None:
         return False
@@ -143,7 +143,7 @@ def is_entombed(parts: Parts, record: Record) -> bool:
 
 
 def _is_over(record: Record, now: float) -> bool:
-    """Whether its time has come since it was read: some stores let it go at once."""
+    """Tells whether it has expired since it was read: some stores drop it at once."""
     return record.expires is not None and record.expires <= now
 
 

@@ -13,7 +13,7 @@ from .validate import clean_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acting:
-    """What is known of whoever acts. `reasons` says of single ids why they are changed.
+    """The actor of a change. `reasons` gives the reason per record id.
 
     `agent` signs what is remembered and names no agent. `bound` refuses the name of any other agent.
     """
@@ -31,13 +31,13 @@ _acting: ContextVar[Acting] = ContextVar("eidet_acting", default=_NOBODY)
 
 
 def acts() -> Acting:
-    """Who acts at this moment, in this thread or task."""
+    """Returns who acts at this moment in this thread or task."""
     return _acting.get()
 
 
 @contextmanager
 def acting(*, by: str | None = None, source: str | None = None, why: str | None = None) -> Iterator[Acting]:
-    """All that is done inside is done by, from and because of what is said here.
+    """Attributes everything done inside the block to this actor, source and reason.
 
     `with eidet.acting(by="ann", source="10.0.0.7", why="ticket 812"): …`. Inside another one, what is
     left out is as it was outside. A `by=` of a verb itself wins. Holds for this thread or asyncio task
@@ -50,7 +50,7 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
 
 @contextmanager
 def acting_as(actor: Acting) -> Iterator[None]:
-    """Acts as this actor alone: a job may run in the thread of somebody else."""
+    """Replaces the current actor. A job may run in a thread that serves somebody else."""
     token = _acting.set(actor)
     try:
         yield

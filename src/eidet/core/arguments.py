@@ -43,7 +43,7 @@ def each_path(scope: Scopes) -> list[str]:
 
 
 def one_or_all(scope: str | Scope | None) -> Scope | None:
-    """For verbs that can mean every scope: None and `**` do."""
+    """Parses the scope of a verb that can cover all scopes; None and `**` mean all."""
     if scope is None or (isinstance(scope, str) and scope == ALL):
         return None
     return Scope.of(scope)
@@ -72,7 +72,7 @@ def _count_conditions(where: Where) -> int:
 
 
 def narrow_filter(where: Filter | None, **parts: Any) -> Where | None:
-    """One filter from a filter and the parts given beside it; None when nothing is asked."""
+    """Combines a filter with filter parts given by name; None if there are none."""
     chosen = check_filter(where)
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
@@ -83,7 +83,7 @@ def narrow_filter(where: Filter | None, **parts: Any) -> Where | None:
 
 
 def check_query(query: str | Mapping[str, Json]) -> str:
-    """The text of a query; a state is told in words, as states are when they are stored."""
+    """Returns the text of a query. A state is worded the way stored states are."""
     if isinstance(query, Mapping):
         query = describe_data(clean_json(query, "a query"))
     if not isinstance(query, str):
@@ -107,7 +107,7 @@ def check_limit(limit: int) -> int:
 
 
 def check_most(limit: int | None) -> int | None:
-    """As `check_limit`; None stands for all."""
+    """Checks a limit like `check_limit`; None means no limit."""
     return None if limit is None else check_limit(limit)
 
 
@@ -134,7 +134,7 @@ def check_unit(unit: str) -> str:
 
 
 def list_given(**said: object) -> frozenset[str]:
-    """What of a question the caller has said, in the words of `Understood`."""
+    """Lists which parts of a question the caller gave, named as in `Understood`."""
     return frozenset(_UNDERSTOOD[name] for name, value in said.items() if value is not None)
 
 
@@ -185,7 +185,7 @@ def make_unknown(verb: str, unknown: Iterable[str], known: Iterable[str]) -> Bad
 
 
 def check_flag(value: object, what: str) -> bool:
-    """Only `True` and `False`: the text "no" would count as true."""
+    """Accepts only True and False: the text "no" would count as true."""
     if value is True or value is False:
         return value
     value = plain_value(value)

@@ -46,7 +46,7 @@ class Condition:
 
     @property
     def of_record(self) -> bool:
-        """Whether it asks for a number of the record itself, which every store has in a column."""
+        """Tells whether it tests a number of the record itself, which every store keeps in a column."""
         return self.path[0] == "record"
 
     def holds(self, record: Record) -> bool:

@@ -102,7 +102,7 @@ def _parse_list(key: str, value: object, left: int) -> tuple[Where, ...]:
 
 
 def _parse_tests(key: str, value: Json, left: int) -> list[Where]:
-    """All tests of one key; a plain value must be equal."""
+    """Parses all tests of one key; a plain value means equality."""
     if not isinstance(value, Mapping):
         return [_test(key, "$eq", value, left)]
     tests: list[Where] = []

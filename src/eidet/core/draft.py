@@ -13,7 +13,7 @@ from .validate import Json, Moment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn of a conversation, as agent frameworks write it."""
+    """One turn of a conversation, in the form that agent frameworks use."""
 
     role: str  # user, assistant, system or tool
     content: str | None = None  # what was said
@@ -52,7 +52,7 @@ class Draft:
 
 
 class Details(TypedDict, total=False):
-    """What `remember` may be told beside the thing itself."""
+    """The options of `remember` beside the content itself."""
 
     scope: str | Scope
     kind: str | None

@@ -23,15 +23,15 @@ class EidetError(Exception):
 
 
 class BadInput(EidetError, ValueError):
-    """What was given cannot be stored or asked; nothing was written."""
+    """Raised for input that cannot be stored or asked; nothing was written."""
 
 
 class NotFound(EidetError, LookupError):
-    """The thing named does not exist in this scope."""
+    """Raised if the record or scope named does not exist."""
 
 
 class Conflict(EidetError):
-    """Somebody changed the record first."""
+    """Raised if another writer changed the record first."""
 
     def __init__(self, message: str, *, current: int | None = None) -> None:
         super().__init__(message)
@@ -71,7 +71,7 @@ V = TypeVar("V")
 
 
 def each_item(make: Callable[[T], V], items: Sequence[T]) -> list[V]:
-    """What is made of each item; of several, an error says which one it was."""
+    """Makes a value from each item. An error names the item that caused it."""
     made: list[V] = []
     try:
         for item in items:

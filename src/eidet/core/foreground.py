@@ -34,7 +34,7 @@ class Foreground:
                     self._idle.notify_all()
 
     def wait_until_idle(self, seconds: float) -> float:
-        """Waits until nobody asks, or so long; the seconds it took."""
+        """Waits until no request is running, at most `seconds`. Returns the seconds it waited."""
         if not self._active or seconds <= 0:
             return 0.0
         began = time.perf_counter()
@@ -47,13 +47,13 @@ _GIVEN_UP: Final[ContextVar[threading.Event | None]] = ContextVar("eidet_given_u
 
 
 def watch_for_giving_up(context: Context) -> threading.Event:
-    """An event that tells work in this context, once it is set, that nobody waits for it any more."""
+    """Returns an event that, once set, tells the work in this context that its caller has left."""
     event = threading.Event()
     context.run(_GIVEN_UP.set, event)
     return event
 
 
 def is_given_up() -> bool:
-    """Whether whoever asked for the present work has left."""
+    """Tells whether the caller of the present work has left."""
     event = _GIVEN_UP.get()
     return event is not None and event.is_set()

@@ -15,7 +15,7 @@ MOST_DAYS: Final = 5  # that `Hit.why` names of a record that was said more than
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """One reason for a hit's place: the raw value, its share of the score, its rank in that signal."""
+    """One reason for a hit's place: raw value, share of the score, and rank within that signal."""
 
     name: str  # which signal, such as dense or words
     value: float  # the raw value, 0 to 1
@@ -25,14 +25,14 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasons:
-    """Why a hit is where it is: what each signal gave, which words of the query it has, and that in words."""
+    """Explains a hit's place: what each signal gave and which words of the query matched."""
 
     signals: tuple[Signal, ...] = ()
     matched: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
     def say(self, *, numbers: bool = False) -> str:
-        """All of it in one line: see `Hit.why`."""
+        """Puts all reasons into one line: see `Hit.why`."""
         if self.words and not numbers:
             return "; ".join(self.words)
         signals = [signal for signal in self.signals if abs(signal.share) >= 0.005] or self.signals[:1]
@@ -42,7 +42,7 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A record with its score in 0-1 and why it has it. The reasons are told when asked for."""
+    """A record with a score from 0 to 1. Its reasons are computed when asked for."""
 
     record: Record  # the record that was found
     score: float  # 0 to 1: the estimated probability that it answers the query
@@ -51,7 +51,7 @@ class Hit:
 
     @property
     def signals(self) -> tuple[Signal, ...]:
-        """What made the score, largest share first."""
+        """The signals behind the score, largest share first."""
         return self.reasons().signals
 
     @property
@@ -113,7 +113,7 @@ def _find_place(record: Record) -> str | None:
 
 
 def _describe_times(times: Sequence[datetime]) -> str:
-    """Each day once, in order; of more than a few only the first and the last."""
+    """Lists each day once, in order; of many days only the first and the last."""
     days = list(dict.fromkeys(f"{time.day} {time:%B %Y}" for time in times))
     if len(days) > MOST_DAYS:
         days = [days[0], "…", days[-1]]
@@ -130,7 +130,7 @@ def _part(signal: Signal, matched: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How a recall came to its answer: what was understood, found, left out, and the time it took."""
+    """Shows how a recall found its answer: what it understood, found and left out, and the time it took."""
 
     query: str  # the query as given
     terms: tuple[str, ...] = ()  # its words after stemming
@@ -194,7 +194,7 @@ class Hits(Sequence[Hit]):
         return result
 
     def __repr__(self) -> str:
-        """One short line: how many hits, and the best of them."""
+        """Shows the number of hits and the best one, in one line."""
         if not self._hits:
             return "Hits([])"
         best = self._hits[0]
@@ -216,7 +216,7 @@ class AllHits:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing says that something may be missing."""
+        """True unless a note says that records may be missing."""
         return not self.reason
 
     def __iter__(self) -> Iterator[Hit]:
@@ -242,7 +242,7 @@ class AllHits:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A thing of a list that was not stored, because it was forgotten for good before."""
+    """An item that was not stored because its content was forgotten for good before."""
 
     index: int  # its place in the list that was given
     since: float  # when it was forgotten, in seconds since 1970
@@ -252,7 +252,7 @@ class Rejected:
 
 
 class RememberedList(list[Record]):
-    """The records that a list of things became, in order; `rejected` names those that were left out."""
+    """The records made from a list, in order. `rejected` lists the items that were left out."""
 
     def __init__(self, records: Iterable[Record] = (), rejected: Sequence[Rejected] = ()) -> None:
         super().__init__(records)

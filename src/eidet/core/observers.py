@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(kw_only=True)
 class VerbCall:
-    """One call of a verb. `answer` is there once the verb has returned; `details` fills up meanwhile."""
+    """One call of a verb. `answer` is set once the verb returns; `details` grows meanwhile."""
 
     verb: str  # recall, remember …
     owner: object  # the memory whose verb it is
@@ -33,7 +33,7 @@ class VerbCall:
 
     @cached_property
     def arguments(self) -> Mapping[str, Any]:
-        """What the verb was given, by name; a call that does not fit its signature has none."""
+        """The verb's arguments by name; empty if the call does not fit the signature."""
         try:
             return self.signature.bind_partial(*self.args, **self.kwargs).arguments
         except TypeError:
@@ -44,7 +44,7 @@ VerbObserver = Callable[[VerbCall], AbstractContextManager[object]]  # entered b
 
 
 class _Observers:
-    """Who watches in this process. Reading `all` needs no lock: it is replaced, never changed."""
+    """The observers of this process. Reading `all` needs no lock: it is replaced, never changed."""
 
     def __init__(self) -> None:
         self.all: tuple[VerbObserver, ...] = ()
@@ -55,7 +55,7 @@ class _Observers:
             self.all = (*self.all, observer)
 
     def remove(self, observer: VerbObserver) -> None:
-        """Once; an observer that was added twice still watches."""
+        """Removes an observer once; one that was added twice stays."""
         with self._lock:
             left = list(self.all)
             left.remove(observer)
@@ -116,6 +116,6 @@ def _watch(call: VerbCall) -> Iterator[None]:
 
 
 def add_details(**details: Any) -> None:
-    """A stage tells observers of the call that it belongs to; does nothing while nobody watches."""
+    """Adds details to the call under way, for its observers. Does nothing if there are none."""
     if _observers.all and (call := _current.get()) is not None:
         call.details.update(details)

@@ -23,7 +23,7 @@ _REPEATED_GROUP: Final = re.compile(r"\)[*+?{]")
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str) -> _PatternSearch:
-    """A search for the pattern; `BadInput` if it is none."""
+    """Compiles a search for the pattern; raises `BadInput` if it is invalid."""
     check_length(pattern, REGEX_CHARS, "a regular expression")
     try:
         return _PatternSearch(pattern)

@@ -20,7 +20,7 @@ def list_plugins(group: str) -> list[str]:
 
 
 def load_plugin(group: str, name: str) -> Any | None:
-    """What a package offers under a name; None if nobody does.
+    """Loads what a package registers under a name; None if no package does.
 
     What comes with Eidet keeps its name. Two packages that both want one are an error, and so is one
     that cannot be imported.
@@ -46,7 +46,7 @@ def _entries(group: str) -> EntryPoints:
 
 
 def call_plugin(group: str, name: str, make: Any, given: Sequence[Any] = (), **named: Any) -> Any:
-    """What a plugin makes of these arguments, if it takes them."""
+    """Calls a plugin's factory with those arguments that it accepts."""
     if not callable(make):
         raise Misconfigured(f"{name!r} of {group} must be a class or a function, not {make!r}")
     _check_takes(group, name, make, given, named)

@@ -24,7 +24,7 @@ _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 
 
 def create_private(path: Path) -> None:
-    """Makes an empty file, if there is none, before something else opens it."""
+    """Creates an empty private file, unless it exists, before another library opens it."""
     with suppress(OSError):  # whoever opens it says what is wrong
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER))
 
@@ -51,7 +51,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def name_partial(path: Path) -> Path:
-    """A file beside it that nobody else writes: two writers of one path would publish each other's half.
+    """Names a temporary file beside `path` that no other writer uses.
 
     The name tells the machine and the process. What killed processes of this machine left there is removed.
     """
@@ -60,7 +60,7 @@ def name_partial(path: Path) -> Path:
 
 
 def machine_prefix(stem: str) -> str:
-    """How the names of unfinished files begin that this process makes."""
+    """Returns the prefix that this machine's temporary files of a target share."""
     return f"{_machine_stem(stem)}-{os.getpid()}-"
 
 
@@ -69,7 +69,7 @@ def _machine_stem(stem: str) -> str:
 
 
 def remove_leftovers(folder: Path, stem: str, *, before: float = 0.0) -> None:
-    """Removes unfinished files of processes of this machine that no longer run.
+    """Removes temporary files left by processes of this machine that have ended.
 
     A new process may have the number of an old one: what is older than `before` is not its own.
     """
@@ -87,7 +87,7 @@ def _is_older(left: Path, process: int, before: float) -> bool:
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process of this machine may still run; where nobody can tell, it may."""
+    """Tells whether a process of this machine may still run; True if that is unknown."""
     if os.name != "posix":
         return True
     try:
@@ -100,13 +100,13 @@ def _is_running(process: int) -> bool:
 
 
 def remove_partial(path: Path) -> None:
-    """Removes what was not finished; where that fails, the error that is under way tells more."""
+    """Removes an unfinished file. Ignores failure, because the error under way matters more."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
 
 def read_key_file(path: str | Path, whose: str) -> bytes:
-    """Reads a file that holds a secret; `whose` names it in messages, such as "the master key".
+    """Reads a secret from a file; `whose` names it in messages, such as "the master key".
 
     Raises `Misconfigured` if it cannot be read, or if anybody but the owner may read or change it.
     """
@@ -121,7 +121,7 @@ def read_key_file(path: str | Path, whose: str) -> bytes:
 
 
 def load_secret(given: str | bytes | Path, whose: str, environment: Mapping[str, str] | None = None) -> bytes:
-    """What is given, or what `file:PATH` or `env:NAME` names; `whose` names it in messages."""
+    """Returns the secret given, or that of `file:PATH` or `env:NAME`; `whose` names it in messages."""
     if isinstance(given, bytes):
         return given
     kind, _, place = str(given).partition(":")

@@ -13,7 +13,7 @@ from .where import Box, Near, Where
 
 
 class FilterOptions(TypedDict, total=False):
-    """Parts of a filter that `recall`, `context`, `find`, `count` and `forget` may be told by name."""
+    """The filter parts that `recall`, `context`, `find`, `count` and `forget` take by name."""
 
     kinds: str | Sequence[str] | None
     """One kind or several: fact, message, episode, document, state …"""
@@ -38,7 +38,7 @@ class FilterOptions(TypedDict, total=False):
 
 
 class _TimeOptions(TypedDict, total=False):
-    """Which time `recall`, `context` and `find` are asked about, if it is not the present."""
+    """The time that `recall`, `context` and `find` ask about, if not the present."""
 
     as_of: Moment | None
     """What was true then: later records, and what had been replaced by then, are left out."""
@@ -47,7 +47,7 @@ class _TimeOptions(TypedDict, total=False):
 
 
 class FindOptions(FilterOptions, _TimeOptions, total=False):
-    """What `find` may be told beside the filter: parts of a filter, a time, and which page of the answer."""
+    """The options of `find` beside the filter: filter parts, a time, and the page wanted."""
 
     order: str
     """A field, or a path such as 'data.price'; a leading '-' means descending. The default is '-occurred'."""
@@ -56,14 +56,14 @@ class FindOptions(FilterOptions, _TimeOptions, total=False):
 
 
 class RecallAllOptions(FilterOptions, _TimeOptions, total=False):
-    """What `recall_all` may be told beside the query, the scope, the limit and the filter."""
+    """The options of `recall_all` beside query, scope, limit and filter."""
 
     now: Moment | None
     """When the query is asked, which "last week" goes by. The default is the present."""
 
 
 class RecallOptions(RecallAllOptions, total=False):
-    """What `recall` may be told beside the query, the scope, the limit and the filter."""
+    """The options of `recall` beside query, scope, limit and filter."""
 
     vector: Any
     """The vector of the query, if you have it already; the text is not embedded then."""
@@ -115,7 +115,7 @@ def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in _FILTERS if name in options}
 
 
-def read_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> Where | None:
-    """One filter from a filter and the options of a verb; `BadInput` for options that it does not know."""
+def combine_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> Where | None:
+    """Combines a filter with a verb's options; raises `BadInput` for unknown options."""
     check_options(verb, options)
     return narrow_filter(where, **filters_in(options))

@@ -53,8 +53,8 @@ def pack_original(original: Original) -> bytes | None:
     return zlib.compress(dump_json(fields).encode() + b"\0" + (original.vector or b""), _LEVEL)
 
 
-def read_original(blob: bytes | None) -> Original:
-    """`Corrupt` for bytes that are none."""
+def decode_original(blob: bytes | None) -> Original:
+    """Decodes an original; raises `Corrupt` for bytes that are not one."""
     if blob is None:
         return NOTHING
     try:
@@ -75,7 +75,7 @@ _REFERENCE: Final = re.compile("k[0-9a-f]{24}")
 
 
 class Kind(StrEnum):
-    """What a record is about."""
+    """The kind of content a record holds."""
 
     MESSAGE = "message"
     WORKING = "working"
@@ -91,7 +91,7 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    """How much detail a record keeps and for how long."""
+    """How much detail a record keeps, and for how long."""
 
     SHORT = "short"
     MIDDLE = "middle"
@@ -99,7 +99,7 @@ class Tier(StrEnum):
 
 
 class Trust(StrEnum):
-    """Where a text comes from, from most to least trusted."""
+    """The origin of a text, from most to least trusted."""
 
     TRUSTED = "trusted"  # the developer
     USER = "user"
@@ -132,7 +132,7 @@ def trust_of(value: str) -> Trust:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The one thing that is stored. `store` fills in `version` and `seq`."""
+    """The one thing that is stored. The store sets `version` and `seq`."""
 
     id: str  # unique within its scope
     scope: str  # the isolation boundary it lives in
@@ -171,10 +171,10 @@ class Record:
 
     @property
     def whole(self) -> Record:
-        """With the text and the data it had before its tier showed less of them; else as it is."""
+        """Returns the record with its full text and data, if its tier shows less of them."""
         if self.original is None:
             return self
-        kept = read_original(self.original)
+        kept = decode_original(self.original)
         return self.but(
             text=self.text if kept.text is None else kept.text,
             data=self.data if kept.data is None else kept.data[0],
@@ -304,7 +304,7 @@ def new_id(now: float) -> str:
 
 
 def record_digest(record: Record) -> bytes:
-    """Of what it says as a whole, whatever its tier shows of it; sealed content begins with its mark."""
+    """Hashes the full content, whatever the tier shows. Sealed content starts with its own mark."""
     if record.sealed is not None:
         return record.sealed[:MARK_BYTES]
     whole = record if record.original is None else record.whole
@@ -324,7 +324,7 @@ def key_id(key: str) -> str:
 
 
 def is_reference(id: str) -> bool:
-    """Whether `key_id` made it."""
+    """Tells whether `key_id` made this id."""
     return len(id) == 25 and _REFERENCE.fullmatch(id) is not None
 
 
@@ -333,7 +333,7 @@ def is_reference(id: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What happened to a record: `what` is created, revised, moved (kept otherwise) or forgotten."""
+    """One event of a record's history: created, revised, moved (kept otherwise) or forgotten."""
 
     what: str  # created, revised, moved or forgotten
     id: str  # of the record

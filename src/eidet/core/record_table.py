@@ -40,7 +40,7 @@ Convert = Callable[[Any], Any]
 
 
 class Sealing(StrEnum):
-    """What a sealed store does with a field."""
+    """How a sealed store treats a field."""
 
     CLEAR = "clear"  # kept readable, and bound to the record
     LABEL = "label"  # replaced by a token, the same for the same label
@@ -50,7 +50,7 @@ class Sealing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordField:
-    """One row of the table; see the module."""
+    """One row of the table of fields; see the module."""
 
     name: str
     column: str
@@ -71,7 +71,7 @@ class RecordField:
 
     @property
     def shown(self) -> bool:
-        """Whether `Record.to_dict` has it: internal bytes are left out."""
+        """Tells whether `Record.to_dict` includes it; internal bytes are left out."""
         return self.name not in HIDDEN
 
 

@@ -37,7 +37,7 @@ class Scope:
 
     @classmethod
     def of(cls, scope: Scopes) -> Scope:
-        """One scope, perhaps with all below it; `BadInput` for a list, which only verbs that read take."""
+        """Parses one scope, perhaps with all below it; only reading verbs take a list."""
         if isinstance(scope, str):
             return _make_scope(scope)
         if isinstance(scope, list | tuple) or (isinstance(scope, Scope) and scope.also):
@@ -46,7 +46,7 @@ class Scope:
 
     @classmethod
     def among(cls, scopes: Scopes) -> Scope:
-        """One scope or several, as one value: `Scope.among(["ann", "team/core"])`.
+        """Builds one value from one or several scopes: `Scope.among(["ann", "team/core"])`.
 
         A scope that is named twice, or that lies within another one of the list, counts once.
         """
@@ -64,7 +64,7 @@ class Scope:
 
     @classmethod
     def exactly(cls, path: str) -> Scope:
-        """One scope by its whole path: `users/**` is refused, not understood.
+        """Names exactly one scope by its full path; refuses `users/**` instead of expanding it.
 
         A path may have any labels. If a stranger chooses one of them, use `join`.
         """
@@ -73,7 +73,7 @@ class Scope:
 
     @classmethod
     def join(cls, *labels: str) -> Scope:
-        """One scope of these labels, which strangers may choose: `Scope.join("users", name)`.
+        """Builds one scope from labels that may come from strangers: `Scope.join("users", name)`.
 
         Refuses what is more than one label or could be taken for a pattern or a folder: `a/b`, `*`, `..`.
         """
@@ -83,12 +83,12 @@ class Scope:
 
     @property
     def members(self) -> tuple[Scope, ...]:
-        """Each scope that is named, in the order given; this one alone if there are no others."""
+        """Lists the scopes named, in the order given; just this one if there are no others."""
         return (Scope(self.path, self.below), *self.also) if self.also else (self,)
 
     @property
     def is_one(self) -> bool:
-        """Whether records of a single scope are meant, and `path` is its whole name."""
+        """Tells whether this is a single scope, whose whole name is `path`."""
         return not (self.below or self.also)
 
     def holds(self, path: str) -> bool:
@@ -99,7 +99,7 @@ class Scope:
         )
 
     def __contains__(self, other: Scope) -> bool:
-        """Whether all that another scope names lies within this one."""
+        """Tells whether everything that `other` covers lies within this scope."""
         return all(
             any(own.holds(one.path) and own.below >= one.below for own in self.members)
             for one in other.members

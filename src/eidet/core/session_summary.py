@@ -13,7 +13,7 @@ TITLE: Final = 60  # characters of a title at most
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
-    """One session: how many records it has, when they happened, and the first words of the first."""
+    """One session: its number of records, when they happened, and how the first begins."""
 
     session: str
     scope: str
@@ -23,7 +23,7 @@ class SessionSummary:
     title: str
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; times are ISO 8601 in UTC."""
+        """Converts it for JSON; times are ISO 8601 in UTC."""
         return {
             "session": self.session,
             "scope": self.scope,

@@ -46,7 +46,7 @@ _CHECKED_ELSEWHERE: Final = ("guard", "guard_key", "key", "retention", "upkeep")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingRule:
-    """What a setting may be. Its `str` ends the sentence "it must be …". Without types, anything passes."""
+    """The allowed values of a setting. Its `str` completes "it must be …". Without types, all pass."""
 
     types: tuple[type, ...] = ()
     low: float = -math.inf
@@ -64,7 +64,7 @@ class SettingRule:
         return not self.words or value in self.words
 
     def parse(self, text: str) -> Any:
-        """The value that a text of the environment stands for; ValueError if it is none."""
+        """Parses a value from the environment; raises ValueError if the text is invalid."""
         if self.or_none and text.lower() == "none":
             return None
         if bool in self.types:
@@ -88,7 +88,7 @@ class SettingRule:
 
 @cache
 def rules_of(kind: Any) -> Mapping[str, SettingRule]:
-    """One rule for each field of a class of settings."""
+    """Builds one rule per field of a settings class."""
     return {field.name: _make_rule(field.name, str(field.type)) for field in fields(kind)}
 
 

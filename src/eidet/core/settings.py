@@ -19,7 +19,7 @@ CHOICES: Final = ("memory", "embedder")  # in a settings file beside the setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """How memories move between tiers, fade, and are summed up. None switches a limit off.
+    """How memories move between tiers, fade and are summarised. None switches a limit off.
 
     Limits of entries and steps are those of one scope. Ages count from when a memory was made or last
     used, for importance 0.5: at importance 0 it moves after half the time, at 1 not by age at all.
@@ -59,7 +59,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long memories of a scope (and of some kinds) are kept: see `docs/guides/retention.md`.
+    """How long to keep memories of a scope, or of some kinds: see `docs/guides/retention.md`.
 
     `then` is keep (upkeep deletes nothing of it for so many days, None: ever), archive (it goes into
     the archive and leaves the memory after so many days) or delete.
@@ -95,7 +95,7 @@ class Retention:
             object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in kinds))
 
     def __str__(self) -> str:
-        """In words, such as `delete message of acme/** after 30 days`."""
+        """Describes the policy, such as `delete message of acme/** after 30 days`."""
         which = f"{'/'.join(self.kinds) if self.kinds else 'all'} of {self.scope}"
         ends = {"keep": "for" if self.days is not None else "for good"}.get(self.then, "after")
         rule = f"{self.then} {which} {ends}" + ("" if self.days is None else f" {self.days:g} days")
@@ -106,7 +106,7 @@ class Retention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a memory works. Names carry units."""
+    """The settings of a memory. Names carry units."""
 
     durability: str = "process"  # "process" survives kill -9, "power" also a power cut
     language: str | None = None  # of the texts, for stemming; None: the file's own, or English
@@ -173,7 +173,7 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
 
 
 def read_choices(file: Path) -> dict[str, str]:
-    """What a settings file says of `memory` and `embedder`; the command line uses both."""
+    """Reads `memory` and `embedder` from a settings file, for the command line."""
     given, choices = _table(file), {}
     for name in CHOICES:
         value = given.get(name)
@@ -267,7 +267,7 @@ def settings_of(given: Settings | None, environment: Mapping[str, str] | None = 
 
 
 def change_settings(settings: Settings, **changes: str | None) -> Settings:
-    """The settings with what was said beside them."""
+    """Returns the settings with these fields replaced."""
     given = {name: value for name, value in changes.items() if value is not None}
     return replace(settings, **given) if given else settings  # type: ignore[arg-type]
 
@@ -302,7 +302,7 @@ def warn_unused(
 
 
 def _warn_misspelt(environment: Mapping[str, str]) -> None:
-    """A misspelt name would protect nothing; names that are like none of ours are the caller's own."""
+    """Warns of a misspelt variable, which would protect nothing. Ignores names unlike any of ours."""
     known = {f"EIDET_{field.name.upper()}" for field in fields(Settings)} | OTHERS
     known |= {f"EIDET_UPKEEP_{field.name.upper()}" for field in fields(Upkeep)}
     for name in sorted(environment):

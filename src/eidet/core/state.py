@@ -46,7 +46,7 @@ class Quarantine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """Who approved a record, when, and the digest of what it said then."""
+    """An approval: by whom, when, and the digest of the content approved."""
 
     at: float
     digest: str
@@ -82,7 +82,7 @@ class MergedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What Eidet keeps of a record; a record of which nothing is kept has `NO_STATE`.
+    """Internal state of a record; `NO_STATE` if there is none.
 
     Conditions ask for it as `state.hold`, `state.poison.score` and so on, in the form of `to_json`.
     """
@@ -112,11 +112,11 @@ class State:
 
     @property
     def is_protected(self) -> bool:
-        """Whether somebody pinned the record, or the law holds it."""
+        """Tells whether the record is pinned or under a legal hold."""
         return self.pinned is not None or self.hold is not None
 
     def protect_from(self, expires: float | None) -> State:
-        """With an expiry that waits until the pins and holds there are have ended."""
+        """Keeps an expiry waiting until the present pins and holds end."""
         if expires is None:
             return self
         marks = {name: getattr(self, name) for name in PROTECTIONS}
@@ -124,7 +124,7 @@ class State:
         return self.but(**waiting)
 
     def own(self) -> State:
-        """One that shares nothing that anybody could change: the `meta` of merged parts is a dict."""
+        """Returns a copy that shares nothing mutable: the `meta` of merged parts is a dict."""
         if self.merged or self.more:
             return State.from_json(copy_json(self.to_json()))
         return self
@@ -152,7 +152,7 @@ NO_STATE: Final[State] = State()
 
 
 def dump_state(state: State) -> str | None:
-    """As JSON; None if nothing is kept."""
+    """Encodes a state as JSON; None if it is empty."""
     values = state.to_json()
     if values:
         return dump_json(values)
@@ -177,14 +177,14 @@ def _as_json(value: Any) -> Json:
 # Reading back what `to_json` wrote: each takes one shape, and says Misshapen to every other.
 
 
-def _read_number(value: Json) -> float:
+def _parse_number(value: Json) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Misshapen(f"{value!r:.80} is not a number")
     return value
 
 
 def _positive(value: Json) -> float:
-    if not _read_number(value) > 0:
+    if not _parse_number(value) > 0:
         raise Misshapen(f"{value!r:.80} is not above 0")
     if isinstance(value, float):
         return float(value)
@@ -222,7 +222,7 @@ def _mapping(value: Json) -> dict[str, Json]:
 
 
 def _read_part(kind: type[Any], value: Json) -> Any:
-    """One of the parts of a state; Misshapen if anything is missing, unknown or of another type."""
+    """Parses one part of a state; raises Misshapen if a field is missing, unknown or of another type."""
     shape, items = _SHAPES[kind], _mapping(value)
     if unknown := items.keys() - shape.keys():
         raise Misshapen(f"{sorted(unknown)} is not known of {kind.__name__}")
@@ -232,7 +232,7 @@ def _read_part(kind: type[Any], value: Json) -> Any:
         raise Misshapen(str(error)) from None
 
 
-def _read_merged(value: Json) -> tuple[MergedPart, ...]:
+def _parse_merged(value: Json) -> tuple[MergedPart, ...]:
     if not isinstance(value, list) or not value:
         raise Misshapen(f"{value!r:.80} is not a list of parts")
     return tuple(_read_part(MergedPart, part) for part in value)
@@ -240,14 +240,14 @@ def _read_merged(value: Json) -> tuple[MergedPart, ...]:
 
 _PARTS: Final = (Protection, PoisonLabel, Quarantine, Review, Promotion, MergedPart)
 _READERS: Final[dict[str, Callable[[Json], Any]]] = {  # by the annotation of a field
-    "float": _read_number,
+    "float": _parse_number,
     "int": _count,
     "bool": _true,
     "str": _text,
     "tuple[str, ...]": _texts,
     "Mapping[str, Json]": _mapping,
     "State": State.from_json,
-    "tuple[MergedPart, ...]": _read_merged,
+    "tuple[MergedPart, ...]": _parse_merged,
     **{kind.__name__: partial(_read_part, kind) for kind in _PARTS},
 }
 _SHAPES: Final[dict[Any, dict[str, Callable[[Json], Any]]]] = {

@@ -87,7 +87,7 @@ _SORTER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def dump_json(value: Json, *, sort_keys: bool = False) -> str:
-    """By encoders that are made once: `json.dumps` makes one at each call."""
+    """Encodes JSON with cached encoders: `json.dumps` builds one at each call."""
     if sort_keys:
         return _SORTER.encode(value)
     return _ENCODER.encode(value)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 
 class Form(Enum):
-    """What a value is. Each door knows how to write it: REST a time as ISO 8601 or seconds, say."""
+    """The type of an argument. Each door decides how to write it, such as a time in ISO 8601."""
 
     TEXT = auto()
     LABEL = auto()  # a short text that is not empty

@@ -25,7 +25,7 @@ __all__ = ["Box", "Condition", "Near", "Where", "check_place"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """All places with low <= coordinate <= high on each axis given; a missing z counts as 0."""
+    """All places within these bounds on each axis given; a missing z counts as 0."""
 
     low: Place
     high: Place
@@ -86,7 +86,7 @@ def _axis(place: Place, axis: int) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Which records are meant. Every part given must hold; times and steps include both ends."""
+    """A filter of records. Every part given must hold; times and steps include both ends."""
 
     scope: Scope | None = None  # the scope or scopes to look in; the verbs set it from their `scope` argument
     ids: tuple[str, ...] | None = None  # one of these ids
@@ -182,7 +182,7 @@ class Where:
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but scopes and being alive is asked for, however deep it is nested."""
+        """Tells whether it tests anything but scopes and expiry, at any depth."""
         return (
             replace(self, scope=None, alive_at=None, every=(), some=(), never=()) != Where()
             or any(part.narrows for part in (*self.every, *self.never))

@@ -51,7 +51,7 @@ def _value_to_json(name: str, value: Any) -> Json:
 
 
 def where_from_json(values: Mapping[str, Json] | None) -> Where | Mapping[str, Json] | None:
-    """What a request asks for: a dict filter stays one, an exact one becomes a `Where`."""
+    """Parses a filter from JSON: a dict filter stays a dict, an exact one becomes a `Where`."""
     if values is None or EXACT not in values:
         return values
     if len(values) > 1:

@@ -83,7 +83,7 @@ def evaluate(
 def _check_request(
     cases: Sequence[Case], variants: Sequence[Variant], depth: int, ks: Sequence[int], budgets: Sequence[int]
 ) -> tuple[int, ...]:
-    """The ranks at which figures are taken; what cannot be measured is told before anything runs."""
+    """Checks the request before anything runs. Returns the ranks at which figures are taken."""
     check_cases(cases)
     for variant in variants:
         recipe_of(variant.recipe)
@@ -97,7 +97,7 @@ def _check_request(
 
 
 def _count_progress(cases: Sequence[Case], runs: int, progress: Progress | None) -> Callable[[int], None]:
-    """Counts records and questions of all runs, and tells the sum."""
+    """Counts records and questions of all runs and reports the sum."""
     done, total = 0, runs * sum(len(case.records) + len(case.questions) for case in cases)
 
     def tell(count: int) -> None:

@@ -24,7 +24,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One scope: all that is remembered in it, and what is asked. `left_out` counts questions by why.
+    """One scope: its records and questions. `left_out` counts questions by reason.
 
     Nothing answers the `unanswerable` ones: only the score of what is found for them is measured.
     """
@@ -59,7 +59,7 @@ def _only(case: Case, ids: set[str]) -> Case:
 
 
 def check_cases(cases: Sequence[Case]) -> None:
-    """What the figures rely on: scopes and ids are unique, and gold is among the records."""
+    """Checks what the figures rely on: scopes and ids are unique, and gold is among the records."""
     if not any(case.questions for case in cases):
         raise BadInput("there are no questions with gold to measure against")
     _unique((case.scope for case in cases), "two cases have the scope")

@@ -86,7 +86,7 @@ def _rank(values: NDArray[Any]) -> Values:
 
 
 def _list_fitting(records: Iterable[Record], budget: int) -> Iterator[Record]:
-    """The records whose lines fit a budget, the first first."""
+    """Yields the records whose lines fit a budget, in order."""
     for record in records:
         cost = _COUNTER.count(line_of(record) + "\n")
         if cost <= budget:

@@ -33,7 +33,7 @@ def read_cases(
     sessions: int = 50,
     seed: int = 0,
 ) -> list[Case]:
-    """The cases of a LoCoMo, LongMemEval or JSON-lines file, plain or gzipped; checked as a whole.
+    """Reads the cases of a LoCoMo, LongMemEval or JSON-lines file, plain or gzipped, and checks them.
 
     `roles` (whose turns are remembered) and `sessions` (the size of a haystack that has to be made
     from evidence alone) are for LongMemEval; `seed` decides which sessions share a haystack.
@@ -69,7 +69,7 @@ def _content(file: Path) -> str:
 
 
 def _is_lines(text: str) -> bool:
-    """Whether the first line is an object by itself, with a type or with more lines after it."""
+    """Tells whether the first line is an object by itself, with a type or with more lines after it."""
     first, _, rest = text.strip().partition("\n")
     alone = first.startswith("{") and first.rstrip().endswith("}")
     return alone and ('"type"' in first or '"world"' in first or bool(rest))
@@ -179,7 +179,7 @@ def _category(number: Any, where: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chat:
-    """One session as drafts, of the roles that were asked for."""
+    """One session as drafts, of the roles asked for."""
 
     id: str
     drafts: tuple[Draft, ...]
@@ -194,7 +194,7 @@ class _Item:
 
     @property
     def full(self) -> bool:
-        """Whether there is more than the evidence."""
+        """Tells whether there is more than the evidence."""
         return not self.chats.keys() <= set(self.question.sessions)
 
 

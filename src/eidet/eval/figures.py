@@ -53,7 +53,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One variant, measured. `columns` has a number per answer for every figure."""
+    """One measured variant. `columns` has a number per answer for every figure."""
 
     name: str
     variant: Variant
@@ -109,7 +109,7 @@ def measure_run(
 
 
 def _trust(asked: RunAnswers) -> dict[str, Figure]:
-    """What the best scores are worth; their interval is not known."""
+    """Measures what the best scores are worth; their interval is not known."""
     best: list[float] = []
     right: list[bool] = []
     for answer in asked.answers:
@@ -220,7 +220,7 @@ def _draw_means(values: Values, *, seed: int) -> Values:
 
 
 def _times(count: int, draws: int, chance: np.random.Generator) -> Values:
-    """How often each row came up in each draw."""
+    """Counts how often each row came up in each draw."""
     drawn = chance.integers(count, size=(draws, count)) + np.arange(draws)[:, None] * count
     times = np.bincount(drawn.ravel(), minlength=draws * count).reshape(draws, count)
     return times.astype(np.float64)  # products of floats are many times as fast as of whole numbers

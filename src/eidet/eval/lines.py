@@ -205,7 +205,7 @@ def save_question(file: Path, scope: str, records: Iterable[Record], question: Q
 
 
 def _other_lines(file: Path, scope: str, text: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What the file says of other scopes, and the other questions of this one."""
+    """Returns what the file says of other scopes, and this scope's other questions."""
     kept: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     if not file.exists():

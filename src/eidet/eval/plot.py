@@ -58,5 +58,5 @@ def _label(run: Run) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without control characters and mathematical notation, which a name of somebody's may hold."""
+    """Removes control characters and mathematical notation, which a name may contain."""
     return "".join(sign for sign in text if sign.isprintable()).replace("$", r"\$")

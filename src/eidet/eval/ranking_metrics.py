@@ -27,20 +27,20 @@ def _recall_at(found: Found, gold: _Counts, k: int) -> Values:
 
 
 def _hit_at(found: Found, gold: _Counts, k: int) -> Values:  # noqa: ARG001
-    """Whether any gold is among the first k."""
+    """Tells whether any gold is among the first k."""
     among: _Counts = found[:, :k].sum(axis=1)
     return (among > 0).astype(np.float64)
 
 
 def _all_at(found: Found, gold: _Counts, k: int) -> Values:
-    """Whether all the gold is among the first k."""
+    """Tells whether all the gold is among the first k."""
     among: _Counts = found[:, :k].sum(axis=1)
     whole: Values = (among == gold).astype(np.float64)
     return whole
 
 
 def _ndcg_at(found: Found, gold: _Counts, k: int) -> Values:
-    """Gold counts 1/log2(1 + rank); divided by what the best ranking of as much gold would have."""
+    """Computes nDCG: gold counts 1/log2(1 + rank), divided by the best possible sum."""
     gains = 1 / np.log2(np.arange(2, k + 2))
     best = np.cumsum(gains)[np.minimum(gold, k) - 1]
     values: Values = found[:, :k] @ gains[: found.shape[1]] / best
@@ -48,7 +48,7 @@ def _ndcg_at(found: Found, gold: _Counts, k: int) -> Values:
 
 
 def _mrr(found: Found) -> Values:
-    """One over the rank of the first gold; 0 if there is none."""
+    """Returns one over the rank of the first gold; 0 if there is none."""
     if not found.shape[1]:
         return np.zeros(len(found))
     return np.where(found.any(axis=1), 1 / (found.argmax(axis=1) + 1), 0.0)
@@ -63,7 +63,7 @@ _BY_RANK: Final[Mapping[str, Callable[[Found, _Counts, int], Values]]] = {
 
 
 def marks(ranked: Iterable[str | None], gold: Sequence[str], depth: int) -> Found:
-    """For each of the first `depth` ranks, whether gold stands there; what comes again counts once."""
+    """Marks gold among the first `depth` ranks; a repeated record counts once."""
     wanted, row = set(gold), np.zeros(depth, np.bool_)
     for at, id in zip(range(depth), ranked, strict=False):
         if id in wanted:
@@ -87,7 +87,7 @@ class Ranks:
     session_gold: _Counts  # 0: the gold is of no session
 
     def columns(self, ks: Sequence[int]) -> dict[str, Values]:
-        """Every figure by its name, one number per question; NaN where a question has none."""
+        """Returns every figure by name, one number per question; NaN where a question has none."""
         named = {f"{name}@{k}": of(self.found, self.gold, k) for name, of in _BY_RANK.items() for k in ks}
         named["MRR"] = _mrr(self.found)
         return named | (self._by_session(ks) if self.session_gold.any() else {})
@@ -118,7 +118,7 @@ class Bin:
 
 
 def calibration(scores: Values, gold: Found, bins: int = 10) -> list[Bin]:
-    """How often a hit of some score is gold. Empty bins are left out."""
+    """Returns how often a hit of some score is gold, without empty bins."""
     at = np.clip((scores * bins).astype(np.int64), 0, bins - 1)
     hits, right = np.bincount(at, minlength=bins), np.bincount(at, weights=gold, minlength=bins)
     return [
@@ -140,7 +140,7 @@ _BINS: Final = 10
 def score_figures(
     best: Sequence[float], right: Sequence[bool], unanswerable: Sequence[float]
 ) -> dict[str, float]:
-    """The figures by name, of the best scores and whether they were right; those that can be told."""
+    """Computes the figures of the best scores that can be computed, by name."""
     scores = np.array([*best, *unanswerable])
     truth = np.array([*right, *[False] * len(unanswerable)], np.bool_)
     scored: dict[str, float] = {}

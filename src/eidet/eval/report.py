@@ -36,7 +36,7 @@ class Report:
 
     @property
     def k(self) -> int:
-        """The rank that headlines are about: 10 where there is one."""
+        """The rank of the headlines: 10 if there is one."""
         return 10 if 10 in self.ks else max(self.ks)
 
     def __getitem__(self, name: str) -> Figure:
@@ -87,7 +87,7 @@ class Report:
 
 
 def names_of(variants: Sequence[Variant]) -> list[str]:
-    """Each by the parts in which they differ; one alone by embedder and recipe."""
+    """Names variants by the parts in which they differ; a single one by embedder and recipe."""
     described = list(map(Variant.describe, variants))
     parts = dict.fromkeys(chain.from_iterable(described))
     differing = [name for name in parts if len({one.get(name) for one in described}) > 1]

@@ -30,7 +30,7 @@ class Variant:
     language: str | None = None
 
     def describe(self) -> dict[str, str]:
-        """Its parts in words."""
+        """Describes its parts."""
         embedder = getattr(self.embedder, "name", self.embedder)
         parts = {"embedder": str(embedder), "recipe": self._recipe(), "place": str(self.place)}
         if self.language:
@@ -38,7 +38,7 @@ class Variant:
         return parts
 
     def _recipe(self) -> str:
-        """The name, or what was changed of a recipe of one's own."""
+        """Returns the recipe's name, or what a custom recipe changes."""
         if isinstance(self.recipe, str):
             return self.recipe
         usual = Recipe()
@@ -65,7 +65,7 @@ class RankedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswer:
-    """What came back for a question, best first."""
+    """The answer to a question, best first."""
 
     question: Question
     scope: str
@@ -77,7 +77,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswers:
-    """All answers of a variant, and how long it took to load the records."""
+    """All answers of a variant, and how long loading its records took."""
 
     answers: tuple[QuestionAnswer, ...]
     unanswerable: tuple[float, ...] = ()  # the best score of each question that nothing answers

@@ -168,7 +168,7 @@ class _HtmlSections(HTMLParser):
 
 
 def _read_pdf(path: Path) -> Iterator[Passage]:
-    """One section for each page, below the last bookmark that leads to it or to a page before."""
+    """Yields one section per page, below the last bookmark that leads to it or to an earlier page."""
     try:
         from pypdf import PdfReader
     except ImportError:

@@ -49,7 +49,7 @@ class Synced:
     unread: Mapping[str, int] = field(default_factory=dict)  # by ending, how many files no reader knows
 
     def count(self, what: str) -> int:
-        """How many passages were "added", "updated" or "removed"."""
+        """Counts the passages "added", "updated" or "removed"."""
         return sum(getattr(change, what) for change in self.changes)
 
 
@@ -144,7 +144,7 @@ class _SyncedFiles:
                     self.unread[path.suffix.lower()] += 1
 
     def holds(self, source: str) -> bool:
-        """Whether a source is, or was, a file of this folder."""
+        """Tells whether a source is, or was, a file of this folder."""
         return source == self._base or source.startswith(f"{self._base}/")
 
     def was_skipped(self, source: str) -> bool:
@@ -192,7 +192,7 @@ class _Sync:
         return known
 
     def sync_file(self, source: str, path: Path | None, known: Sequence[str]) -> None:
-        """One step; without a path, the file is gone."""
+        """Syncs one file; without a path, the file is gone."""
         drafts = [] if path is None else self._read_drafts(source, path)
         there = self._get([key_id(draft.key or "") for draft in drafts])
         pairs = list(zip(drafts, there, strict=True))
@@ -232,7 +232,7 @@ class _Sync:
 
 
 def _make_draft(passage: Passage, source: str, file: str) -> Draft:
-    """The place is part of the text: it is searched, and whoever reads the passage sees where it stands."""
+    """Makes a draft whose text includes the place, so that it is searched and shown with the passage."""
     place, page = passage.describe_place(file), passage.page
     where = {"place": place, "heading": list(passage.heading), **({} if page is None else {"page": page})}
     return Draft(

@@ -96,7 +96,7 @@ def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> dict[str, None]:
 
 
 def _find_objection(message: Mapping[str, Any], text: str, hidden: bool) -> str | None:
-    """Why a message is not stored; None if it is."""
+    """Says why a message is not stored; None if it is."""
     if hidden:
         return "is hidden from the conversation"
     if (message.get("content") or {}).get("content_type") in _THOUGHTS:

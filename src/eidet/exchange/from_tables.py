@@ -50,7 +50,7 @@ _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def read_jsonl(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
-    """One memory a line: an object, or a text."""
+    """Reads one memory per line: an object or a text."""
     path = find_source(source)
     table = _Table("jsonl", path, options, notes)
     with open_text(path) as file:
@@ -60,7 +60,7 @@ def read_jsonl(source: str, options: ReadOptions, notes: Notes) -> Iterator[Sour
 
 
 def _parse_line(line: str, number: int) -> dict[str, Any] | str:
-    """The row of a line, or what is wrong with it."""
+    """Parses the row of a line, or returns what is wrong with it."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -75,7 +75,7 @@ def _parse_line(line: str, number: int) -> dict[str, Any] | str:
 
 
 def read_csv(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
-    """One memory a row; the first row names the columns."""
+    """Reads one memory per row; the first row names the columns."""
     path = find_source(source)
     table = _Table("csv", path, options, notes)
     if len(options.delimiter) != 1:
@@ -146,7 +146,7 @@ class _Table:
                 raise BadInput(f"{self._name} has no column {column!r} for {field}; it has {sorted(known)}")
 
     def make_items(self, row: Mapping[str, Any] | str, place: str) -> Iterator[SourceItem]:
-        """The item of a row; none where it holds no text, or is bad and such rows are left out.
+        """Yields the item of a row; none if it has no text, or is bad and bad rows are skipped.
 
         In place of a row comes what is wrong with it.
         """
@@ -192,7 +192,7 @@ class _Table:
         return next((name for name in free if name in row), None)
 
     def _drop_unsayable(self, others: dict[str, Any]) -> None:
-        """Takes out what no memory can be told."""
+        """Removes fields that no memory can hold."""
         if isinstance(others.get(_OWN), dict | str):
             del others[_OWN]
             self._notes.drop(_OWN, "is what the other memory knew of the record: its versions and uses")

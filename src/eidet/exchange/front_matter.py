@@ -81,5 +81,5 @@ def make_stem(label: str) -> str:
 
 
 def can_hold(text: str) -> bool:
-    """Whether a text comes back from a Markdown body as it is."""
+    """Tells whether a text survives a Markdown body unchanged."""
     return not text.startswith("\n") and not text.endswith("\n") and _UNHOLDABLE.search(text) is None

@@ -66,7 +66,7 @@ class Imported:
 
     @property
     def ok(self) -> bool:
-        """Whether all that the source holds and a memory can hold is there now, as the source says it."""
+        """Tells whether all that a memory can hold of the source is now there, as the source says it."""
         return not self.conflicts and not self.held
 
 
@@ -93,7 +93,7 @@ class Importer:
         check_scope(_GAP.sub("x", self._template))
 
     def check(self, settings: Settings, now: float) -> Imported:
-        """Reads the whole source; `BadInput` names the first thing that cannot be stored."""
+        """Reads the whole source; raises `BadInput` for the first item that cannot be stored."""
         notes = Notes()
         scopes = Counter(item.scope for item in self._read(settings, now, notes))
         return Imported(
@@ -153,7 +153,7 @@ class Importer:
 
 
 def _check_new(item: _ReadyItem, seen: dict[tuple[str, str], str]) -> None:
-    """Two items may not have one id: the second would replace the first."""
+    """Refuses a second item with the same id, which would replace the first."""
     place = (item.scope, item.record.id)
     if place in seen:
         raise BadInput(f"{seen[place]} has the same id in scope {item.scope!r}")

@@ -62,7 +62,7 @@ def _read_file(files: SourceFiles, name: str) -> str:
 
 
 def _list_statements(body: str) -> Iterator[tuple[str, int, str]]:
-    """Each bullet, and the prose of each section: with its heading and its line, from 0."""
+    """Yields each bullet and the prose of each section, with its heading and its line, from 0."""
     reader = _NoteReader()
     for number, line in enumerate(body.split("\n")):
         yield from reader.take(number, line.rstrip())
@@ -106,7 +106,7 @@ class _NoteReader:
 
 
 def _join_headings(headings: Mapping[int, str]) -> str:
-    """The headings above a statement; the title of the file only where there is no other."""
+    """Joins the headings above a statement; uses the file's title only if there is no other."""
     below = [name for level, name in sorted(headings.items()) if level > 1]
     return " / ".join(below) or headings.get(1, "")
 
@@ -143,7 +143,7 @@ def read_okf(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
 
 
 def _draft_own(own: Mapping[str, Any], body: str, name: str) -> Draft:
-    """What an export of Eidet says of a record; its text is the body, unless Markdown cannot hold it."""
+    """Makes the draft of an Eidet export; its text is the body, unless Markdown cannot hold it."""
     values = {name: value for name, value in own.items() if name != "scope"}
     try:
         return Draft(**{"text": body.strip("\n")} | values)

@@ -94,7 +94,7 @@ def _write_beside(path: Path) -> Iterator[BinaryIO]:
 
 
 def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
-    """One record a line."""
+    """Writes one record per line."""
     count = 0
     for record in records:
         file.write(dump_json(make_json_row(record)).encode() + b"\n")
@@ -162,7 +162,7 @@ class Salvaged:
 def salvage(
     path: Path, target: Path, *, settings: Settings, embedder: str | None = None, plain: bool = False
 ) -> Salvaged:
-    """Writes what a damaged file still tells to an export. The file itself is only read.
+    """Writes what a damaged file still holds to an export. Only reads the file itself.
 
     Records of a sealed memory need its key, and those that were altered are left out. Nobody can tell
     whether bytes within a text of an unsealed record were changed. `embedder` counts where the file no

@@ -74,7 +74,7 @@ def _make_item(front: Mapping[str, Any], body: str, where: str) -> SourceItem:
 
 
 def _find_own(front: Mapping[str, Any]) -> dict[str, Any]:
-    """What an export of Eidet added; empty if another program wrote it. Nobody can say here whom to trust."""
+    """Returns what an Eidet export added; empty for another program's file, which cannot set trust."""
     metadata = front.get("metadata")
     own = parse_own(metadata.get("eidet")) if isinstance(metadata, dict) else None
     return {name: value for name, value in (own or {}).items() if name not in ("kind", "trust", "data")}
@@ -116,7 +116,7 @@ def _make_name(text: str) -> str:
 
 
 def write_skills(records: Iterator[Record], folder: Path, leave_out: Callable[[str], None]) -> int:
-    """Writes a skill for each procedure beside what is in the folder; how many.
+    """Writes a skill per procedure beside what is in the folder. Returns how many.
 
     A skill that comes from somewhere else is not replaced: `BadInput` before anything is written.
     """
@@ -141,7 +141,7 @@ def write_skills(records: Iterator[Record], folder: Path, leave_out: Callable[[s
 
 
 def _find_name(record: Record, taken: Mapping[str, Record]) -> str:
-    """Its own name, or one made from when to follow it; with a number where another has it."""
+    """Returns its own name, or one made from its occasion; numbered if taken."""
     check_procedure(record.whole.data)
     said = record.whole.data or {"when": record.text}
     name = said.get("name") or _make_name(said["when"])
@@ -150,7 +150,7 @@ def _find_name(record: Record, taken: Mapping[str, Record]) -> str:
 
 
 def _check_free(file: Path, record: Record) -> None:
-    """That there is no such skill, or one that was made from the same record."""
+    """Checks that there is no such skill, or that it was made from the same record."""
     if not file.exists():
         return
     try:

@@ -32,7 +32,7 @@ def find_source(source: str) -> Path:
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """A text file in UTF-8; `BadInput` where it is none."""
+    """Opens a UTF-8 text file; raises `BadInput` for anything else."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield file
@@ -43,7 +43,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def load_document(file: TextIO, name: str) -> Any:
-    """One JSON document."""
+    """Loads one JSON document."""
     try:
         return json.loads(file.read())
     except json.JSONDecodeError as error:
@@ -131,7 +131,7 @@ _NAMES: Final = {
 
 
 def make_foreign(format: str, where: str, lack: str, found: Any) -> BadInput:
-    """The error for a source of another format; says what it looks like, where that can be told."""
+    """Builds the error for a source of another format, and names that format if it can."""
     fields = found.keys() if isinstance(found, dict) else frozenset()
     other = next((name for signs, name in _SIGNS if signs <= fields), format)
     problem = f"{where} is not {_NAMES[format]}: {lack}"
@@ -157,7 +157,7 @@ class SourceFiles:
         return sorted(file.relative_to(self._path).as_posix() for file in files)
 
     def find(self, pattern: str) -> list[str]:
-        """The names whose last part fits a pattern such as `conversations*.json`."""
+        """Lists the names whose last part fits a pattern such as `conversations*.json`."""
         return [name for name in self.list_names() if PurePosixPath(PurePosixPath(name).name).match(pattern)]
 
     @contextmanager
@@ -244,7 +244,7 @@ class _ForeignDatabase:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether a file begins as SQLite files do."""
+    """Tells whether a file starts like a SQLite file."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -71,7 +71,7 @@ class Notes:
 
 
 class _SourceReader(Protocol):
-    """Reads a source from its beginning, lazily and always in the same order.
+    """Reads a source from its start, lazily and always in the same order.
 
     Each item has an id or a key that is the same whenever the source is read. `BadInput` where the source
     is not of this format, with the place of what is wrong.

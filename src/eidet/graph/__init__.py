@@ -24,7 +24,7 @@ from ..core.lazy_names import lazy_names
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..store import Changes, Entry, Head, Store, verbs
-from ..text.analysis import facts_in, has_statements, read_analysis
+from ..text.analysis import decode_analysis, facts_in, has_statements
 from ..text.facts.statement import KnownMentions, Statement, parse_all_statements
 from .assertion import Stated
 from .scope_graph import ScopeGraph, View
@@ -111,7 +111,7 @@ class Graphs:
         return [record for record in self._store.read(scope, keys) if record is not None]
 
     def follow(self, scope: str) -> None:
-        """Learns what changed in a scope, if its graph is in RAM: what is forgotten leaves it at once."""
+        """Applies changes to a scope's graph if it is in RAM, so that erased records leave at once."""
         with self._lock:
             slot = self._slots.get(scope)
         if slot is None:
@@ -123,7 +123,7 @@ class Graphs:
             self.drop(scope)
 
     def drop(self, scope: str) -> None:
-        """Lets a graph go; it is made anew when it is asked for."""
+        """Drops a graph; the next question rebuilds it."""
         with self._lock:
             self._let_go(scope)
 
@@ -228,7 +228,7 @@ def _take_triple(graph: ScopeGraph, entry: Entry, record: Record) -> list[Stated
 
 
 def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]:
-    """The entries whose texts state something, each with what it states. Their bytes are read in one pass."""
+    """Returns the entries that state something, with their statements. Reads their bytes in one pass."""
     stating = [(entry, facts_in(entry.terms)) for entry in entries if has_statements(entry.terms)]
     stating = [(entry, blob) for entry, blob in stating if blob]
     found = parse_all_statements([blob for _, blob in stating], known)
@@ -236,8 +236,8 @@ def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]
 
 
 def statements_of(terms: bytes) -> tuple[Statement, ...]:
-    """Lists the statements in a record's analysis; none if it is damaged, as reading the record tells."""
+    """Lists the statements in a record's analysis; none if it is damaged, which reading reports."""
     try:
-        return read_analysis(terms).statements
+        return decode_analysis(terms).statements
     except Corrupt:
         return ()

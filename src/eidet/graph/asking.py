@@ -217,7 +217,7 @@ def _name_object(graph: ScopeGraph, interval: Interval) -> str:
 
 
 def _name_bound(graph: ScopeGraph, node: Node) -> str:
-    """What a variable stands for: an entity, a value or a relation."""
+    """Names what a variable is bound to: an entity, a value or a relation."""
     return node if ":" not in node else graph.identities.names.name_of(node)
 
 
@@ -261,7 +261,7 @@ def _start(fact: Fact) -> tuple[float, float]:
 
 
 class _Leg(NamedTuple):
-    """One step of a way: a fact, and where it leads."""
+    """One step of a path: a fact, and where it leads."""
 
     interval: Interval
     to: Node
@@ -286,7 +286,7 @@ def _is_passable(interval: Interval, moments: Moments) -> bool:
 def _list_paths(
     graph: ScopeGraph, start: Node, goal: Node, moments: Moments, hops: int
 ) -> list[tuple[Interval, ...]]:
-    """All shortest ways of at most `hops` facts. The search goes on from the end that reached less."""
+    """Lists all shortest paths of at most `hops` facts, searching from the end that has reached less."""
     if start == goal:
         return []
     ends: dict[Node, _Ways] = {start: {start: [()]}, goal: {goal: [()]}}
@@ -303,7 +303,7 @@ def _list_paths(
 
 
 def _widen(graph: ScopeGraph, front: _Ways, known: _Ways, moments: Moments) -> _Ways:
-    """What is one step further than a front, with all ways to it."""
+    """Takes a front one step further, with all ways there."""
     further: _Ways = {}
     for node, ways in front.items():
         for leg in _list_legs(graph, node, moments):

@@ -22,7 +22,7 @@ WEIGHTS: Final = {3: 0.95, 2: 0.9, 1: 0.7, 0: 0.45, -1: 0.1}  # confidence in on
 
 
 class Stated(NamedTuple):
-    """A record, and what it states; with `is_told`, somebody stated it directly."""
+    """A record and its statements; `is_told` if a caller stated them directly."""
 
     entry: Entry
     statements: Sequence[Statement]
@@ -53,7 +53,7 @@ class SourceRow:
 
 
 class KnownMention:
-    """A mention, and what it tells by itself: one object for all statements that mention it alike."""
+    """A mention and what it says by itself; equal mentions share one object."""
 
     __slots__ = ("leans", "mention", "signature")
 
@@ -64,7 +64,7 @@ class KnownMention:
 
 
 class Assertion:
-    """One statement of a record, with the numbers of the signatures that it names."""
+    """One statement of a record, with the numbers of the signatures it names."""
 
     __slots__ = (
         *("confidence", "end", "ended", "leans", "nature", "negated", "object", "position"),
@@ -119,20 +119,20 @@ class Assertion:
 
 
 def _speaker_key(who: str | None) -> str:
-    """Who "I" is: the one who speaks, or the user of the scope."""
+    """Resolves "I": the speaker, or the user of the scope."""
     key = name_key(who or "")
     return USER if key in SPEAKERS else key
 
 
 def _sign_by_name(mention: Mention) -> Signature | None:
-    """The signature of a mention that means the same whoever says it; None for all others."""
+    """Returns the signature of a mention that means the same whoever says it; None for others."""
     if mention.reference is not Reference.NAME or mention.role:
         return None
     return sign_mention(mention, USER)
 
 
 def _leans_on_context(mention: Mention) -> bool:
-    """Whether whom it means may depend on what was said before: a pronoun, or a bare first name."""
+    """Tells whether its meaning may depend on earlier text: a pronoun, or a bare first name."""
     if mention.reference is Reference.NAME:
         return mention.kind in (PERSON, "") and not mention.role and " " not in mention.name.strip()
     return mention.reference is not Reference.SPEAKER

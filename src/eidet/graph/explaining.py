@@ -100,7 +100,7 @@ def _phrase_fact(fact: Fact) -> str:
 
 
 def _phrase_span(fact: Fact) -> str:
-    """From when to when, by days."""
+    """Words a fact's span in days."""
     if fact.valid_to is None:
         return "" if fact.valid_from is None else f"since {_day_of(fact.valid_from)}"
     if fact.valid_from is None:
@@ -113,7 +113,7 @@ def _day_of(at: float) -> str:
 
 
 def phrase_profile(name: str, aliases: Iterable[str], now: Iterable[Fact], later: Iterable[Fact]) -> str:
-    """Writes a short text of what holds and of what is to come."""
+    """Writes a short text of what holds and what is planned."""
     lines = [name]
     others = [alias for alias in aliases if alias != name]
     if others:

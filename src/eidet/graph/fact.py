@@ -13,7 +13,7 @@ from .names import name_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """Somebody or something that texts of a scope speak of."""
+    """A person or thing that texts of a scope mention."""
 
     id: str  # stays the same as long as the texts do not tell it apart from another one
     name: str  # the name used most often; unique within its scope
@@ -149,7 +149,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Why the memory believes a fact: the sentences behind it, what ended it, the rule that inferred it."""
+    """Explains a fact: the sentences behind it, what ended it, the rule that inferred it."""
 
     fact: Fact
     quotations: tuple[Quotation, ...] = ()

@@ -30,7 +30,7 @@ def to_networkx(entities: Sequence[Entity], facts: Sequence[Fact]) -> Any:
 
 
 def _list_nodes(entities: Iterable[Entity], facts: Iterable[Fact]) -> list[tuple[str, str, str]]:
-    """(id, name, kind) of all that facts name; what is no entity is a value."""
+    """Lists (id, name, kind) of all that facts name; anything but an entity is a value."""
     known = {entity.id: entity for entity in entities}
     named = {
         id: name for one in facts for id, name in ((one.subject_id, one.subject), (one.object_id, one.object))

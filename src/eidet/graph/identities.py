@@ -20,7 +20,7 @@ USER_NODE: Node = f"{PERSON}:{USER}"
 
 @dataclass(frozen=True, slots=True)
 class _Namesakes:
-    """Those who share a first name and are told apart."""
+    """Entities that share a first name but are distinct."""
 
     fulls: tuple[str, ...] = ()  # by full names
     attached: dict[Role, str] = field(default_factory=dict)  # roles that belong to one with a full name
@@ -159,7 +159,7 @@ class Identities:
         return self._node_of(signature.hint) if signature.hint is not None else f"{PERSON}:{name}"
 
     def _decide_nameless(self, signature: Signature) -> Node:
-        """ "My brother": the one whose name was told, if there is only one."""
+        """Resolves "my brother" to the one whose name is known, if there is only one."""
         role = (signature.role, signature.owner)
         names = self.book.list_holders(role)
         if len(names) == 1:
@@ -167,7 +167,7 @@ class Identities:
         return f"{PERSON}:{role_shelf(*role)}"
 
     def _guess_sort(self, signature: Signature) -> str:
-        """Where a text does not tell what a name is, others may."""
+        """Guesses what a name is from other texts, if this one does not say."""
         counts: Counter[str] = Counter()
         for number in self.book.list_living(signature.name):
             counts[self.signatures[number].sort] += self.book.uses[number]

@@ -67,7 +67,7 @@ def _overlap(premises: tuple[Interval, ...]) -> bool:
 
 
 class Reasoner:
-    """Answers for one relation with what is stated and what follows from it."""
+    """Answers for one relation from statements and what follows from them."""
 
     def __init__(self, graph: ScopeGraph, view: View) -> None:
         self._graph, self._view = graph, view
@@ -125,7 +125,7 @@ class Reasoner:
         return list(dict.fromkeys([*(one.subject for one in stated), *self._list_turned(value, relation)]))
 
     def _list_turned(self, value: Node, relation: str) -> list[Node]:
-        """Those of whom the relation is stated the other way round."""
+        """Lists those of whom the inverse relation is stated."""
         kind = relation_of(relation)
         turned = relation if kind.symmetric else kind.inverse
         return [one.object for one in self._graph.trace(value, turned, self._view)] if turned else []
@@ -150,7 +150,7 @@ class Reasoner:
                         yield Inferred(subject, relation, other.object, rule, (one, other))
 
     def _list_step(self, subject: Node, step: str, relation: str, depth: int) -> list[Interval]:
-        """A rule that needs the relation it makes looks only at what is stated."""
+        """Applies one rule; a rule that needs the relation it makes uses statements only."""
         is_own = step == relation
         steps = (
             self._graph.trace(subject, step, self._view)

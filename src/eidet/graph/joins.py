@@ -28,13 +28,13 @@ class TriplePattern(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactMatch:
-    """One way in which all patterns hold: what each variable stands for, and the facts."""
+    """One way in which all patterns hold: the value of each variable, and the facts."""
 
     bindings: dict[str, str]
     facts: tuple[Fact, ...]
 
     def __getitem__(self, variable: str) -> str:
-        """What a variable stands for; with or without its question mark."""
+        """Returns the value of a variable, named with or without its question mark."""
         return self.bindings[_VARIABLE + variable.removeprefix(_VARIABLE)]
 
 
@@ -46,7 +46,7 @@ class _Solution(NamedTuple):
 
 
 def parse_patterns(patterns: Iterable[Sequence[str | None]]) -> list[TriplePattern]:
-    """Checks patterns; raises `BadInput` for what is none."""
+    """Parses patterns; raises `BadInput` for an invalid one."""
     found: list[TriplePattern] = []
     for pattern in patterns:
         if not isinstance(pattern, list | tuple) or len(pattern) != 3:
@@ -101,7 +101,7 @@ class PatternJoin:
         return min(left, key=lambda one: (self._estimate(left[one], bindings), one))
 
     def _estimate(self, pattern: TriplePattern, bindings: _Bindings) -> int:
-        """About how many statements a pattern may have to look at, by what is bound of it."""
+        """Estimates how many statements a pattern may visit, by what is bound."""
         index, nodes = self._graph.index, (pattern.subject, pattern.object)
         subjects, objects = (self._find(part, bindings) for part in nodes)
         counts = [index.size]

@@ -31,7 +31,7 @@ _SPELLINGS: Final = {"organization": "organisation", "company": "organisation", 
 
 @dataclass(frozen=True, slots=True)
 class McpFact:
-    """What the server knows of an entity: its type, an observation, or a relation to another one."""
+    """One item of the server's knowledge of an entity: its type, an observation, or a relation."""
 
     subject: str
     relation: str  # as the server spells it
@@ -67,7 +67,7 @@ def _make_draft(fact: McpFact, kinds: Mapping[str, str]) -> Draft:
 
 
 def _kind_of(type: str) -> str:
-    """Our word for theirs; what we have no word for is a thing."""
+    """Translates a type to our kinds; unknown types become things."""
     folded = _SPELLINGS.get(type.casefold(), type.casefold())
     return folded if folded in _KINDS else "thing"
 
@@ -89,7 +89,7 @@ def _name(mention: Any) -> str | None:
 
 
 def read_mcp_file(path: str | Path) -> list[McpFact]:
-    """As `parse_mcp_lines`; `Misconfigured` for a file that cannot be read."""
+    """Works like `parse_mcp_lines`; raises `Misconfigured` for an unreadable file."""
     file = check_path(path, "path")
     try:
         text = file.read_text(encoding="utf-8")
@@ -124,7 +124,7 @@ def _parse_row(row: Any) -> list[McpFact]:
 
 
 def write_mcp_lines(entities: Sequence[Entity], facts: Sequence[Fact]) -> str:
-    """As the server writes it: entities first, then relations. Values become observations."""
+    """Writes entities, then relations, as the server does. Values become observations."""
     rows = {
         entity.id: {
             "type": "entity",

@@ -12,7 +12,7 @@ Role = tuple[str, str]  # brother, of whom
 
 
 class NameBook:
-    """Counts mentions. What nobody mentions any more is kept, and counts for nothing."""
+    """Counts mentions. Names that are no longer mentioned stay, with a count of zero."""
 
     def __init__(self) -> None:
         self.signatures: list[Signature] = []
@@ -95,7 +95,7 @@ class NameBook:
 
 
 class EntityNames:
-    """What entities are called, and what they are."""
+    """The names and kinds of entities."""
 
     def __init__(self, book: NameBook, members_of: Callable[[Node], tuple[int, ...]]) -> None:
         self._book = book
@@ -151,7 +151,7 @@ class EntityNames:
         return max(living, key=kinds.__getitem__, default="")
 
     def _count_spellings(self, root: Node) -> Counter[str]:
-        """Of all names that an entity has, as texts write them."""
+        """Counts the spellings of all names of an entity."""
         spellings: Counter[str] = Counter()
         for number in self._members_of(root):
             for spelling, count in self._book.spellings[number].items():

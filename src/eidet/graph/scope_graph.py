@@ -48,7 +48,7 @@ class Budget:
         return self.steps - self._left
 
     def spend(self, steps: int = 1) -> None:
-        """Takes steps; `BadInput` if there are none left, or the time is over."""
+        """Spends steps; raises `BadInput` if none are left or the time is over."""
         self._left -= steps
         if self._left < 0:
             raise BadInput(f"the question takes more than {self.steps:,} steps (fact_steps); {_TODO}")
@@ -65,7 +65,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """When a question is asked: what has expired by `now` does not count. It is paid from `budget`."""
+    """The moment of a question: what has expired by `now` does not count. `budget` pays for it."""
 
     now: float
     budget: Budget | None = field(default=None, compare=False, repr=False)
@@ -84,7 +84,7 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moments:
-    """Which time is asked about: what was true `at`, seen from a view. Without `at`, all times."""
+    """The time asked about: what was true `at`, seen from a view. Without `at`, all times."""
 
     view: View
     at: float | None
@@ -94,7 +94,7 @@ class Moments:
 
 
 class _Traced(list[Interval]):
-    """The intervals of one subject and one relation, which can be found by what is said."""
+    """The intervals of one subject and relation, searchable by content."""
 
     _found: dict[Hashable, list[Interval]] | None = None
 
@@ -109,7 +109,7 @@ class _Traced(list[Interval]):
 
 
 class ScopeGraph:
-    """What the records of a scope state, who is who, and what held when."""
+    """The statements of a scope's records, who is who, and what held when."""
 
     def __init__(self, scope: str) -> None:
         self.scope = scope
@@ -140,7 +140,7 @@ class ScopeGraph:
         self._forget_answers()
 
     def decide(self, stored: StoredDecision) -> None:
-        """Takes in what somebody decided."""
+        """Applies a decision."""
         self.decisions[stored.seq] = stored
         if stored.decision.action is DecisionKind.MERGE:
             first, *others = stored.decision.entities
@@ -190,7 +190,7 @@ class ScopeGraph:
         return intervals
 
     def _list_said(self, subject: Node, relation: Relation, view: View) -> list[tuple[Node, Assertion]]:
-        """What is said of a subject, with the object of each; from both sides, where one closes the other."""
+        """Lists what is said of a subject, with each object; from both sides, where one closes the other."""
         pairs: list[tuple[Node, Assertion]] = []
         root_of, name = self.identities.root_of, relation.name
         for number in self.identities.members_of(subject):
@@ -207,7 +207,7 @@ class ScopeGraph:
     def _agree(
         self, subject: Node, relation: Relation, intervals: list[Interval], view: View
     ) -> list[Interval]:
-        """Who is married ends that for both; what only the other side states is told there."""
+        """Makes both sides agree: a marriage ends for both, and what one side states holds for the other."""
         own: list[Interval] = []
         for interval in intervals:
             if interval.end is None:
@@ -240,7 +240,7 @@ class ScopeGraph:
         return [pair for pair in pairs if not any(self._rejects(stored, *pair) for stored in seen)]
 
     def _rejects(self, stored: StoredDecision, value: Node, assertion: Assertion) -> bool:
-        """What is said again after the decision counts again."""
+        """Tells whether a decision rejects an assertion; one made after it counts again."""
         decision = stored.decision
         if decision.negated != assertion.negated or assertion.source.created > stored.created:
             return False

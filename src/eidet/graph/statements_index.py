@@ -224,7 +224,7 @@ def _order(assertion: Assertion) -> tuple[float, int, int, int]:
 
 
 class _Resolver:
-    """Makes signatures of the mentions of a statement, by what was said before it."""
+    """Resolves the mentions of a statement to signatures, by what was said before."""
 
     def __init__(
         self, signatures: Callable[[int], Signature], is_distinguished: Callable[[str], bool]
@@ -233,7 +233,7 @@ class _Resolver:
         self._is_distinguished = is_distinguished
 
     def resolve(self, mention: Mention, conversation: _Discourse, at: int, turn: Assertion) -> Signature:
-        """Finds whom a mention means. A pronoun without an antecedent is a name of its own."""
+        """Finds what a mention means. A pronoun without an antecedent is a name of its own."""
         if mention.reference in _PRONOUNS:
             return self._resolve_pronoun(mention, conversation, at, turn)
         signature = sign_mention(mention, turn.source.speaker)
@@ -270,7 +270,7 @@ class _Resolver:
 
 
 def _list_candidates(reference: Reference, before: Assertion) -> tuple[int, int]:
-    """People are spoken of as subjects, things as objects."""
+    """Weighs candidates: people are usually subjects, things objects."""
     if reference is Reference.IT:
         return before.object, before.subject
     return before.subject, before.object
@@ -301,7 +301,7 @@ def _as_person(mention: Mention) -> Mention:
 
 
 def _is_personal(relation: Relation) -> bool:
-    """Whether only people have a relation, by the catalogue."""
+    """Tells whether only people have a relation, by the catalogue."""
     inverse = RELATIONS.get(relation.inverse)
     if relation.personal or (relation.symmetric and relation.object == PERSON):
         return True

@@ -22,7 +22,7 @@ from ..text.facts.statement import (
 
 
 class DecisionKind(StrEnum):
-    """What somebody decides about facts and entities. Forgetting the record of a decision undoes it."""
+    """The kinds of decision about facts and entities. Forgetting a decision's record undoes it."""
 
     MERGE = "merge"  # two names mean one
     RETRACT = "retract"  # a fact never held

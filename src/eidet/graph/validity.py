@@ -89,7 +89,7 @@ class Interval:
 
 
 class _EffectKind(IntEnum):
-    """What a statement does, in the order in which acts of one moment count."""
+    """The effects of statements, in the order in which those of one moment apply."""
 
     END = 0
     DENY = 1
@@ -232,7 +232,7 @@ class _OpenValues:
         return found
 
     def set_opponents(self, *, is_single: bool) -> None:
-        """Tells open intervals what they cannot hold together with: what is firm, and what denies it."""
+        """Gives open intervals their opponents: firm ones, and denials."""
         firm = [one for one in self._by_key.values() if one.is_firm]
         values = [one for one in firm if not one.negated]
         for interval in firm:
@@ -243,14 +243,14 @@ class _OpenValues:
 
 
 def _list_sources(sources: _Sources, seq: int, only: bool) -> Iterable[dict[Node, Interval]]:
-    """All of them, or only that of one record."""
+    """Yields all sources, or only that of one record."""
     if not only:
         return sources.values()
     return (sources[seq],) if seq in sources else ()
 
 
 class _Course:
-    """Goes through effects in their order, and knows what is open."""
+    """Applies effects in order and knows what is open."""
 
     def __init__(self, *, is_single: bool) -> None:
         self._is_single = is_single
@@ -278,7 +278,7 @@ class _Course:
             self._last[effect.value] = new
 
     def _say_again(self, effect: _Effect, there: Interval) -> None:
-        """What was a guess, or disputed, may be said for sure now."""
+        """Confirms what was a guess or disputed before."""
         was_firm, is_disputed = there.is_firm, self._open.has_rivals(there, is_single=self._is_single)
         self._open.add(there, effect.assertion)
         if is_disputed or (there.is_firm and not was_firm):
@@ -312,7 +312,7 @@ class _Course:
         self._end_unbegun(effect)
 
     def _end_unbegun(self, effect: _Effect) -> None:
-        """That something is over which nobody had said before."""
+        """Ends something that was never stated to begin."""
         new = Interval(effect.value, None, effect.assertion)
         new.close(effect.at, effect.assertion)
         self._last[effect.value] = new
@@ -334,5 +334,5 @@ def _is_decided(effect: _Effect, there: Interval) -> bool:
 
 
 def _weigh_assertion(assertion: Assertion) -> float:
-    """How sure one statement is: its own confidence, under the trust of its source."""
+    """Weighs a statement: its own confidence, limited by the trust of its source."""
     return assertion.confidence * WEIGHTS[assertion.source.rank]

@@ -68,7 +68,7 @@ def _hook_methods(cls: type, methods: Mapping[str, object]) -> None:
 
 
 def _install(cls: C, plan: Plan) -> C:
-    """What is captured already, of the class itself or of one it inherits from, stays so."""
+    """Installs capture; what the class or a base class already captures stays."""
     if not isinstance(cls, type):
         raise BadInput(f"install_hooks is for a class, not {type(cls).__name__}; with_hooks is for an agent")
     found = [name for name in plan.methods if inspect.getattr_static(cls, name, None) is not None]
@@ -84,7 +84,7 @@ def _install(cls: C, plan: Plan) -> C:
 
 
 def _hook_subclasses(cls: type) -> None:
-    """What a subclass overrides is captured as well."""
+    """Captures what a subclass overrides, too."""
     own = cls.__dict__.get("__init_subclass__")
 
     def announce(sub: Any, /, **options: Any) -> None:
@@ -105,5 +105,5 @@ def _hook_own(sub: type) -> None:
 
 
 def _hookable(method: object) -> TypeGuard[FunctionType]:
-    """Whether it is a plain method, of any of the four kinds, without a capture around it."""
+    """Tells whether it is a plain method, of any of the four kinds, that is not captured yet."""
     return isinstance(method, FunctionType) and not getattr(method, MARK, False)

@@ -24,7 +24,7 @@ _running: Final[ContextVar[frozenset[_Key]]] = ContextVar("eidet_hooks", default
 
 
 def _plan_of(agent: Any) -> Plan | None:
-    """That of the agent itself, or of its class."""
+    """Returns the plan of the agent, or of its class."""
     known = agents.find(agent)
     own = None if known is None else known.plan
     return own if own is not None else getattr(type(agent), PLAN, None)
@@ -32,7 +32,7 @@ def _plan_of(agent: Any) -> Plan | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What was seen before a method ran. What goes wrong here never gets out: it is told in the log."""
+    """What was seen before a method ran. Errors here never escape; they are logged."""
 
     agent: Any
     plan: Plan
@@ -46,7 +46,7 @@ class Call:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """While the method itself runs: what it calls of the same name on the same agent is part of it."""
+        """Wraps the method's run: its calls of the same name on the same agent belong to it."""
         before = _running.get()
         token = _running.set(before | {_key_of(self.agent, self.method)})
         try:
@@ -60,7 +60,7 @@ class Call:
             self._keep(captured)
 
     async def finish_without_blocking(self, result: Any) -> None:
-        """The same; where a disk or a server is waited for, the loop goes on."""
+        """Finishes the call without blocking the loop while it waits for disk or server."""
         captured = self._capture(result, None)
         if captured is None:
             return
@@ -110,7 +110,7 @@ class Call:
 def begin_call(
     agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Call | None:
-    """None where nothing is captured: there is no plan, or the call is part of one that is captured."""
+    """Begins a capture; None if there is no plan, or the call is part of a captured one."""
     name = method.__name__
     return _safely(f"begin of {type(agent).__name__}.{name}", lambda: _begin(agent, method, args, kwargs))
 
@@ -158,7 +158,7 @@ def _in_asyncio() -> bool:
 
 
 def _safely(place: str, what: Callable[[], T]) -> T | None:
-    """None where it fails: whatever goes wrong with a memory is no reason to disturb an agent."""
+    """Runs it; None if it fails: a memory's fault must not disturb an agent."""
     try:
         return what()
     except Exception as error:  # noqa: BLE001  any state, result or store of somebody's may raise anything
@@ -173,7 +173,7 @@ def _same(one: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> b
 def _arguments(
     method: Callable[..., Any], agent: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Json]:
-    """What JSON can say of the arguments, by name."""
+    """Returns the arguments by name, as far as JSON can hold them."""
     try:
         bound = inspect.signature(method).bind_partial(agent, *args, **kwargs)
     except TypeError:  # the method will say so itself
@@ -191,14 +191,14 @@ def _plainly(value: Any) -> Json:
 
 
 def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json] | None) -> str:
-    """What was said when it was hooked, else what its state or itself says, else a name made up for it."""
+    """Returns the name given when hooked, else that of the state or agent, else a made-up one."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     stated = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
     return str(stated) if isinstance(stated, str | int | UUID) else known.name_agent(type(agent))
 
 
 def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:
-    """The step that the state tells, or else the agent."""
+    """Returns the step of the state, or else of the agent."""
     step = _whole_number(part(state or {}, "step_number"))
     return step if step is not None else _whole_number(getattr(agent, "step_number", None))
 

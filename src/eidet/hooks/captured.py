@@ -65,7 +65,7 @@ def _whole(value: Any, depth: int) -> Json:
 
 
 def _fields(value: Any) -> Mapping[Any, Any] | None:
-    """What a mapping, a dataclass, a named tuple or an object that can tell itself as a dict holds."""
+    """Returns the fields of a mapping, dataclass, named tuple or object that converts to a dict."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, type):
@@ -87,7 +87,7 @@ def _each(items: Iterable[tuple[Any, Any]], depth: int) -> Iterator[tuple[Any, J
 
 
 def state_of(agent: Any) -> dict[str, Json]:
-    """What the agent says its state is (`get_state`), or else its public attributes, as far as JSON goes."""
+    """Returns the agent's `get_state`, or else its public attributes, as far as JSON goes."""
     ask = getattr(agent, "get_state", None)
     if not callable(ask):
         return dict(_each(_attributes_of(agent), _DEEPEST))
@@ -116,7 +116,7 @@ def open_name(name: str) -> bool:
 
 
 def _changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, dict[str, Json]]:
-    """Which attributes differ: what each was and is; None where there was or is none."""
+    """Returns the attributes that differ, with old and new value; None where one is absent."""
     names = dict.fromkeys((*before, *after))
     return {
         name: {"previous": before.get(name), "new": after.get(name)}
@@ -146,7 +146,7 @@ _TEXT_CHARS: Final = 4_000  # of a state or an action in words; its data has all
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """One call of a method of an agent: the state before and after it, and what came of it.
+    """One call of an agent's method: the state before and after, and the outcome.
 
     `before` and `after` are None where the state could not be told. `error` is what the agent
     raised, as `Type: message`. `step` is that of the call, `step_after` the one it led to.
@@ -169,14 +169,14 @@ class Captured:
 
     @property
     def changes(self) -> dict[str, dict[str, Json]]:
-        """By attribute: `{"previous": …, "new": …}`; nothing where a state is not known."""
+        """Maps attributes to `{"previous": …, "new": …}`; empty if a state is unknown."""
         if self.before is None or self.after is None:
             return {}
         return _changes_between(self.before, self.after)
 
     @property
     def state_change(self) -> float:
-        """Which share of the attributes changed."""
+        """Returns the share of attributes that changed."""
         names = {*(self.before or ()), *(self.after or ())}
         return len(self.changes) / len(names) if names else 0.0
 

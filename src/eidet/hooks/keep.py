@@ -29,7 +29,7 @@ Source = Memory | AsyncMemory | Callable[[Any], Memory | AsyncMemory | None] | N
 
 
 class HookOptions(TypedDict, total=False):
-    """What `install_hooks` and `with_hooks` may be told."""
+    """The options of `install_hooks` and `with_hooks`."""
 
     memory: Source
     """Where captures go: a memory, or a function of the agent. The default is the agent's own `memory`."""
@@ -49,7 +49,7 @@ class HookOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to capture and where to keep it."""
+    """What to capture, and where to keep it."""
 
     memory: Source = None
     store: Store | None = None
@@ -80,7 +80,7 @@ class Plan:
         return cls(**given)
 
     def waits(self, agent: Any) -> bool:
-        """Whether keeping a capture may wait for a disk or a server."""
+        """Tells whether keeping a capture may wait for a disk or a server."""
         memory = None if self.store is not None else self._memory(agent)
         if is_remote(memory):
             return True
@@ -111,7 +111,7 @@ class Plan:
 
 @dataclass(slots=True)
 class KnownAgent:
-    """What the hooks know of one agent: its plan if it has its own, its name, its steps."""
+    """What the hooks know of one agent: its own plan if any, its name, its steps."""
 
     plan: Plan | None = None
     name: str = ""
@@ -133,7 +133,7 @@ class KnownAgent:
 
 
 class AgentRegistry:
-    """Holds what is known of each agent while it lives. Agents need not be hashable, and are not changed.
+    """Keeps what is known of each agent while it lives. Agents need not be hashable and stay unchanged.
 
     The registry keeps agents alive that cannot be referred to weakly, at most `_STRONG_MOST` of them.
     """

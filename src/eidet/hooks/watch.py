@@ -46,7 +46,7 @@ def _plain(method: _Method) -> _Method:
 
 
 def _later(call: Call, result: Any) -> Any:
-    """What a plain method gives may itself have to run first: then the capture ends with that."""
+    """Ends the capture later if a plain method returns something that has to run first."""
     if inspect.iscoroutine(result):
         return _await_call(call, result)
     if inspect.isgenerator(result):
@@ -99,7 +99,7 @@ def _relay(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, A
 
 
 def _steps(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-    """As `yield from`, but only inside of the call while the method itself runs."""
+    """Works like `yield from`, but is inside the call only while the method itself runs."""
     step: Callable[[], Any] = partial(next, inner)
     while True:
         try:
@@ -149,7 +149,7 @@ def _async_generator(method: _Method, begin: Callable[..., Call | None] = begin_
 
 
 def _end_call(call: Call | None, error: BaseException | None) -> None:
-    """A generator that was closed has done what was wanted of it."""
+    """Ends the call; a closed generator counts as finished."""
     if call is None:
         return
     if error is None or isinstance(error, GeneratorExit):

@@ -42,7 +42,7 @@ class Hints:
 
 
 class WordStatistics(NamedTuple):
-    """What BM25 needs to know of a scope, or of several.
+    """The term statistics that BM25 needs of one or several scopes.
 
     holding  in how many units each term of the question occurs
     units    how many units there are, and `terms` how many terms they have in all
@@ -55,7 +55,7 @@ class WordStatistics(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """What to look for: a vector, terms, or neither, in one scope (or below it).
+    """A search: a vector, terms, both or neither, in one scope (or below it).
 
     `head` is the store's head when the question began, if that is known: the search covers everything up
     to there, and need not ask the store again. `statistics` are of all scopes that a question is about, for
@@ -83,7 +83,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """What a `Finder` answers: records of one scope by seq, in any order, with their scores.
+    """A `Finder`'s answer: records of one scope by seq, in any order, with their scores.
 
     dense       the cosine of the record's best unit; None: Eidet compares the vectors of the records
     words       BM25; None: Eidet counts with `statistics`, or not at all without them
@@ -110,7 +110,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What ranks candidates beside their scores, one row each. Eidet makes it from columns of the records.
+    """What ranks candidates beside their scores, one row each, made from columns of the records.
 
     aligned   the share of the terms' weight that the record's words cover, if the index can tell
     turn      the number of the record in its session, in the order it happened
@@ -183,7 +183,7 @@ class Neighbours(NamedTuple):
 
 @runtime_checkable
 class Finder(Protocol):
-    """A search engine of somebody else's: it says which records of a scope match, and how well."""
+    """An outside search engine: it says which records of a scope match, and how well."""
 
     def find(self, scope: str, probe: Probe) -> Scores:
         """Records of one scope that pass `probe.where` and have not expired at `probe.now`.
@@ -201,15 +201,15 @@ class ListsRecords(Protocol):
     """A finder that lists sessions and speakers sooner than the store does."""
 
     def list_turns(self, scope: str, sessions: Sequence[str]) -> list[list[int]]:
-        """The seqs of each session in the order things happened; a session without records is left out."""
+        """Lists the seqs of each session in order of time; leaves out sessions without records."""
 
     def list_voices(self, scope: str) -> tuple[str, ...]:
-        """Every `who` of a scope."""
+        """Lists every `who` of a scope."""
 
 
 @runtime_checkable
 class Index(Protocol):
-    """Searches what a store holds. What the store acknowledged before a search began is found by it.
+    """Searches what a store holds. A search finds everything acknowledged before it began.
 
     Where a question says the `head` it knows, what was acknowledged up to there.
     """
@@ -225,30 +225,30 @@ class Index(Protocol):
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        """For each record that has a session: its turn, and up to `reach` records after and before it.
+        """Returns, for each record with a session, its turn and up to `reach` records before and after it.
 
         Only living ones that pass the filter; a record that is none of them is left out.
         """
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        """Who speaks in a scope (or below it): every `who` of its records."""
+        """Lists the speakers of a scope (or below it): every `who` of its records."""
 
     def follow(self, scope: str) -> None:
         """Learns what changed in a scope, if it is one that the index holds ready: recalls need not then."""
 
     def cleanse(self, scope: str) -> list[str]:
-        """Takes what is gone from a scope out of wherever the index keeps it, before it returns.
+        """Removes a scope's erased records from all places where the index keeps them, before it returns.
 
         Says in words what could not be taken out yet.
         """
 
     def rebuild(self, scope: str) -> int:
-        """Builds a scope's index anew from the store; how many records it holds."""
+        """Rebuilds a scope's index from the store. Returns the number of records."""
 
     def check(self, scope: str) -> list[str]:
-        """Where index and store disagree, in words; empty when they agree."""
+        """Lists in words where index and store disagree; empty when they agree."""
 
     def stats(self) -> dict[str, Any]: ...
 
     def close(self) -> None:
-        """Keeps what is worth keeping and releases the rest; closing twice is fine."""
+        """Saves what is worth saving and releases the rest. Closing twice is harmless."""

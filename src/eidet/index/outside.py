@@ -35,13 +35,13 @@ class OutsideIndex:
     """A full `Index` over a `Finder`: whatever a finder does not say is asked of the store.
 
     Each search reads its candidates and the order of their sessions, and the first one after a change all
-    voices. With `read_words`, words of similar meaning are aligned.
+    voices. With `words_in`, words of similar meaning are aligned.
     """
 
     def __init__(
-        self, store: Store, width: int, finder: Finder, *, read_words: _ReadWords | None = None
+        self, store: Store, width: int, finder: Finder, *, words_in: _ReadWords | None = None
     ) -> None:
-        self._store, self._width, self._finder, self._read_words = store, width, finder, read_words
+        self._store, self._width, self._finder, self._read_words = store, width, finder, words_in
         self._voices: dict[str, tuple[Head, tuple[str, ...]]] = {}  # by scope, with the head they are of
 
     def search(self, probe: Probe) -> Candidates:
@@ -120,7 +120,7 @@ class OutsideIndex:
         return merge_voices([self.list_voices(path, head) for path in verbs.list_paths(self._store, scope)])
 
     def follow(self, scope: str) -> None:
-        """Nothing is kept that would have to follow."""
+        """Does nothing: this index keeps nothing that must follow."""
 
     def cleanse(self, scope: str) -> list[str]:
         del scope
@@ -142,7 +142,7 @@ class OutsideIndex:
     # What the store is asked.
 
     def _read(self, path: str, seqs: Seqs, where: Where | None = None) -> list[Record]:
-        """By rising seq; what is gone meanwhile, cannot be read or does not pass is left out."""
+        """Reads records by ascending seq; leaves out those that are gone, damaged or do not pass."""
         rising = np.unique(seqs).tolist()
         pages = [rising[start : start + BATCH] for start in range(0, len(rising), BATCH)]
         read = [record for page in pages for record in self._read_sound(path, page)]
@@ -167,7 +167,7 @@ class OutsideIndex:
         return [[r.seq for r in self._store.find(where, order="occurred")] for where in wheres]
 
     def list_voices(self, path: str, head: Head | None = None) -> tuple[str, ...]:
-        """Every `who` of a scope, as of a head that is known or is asked for."""
+        """Lists every `who` of a scope at a head, which it looks up unless given."""
         head, known = head or self._store.head(), self._voices.get(path)
         if known is None or known[0] != head:
             known = self._voices[path] = (head, self._hear(path))
@@ -228,7 +228,7 @@ def _measure_span(arm: str, scores: Floats, found: Scores) -> Span:
 
 
 def _pick(wanted: Seqs, seqs: Seqs, scores: Floats | None) -> Floats:
-    """The scores of the seqs wanted; 0 where there is none."""
+    """Returns the scores of the seqs wanted; 0 where there is none."""
     if scores is None or not len(seqs):
         return np.zeros(len(wanted), np.float32)
     order = np.argsort(seqs, kind="stable")

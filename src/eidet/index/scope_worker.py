@@ -11,7 +11,7 @@ from ..net.worker import BackgroundWorker
 
 
 class ScopeWorker:
-    """Does a job for each scope it is asked for, one after the other; asking twice for one is asking once.
+    """Runs a job per requested scope, one after the other; repeated requests for a scope count once.
 
     While a scope is worked on, it may be asked for again, unless there is a rest: then requests are ignored
     until `rest_seconds` after its job. The job reports its own errors. The thread ends when nothing waits.
@@ -52,7 +52,7 @@ class ScopeWorker:
             return self._changed.wait_for(lambda: not self._waiting and self._current is None, seconds)
 
     def close(self, seconds: float | None = None) -> None:
-        """Leaves what waits, and finishes what is being done."""
+        """Drops pending jobs and finishes the one under way."""
         self.thread.ask_to_stop()
         with self._changed:
             self._waiting.clear()

@@ -32,7 +32,7 @@ _ITEM_BYTES: Final = 100  # that a set of items takes, about
 
 @dataclass(frozen=True, slots=True)
 class StateColumn:
-    """The values of one path, one row for each record.
+    """The values of one path, one row per record.
 
     numbers  those that are numbers; NaN for all others
     marks    equal for values that are the same; 0 where there is none
@@ -61,7 +61,7 @@ class StateColumn:
         return made
 
     def join(self, other: StateColumn, order: NDArray[np.intp]) -> StateColumn:
-        """Both, their rows in another order."""
+        """Joins two columns, with their rows in a new order."""
         return StateColumn(
             np.concatenate((self.numbers, other.numbers))[order],
             np.concatenate((self.marks, other.marks))[order],
@@ -75,7 +75,7 @@ class StateColumn:
 
 
 def mark_of(value: Json) -> int:
-    """A number that tells values apart; 1 is 1.0 and not true. Never 0."""
+    """Maps a value to a number that tells values apart; 1 equals 1.0 but not True. Never 0."""
     if is_number(value):
         return hash(("number", value)) or 1
     return hash(("json", dump_json(value, sort_keys=True))) or 1
@@ -102,7 +102,7 @@ class _ScopeTable:
         return self.seqs.nbytes + sum(column.nbytes for column in self.columns.values())
 
     def prepare(self, paths: Sequence[DataPath]) -> None:
-        """Begins anew where a path was not asked for before: the records have to be read again."""
+        """Starts over if a path is new, because the records have to be read again."""
         unknown = [path for path in paths if path not in self.columns]
         if not unknown and len(self.seqs) <= ROWS:
             return
@@ -167,7 +167,7 @@ class StateColumns:
         return found
 
     def drop(self, scope: str) -> None:
-        """Lets a scope go: what was forgotten must not stay in RAM."""
+        """Drops a scope: erased content must not stay in RAM."""
         with self._lock:
             self._tables.pop(scope, None)
 

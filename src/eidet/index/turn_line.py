@@ -64,8 +64,8 @@ class TurnLine:
     def some(self) -> bool:
         return self.count > 0
 
-    def read_talk(self, terms: int) -> _TurnShape:
-        """What the candidates are as turns, where talk has so many terms; kept for the next question."""
+    def shape_turns(self, terms: int) -> _TurnShape:
+        """Computes, and caches, what the candidates are as turns if talk has this many terms."""
         talk = self._talk
         if talk is None or talk.terms != terms:
             talk = self._talk = self._measure_talk(terms)
@@ -117,7 +117,7 @@ class TurnLine:
         return total / talk.weights
 
     def replies(self, base: Floats) -> Floats:
-        """For a turn right after another speaker's question: how well the question matches."""
+        """Scores turns right after another speaker's question by how well that question matches."""
         reply = np.zeros(len(base))
         if self.count > 1:
             line = self._pick(reply)

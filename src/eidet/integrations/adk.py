@@ -74,7 +74,7 @@ class EidetMemoryService(BaseMemoryService):
         self._lock = threading.Lock()
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Stores what was said in a session. Events that are stored already are passed over."""
+        """Stores what was said in a session; skips events already stored."""
         await self.add_events_to_memory(
             app_name=session.app_name, user_id=session.user_id, events=session.events, session_id=session.id
         )
@@ -88,7 +88,7 @@ class EidetMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Stores what was said in some events, all or none; events without words are passed over."""
+        """Stores what was said in some events, all or none; skips events without words."""
         drafts = [
             _draft_of_event(event, session_id, custom_metadata) for event in events if _text_of(event.content)
         ]
@@ -131,7 +131,7 @@ class EidetMemoryService(BaseMemoryService):
 
 
 class EidetSessionService(BaseSessionService):
-    """Sessions that outlive the process: `Runner(session_service=EidetSessionService(memory), …)`.
+    """Keeps sessions across restarts: `Runner(session_service=EidetSessionService(memory), …)`.
 
     Each event and each key of a state is a record of its own, so that processes which write at once
     don't undo each other. An event is stored with the state that it changes, all or none; the state of
@@ -165,7 +165,7 @@ class EidetSessionService(BaseSessionService):
     async def get_session(
         self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None
     ) -> Session | None:
-        """A session with its events and its state; None if there is none."""
+        """Returns a session with its events and its state; None if there is none."""
         return await asyncio.to_thread(self._read_session, app_name, user_id, session_id.strip(), config)
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
@@ -325,7 +325,7 @@ def _entry_of(record: Record) -> MemoryEntry:
 
 
 def _dump_event(event: Event) -> dict[str, Any]:
-    """An event as JSON, without what is meant for this invocation alone."""
+    """Converts an event to JSON, without what is meant for this invocation alone."""
     data: dict[str, Any] = json.loads(event.model_dump_json(exclude_none=True))
     delta = {
         name: value

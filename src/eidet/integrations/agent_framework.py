@@ -101,7 +101,7 @@ class EidetContextProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],  # noqa: ARG002
     ) -> None:
-        """Remembers what was asked and answered, all or none.
+        """Stores question and answer, all or none.
 
         If the agent has an `EidetHistoryProvider` for the same scope, that one does it.
         """
@@ -125,7 +125,7 @@ class EidetContextProvider(ContextProvider):
         return self.memory.context(query, scope=scope, budget=self.budget, where=where)
 
     def _is_kept(self, agent: SupportsAgentRun, session: AgentSession, scope: str) -> bool:
-        """Whether a history of this agent keeps the turn in the same scope of the same memory."""
+        """Tells whether a history of this agent stores the turn in the same scope of the same memory."""
         if not isinstance(agent, BaseAgent):
             return False
         for provider in agent.context_providers:
@@ -146,7 +146,7 @@ class EidetContextProvider(ContextProvider):
 
 
 class EidetHistoryProvider(HistoryProvider):
-    """The messages of a session; any other session of the scope can recall what was said.
+    """The messages of a session; other sessions of the scope can recall them.
 
     `scope` is as in `EidetContextProvider`. With a `limit`, only the latest messages are loaded; all
     are kept. The other options are those of the framework's `HistoryProvider`.
@@ -180,7 +180,7 @@ class EidetHistoryProvider(HistoryProvider):
         self._lock = threading.Lock()
 
     def keeps(self, memory: Memory, session: AgentSession, scope: str) -> bool:
-        """Whether it stores what a session asks and is answered in this scope of this memory."""
+        """Tells whether it stores a session's questions and answers in this scope of this memory."""
         whole = self.store_inputs and self.store_outputs
         return whole and memory is self.memory and find_scope(self.scope, session) == scope
 
@@ -305,7 +305,7 @@ def _identify_all(messages: Iterable[Message]) -> list[str]:
 
 
 def _drop_orphans(messages: list[Message]) -> list[Message]:
-    """Drops leading results of tools, whose calls are not among the messages."""
+    """Drops leading tool results whose calls are not among the messages."""
     start = 0
     while start < len(messages) and messages[start].role == "tool":
         start += 1

@@ -46,7 +46,7 @@ class _MemoryFiles:
         self.scope: str = Scope.exactly(scope).path
 
     def read(self, path: str) -> str | None:
-        """The text of a file; None if there is none."""
+        """Returns the text of a file; None if there is none."""
         record = self._record(path)
         return None if record is None or _is_folder(record) else _text_of(record)
 
@@ -66,7 +66,7 @@ class _MemoryFiles:
         self._store(_draft(path, text), version=0)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        """Replaces the text of a file; begins again if somebody else changed it meanwhile."""
+        """Replaces the text of a file; starts over if another writer changed it meanwhile."""
         while (record := self._record(path)) is not None and not _is_folder(record):
             text = change(_text_of(record))
             with suppress(Conflict):
@@ -100,7 +100,7 @@ class _MemoryFiles:
             self._move_one(path, new + path.removeprefix(old))
 
     def _move_one(self, old: str, new: str) -> None:
-        """Moves a file; what somebody writes to the old path meanwhile is moved, too."""
+        """Moves a file, including what is written to the old path meanwhile."""
         version = 0
         while (record := self._record(old)) is not None:
             text = None if _is_folder(record) else _text_of(record)

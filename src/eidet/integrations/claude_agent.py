@@ -46,7 +46,7 @@ class EidetSessionStore:
             await finish(partial(self._append, key, list(entries)))
 
     async def load(self, key: Mapping[str, str]) -> list[Any] | None:
-        """All entries of a transcript in their order; None if there are none."""
+        """Returns all entries of a transcript in order; None if there are none."""
         records = await asyncio.to_thread(self._entries, key)
         return None if not records else [record.data for record in records]
 
@@ -99,7 +99,7 @@ class EidetSessionStore:
         return fresh
 
     def _fold(self, scope: str, key: Mapping[str, str], entries: Sequence[Any], at: float) -> Draft:
-        """The session's summary with what is new. It is written together with the entries."""
+        """Folds new entries into the session's summary, which is written together with them."""
         own = f"{key['session_id']}\x1fsummary"
         before = _tell_summary(self.memory.get(key_id(own), scope=scope))
         folded = fold_session_summary(before, key, list(entries))

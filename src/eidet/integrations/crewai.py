@@ -93,7 +93,9 @@ class EidetStorage:
         older_than: datetime | None = None,
         metadata_filter: dict[str, Any] | None = None,
     ) -> int:
-        """Deletes records that meet all criteria; without any, all of them. An empty list of ids is none."""
+        """Deletes records that meet all criteria; all of them without any. An empty list of ids means
+        none.
+        """
         where = _where(scope_prefix, categories, metadata_filter)
         if record_ids is not None:
             where &= Where(ids=[key_id(id) for id in record_ids])
@@ -173,7 +175,7 @@ class EidetStorage:
 
 
 def _draft(record: MemoryRecord) -> Draft:
-    """The record as a whole is in `data`; `meta` has what is filtered by, which no tier rounds."""
+    """Stores the whole record in `data`; `meta` has what filters use, which no tier rounds."""
     whole = record.model_dump(mode="json")
     return Draft(
         key=record.id,

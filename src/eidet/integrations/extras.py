@@ -45,7 +45,7 @@ def find_scope(scope: str | Callable[[C], str], context: C) -> str:
 
 
 def quote_label(label: str) -> str:
-    """Any text as a label of a scope, in percent signs where needed; `urllib.parse.unquote` reads it back."""
+    """Quotes any text as a scope label with percent signs; `urllib.parse.unquote` reverses it."""
     return _UNSAFE.sub(_percent, label)
 
 
@@ -100,7 +100,7 @@ class RisingTimes:
 
 
 def drop_known(memory: Memory, drafts: Sequence[Draft], scope: str) -> list[Draft]:
-    """The drafts whose keys are not stored yet, each key once; for whoever may send a thing twice."""
+    """Drops drafts whose keys are already stored, and repeated keys, for callers that may send twice."""
     fresh: dict[str, Draft] = {}
     for draft in drafts:
         fresh.setdefault(key_id(draft.key or ""), draft)
@@ -149,10 +149,10 @@ def list_texts(content: object) -> list[str]:
 
 
 def join_key(*parts: str) -> str:
-    """One key made of several parts."""
+    """Joins several parts to one key."""
     return "\x1f".join(parts)
 
 
 def digest_text(text: str) -> str:
-    """A short hash, for keys of things that have no name."""
+    """Returns a short hash, for keys of unnamed things."""
     return blake2b(text.encode(), digest_size=12).hexdigest()

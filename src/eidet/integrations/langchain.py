@@ -213,7 +213,7 @@ def _draft_document(text: str, name: str, metadata: dict[str, Any]) -> Draft:
 
 
 def _document(record: Record, **more: Any) -> Document:
-    """A record as a document; one of this store with its own metadata, any other with what is known of it."""
+    """Converts a record to a document; one of this store with its own metadata, others with what is known."""
     whole = record.whole
     text = whole.text
     if record.meta.get("langchain") == "document":

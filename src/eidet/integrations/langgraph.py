@@ -112,7 +112,7 @@ class EidetStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """As `batch`, in a thread. What a cancelled task had begun to write is written all the same."""
+        """Works like `batch`, in a thread. What a cancelled task began to write is still written."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _read(self, op: Op) -> Result:
@@ -185,7 +185,7 @@ class EidetStore(BaseStore):
         return list(islice((one for one in records if self._is_found(one, filter)), wanted))
 
     def _is_found(self, record: Record, filter: Mapping[str, Any] | None) -> bool:
-        """Whether an item passes the filter. One at the root is another store's: it has no namespace here."""
+        """Tells whether an item passes the filter. One at the root belongs to another store."""
         return record.scope != self.scope and _passes(record.data, filter)
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -272,7 +272,7 @@ def _score(hit: Hit, asked: Sequence[float] | None) -> float:
 
 
 def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
-    """Whether a namespace begins or ends with a path, in which `*` is any label."""
+    """Tells whether a namespace begins or ends with a path, in which `*` is any label."""
     path = tuple(condition.path)
     if len(path) > len(namespace):
         return False

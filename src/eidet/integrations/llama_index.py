@@ -59,7 +59,7 @@ _BY_WORDS: Final = (
 
 
 class EidetMemoryBlock(BaseMemoryBlock[str]):
-    """Keeps flushed messages in a memory, and gives the agent what it knows about the user's message.
+    """Stores flushed messages in a memory, and gives the agent what it knows about the user's message.
 
     What is given costs at most `budget` tokens, as `counter` counts them. `where` narrows what is given.
     """
@@ -154,7 +154,7 @@ def _find_question(messages: Sequence[ChatMessage]) -> str:
 
 
 def _say(message: ChatMessage) -> str:
-    """A message as text, for search: what was said, the calls of tools, and of all else its type."""
+    """Words a message for search: what was said, tool calls, and the type of anything else."""
     parts = []
     for block in message.blocks:
         if isinstance(block, TextBlock):
@@ -261,7 +261,7 @@ class EidetNodeStore(BasePydanticVectorStore):
 
 
 def _draft_node(node: BaseNode) -> Draft:
-    """The node as LlamaIndex writes it down is in `data`; `meta` has what is filtered by."""
+    """Stores the node as LlamaIndex writes it in `data`; `meta` has what filters use."""
     metadata = node_to_metadata_dict(node)
     written = {name: metadata.pop(name) for name in ("_node_content", "_node_type")}
     return Draft(
@@ -302,7 +302,7 @@ def _where_nodes(node_ids: Sequence[str] | None, filters: MetadataFilters | None
 
 
 def _where_filters(filters: MetadataFilters) -> Where:
-    """All of the filters, any of them, or none of them, as their condition says."""
+    """Combines the filters by all, any or none, as their condition says."""
     parts = [
         _where_filters(one) if isinstance(one, MetadataFilters) else _where_filter(one)
         for one in filters.filters

@@ -47,7 +47,7 @@ INSTRUCTIONS: Final = (
 
 
 class LoggedMemory:
-    """A memory that knows what llm has logged. It is open inside of a `with` block.
+    """A memory that knows what llm has logged. It is open inside a `with` block.
 
     The log goes to the user's own scope: the one that LLM_EIDET_SCOPE names, or else `llm/` and the name of
     the account. Any other scope has only what is remembered in it.

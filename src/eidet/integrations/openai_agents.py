@@ -31,7 +31,7 @@ _ITEM: Final = Where(conditions=(Condition("meta.openai_agents", "=", True),))
 
 
 class EidetSession:
-    """A session whose items are kept in a memory.
+    """A session whose items live in a memory.
 
     `scope` names the memory's scope, or is a function that makes it from the run's context wrapper: with
     `scope=lambda wrapper: f"users/{wrapper.context.user}"` one session object serves many users.
@@ -68,7 +68,7 @@ class EidetSession:
             await finish(partial(self._add, list(items), self._scope(wrapper)))
 
     async def pop_item(self, *, wrapper: Any = None) -> Any | None:
-        """Removes the latest item and returns it; None if there is none."""
+        """Removes and returns the latest item; None if there is none."""
         return await finish(partial(self._pop, self._scope(wrapper)))
 
     async def clear_session(self, *, wrapper: Any = None) -> None:
@@ -104,7 +104,7 @@ class EidetSession:
         )
 
     def _pop(self, scope: str) -> Any | None:
-        """Two that pop at once get two items: only who deletes one has it."""
+        """Pops one item. Of concurrent callers, only the one that deletes an item gets it."""
         with self._lock:
             while newest := self._newest(scope, 1):
                 if self.memory.forget(newest[0].id, scope=scope, for_good=False):

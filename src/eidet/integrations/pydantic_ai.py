@@ -109,7 +109,7 @@ class _Tools:
 
 
 async def _call(work: Callable[[], Any]) -> Any:
-    """Awaits work; an error becomes an answer that the model can act on, and the run goes on."""
+    """Awaits work; turns an error into an answer that the model can act on, so that the run continues."""
     try:
         return await work()
     except (BadInput, NotFound, Conflict) as error:
@@ -197,7 +197,7 @@ class EidetHistory(AbstractCapability[Any]):
         return response
 
     def _store(self, turns: Sequence[_Turn], scope: str, *, again: bool) -> None:
-        """Stores turns that the memory does not have, all or none; what was forgotten only if said again."""
+        """Stores turns that the memory lacks, all or none; forgotten ones only if said again."""
         drafts = drop_known(self.memory, [_draft(turn) for turn in turns], scope)
         self.memory.remember(drafts, scope=scope, again=again)
 

@@ -26,7 +26,7 @@ from ..core.read_options import (
     RecallAllOptions,
     RecallOptions,
     check_options,
-    read_filter,
+    combine_filter,
 )
 from ..core.recipe import Recipe
 from ..core.record import Event, Record
@@ -109,7 +109,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     def remember(
         self, what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
     ) -> Record | RememberedList:
-        """Stores a text, a message, a dict or a list of those; all of a list or none of it.
+        """Stores a text, a message, a dict or a list of those. A list is stored whole or not at all.
 
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
         importance, occurred, expires (a time, or a timedelta from now), ttl (seconds it lives after it was
@@ -134,7 +134,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         where: Filter | None = None,
         **options: Unpack[RecallOptions],
     ) -> Hits:
-        """What matters for a query, best first, each hit with its reasons; `explain` adds the trace.
+        """Finds what matters for a query, best first, with reasons. `explain` adds a trace.
 
         A dict asks for states with near values: `recall({"health": 0.8})`. `where` is a `Where` or a dict
         such as `{"data.health": {"$gt": 0.5}}`, here and in the verbs below.
@@ -159,7 +159,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         where: Filter | None = None,
         **options: Unpack[RecallAllOptions],
     ) -> AllHits:
-        """Every record on a topic, in order of time, with their `count`: "how often did I go climbing?"
+        """Finds every record on a topic, in order of time, with a `count`: "how often did I go climbing?"
 
         `complete` is False where something may be missing, and `reason` says what: records that may belong
         are in `maybe`, the likeliest first. `options` are those of `RecallAllOptions`: the parts of a filter
@@ -188,7 +188,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         known_at: Moment | None = None,
         **options: Unpack[FilterOptions],
     ) -> Context:
-        """A prompt-ready block of what matters for a query, never over `budget` tokens.
+        """Builds a prompt-ready block of what matters for a query, never over `budget` tokens.
 
         Instructions and working state, then the best hits in the order of time, and where there is room
         the `neighbours` before and after each turn, as far as `where` lets them pass. What is not
@@ -263,7 +263,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         scope: Scopes = "default",
         **options: Unpack[FilterOptions],
     ) -> int:
-        """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
+        """Counts matching records. As in `find`, quarantined ones count only if the filter asks for them."""
         return self._namespaces.reads.count(where, scope, options)
 
     def revise(
@@ -279,7 +279,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         again: bool = False,
         **changes: Any,
     ) -> Record:
-        """The next version of a record: the fields of `Draft` given replace those it has.
+        """Writes the next version of a record. The `Draft` fields given replace the present ones.
 
         With `version` or `digest` (its content hash) the record must still be that one, else Conflict.
         Without either, what somebody else changed meanwhile in other fields is kept. `clear` names fields
@@ -303,7 +303,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         key: object = None,
         **options: Unpack[FilterOptions],
     ) -> Forgotten:
-        """Deletes records by id or filter, content and history of content; how many there were.
+        """Deletes records by id or filter, with content and history. Returns how many there were.
 
         `options` are the parts of a filter that `recall` takes by name: `forget(session="s1")`. A whole
         scope goes only if it is named, with `everything=True`. One record under a legal hold refuses all.
@@ -313,7 +313,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         whole scope, what it held cannot be loaded again, but may be said again, unless `for_good=True`. With
         `for_good=False` records are deleted, no more. `receipt` says what was done; a `key` (Ed25519) signs.
         """
-        chosen = read_filter("forget", where, options)
+        chosen = combine_filter("forget", where, options)
         if for_good is False:
             return self._forgetting.delete(ids, chosen, everything, scope, by=actor(by), why=why)
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
@@ -336,7 +336,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         return self._namespaces.promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
 
     def history(self, id: str, *, scope: Scopes = "default") -> list[Event]:
-        """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
+        """Lists a record's events, oldest first: created, revised, moved, forgotten; when and by whom."""
         return self._records.history(id, scope)
 
     def scopes(self, under: str | None = None) -> dict[str, int]:
@@ -370,7 +370,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         unverified: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Reads an export into the scopes its records name; how many records.
+        """Loads an export into the scopes its records name. Returns the number of records.
 
         If one line is damaged, or could not be a record, nothing is loaded. With a `scope`, only its
         records are. Records whose id exists become its next version unless they say the same. A sealed
@@ -385,7 +385,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     watch = watch
 
     def close(self) -> None:
-        """Writes down what is pending and releases everything; closing twice is fine."""
+        """Flushes pending writes and releases everything. Closing twice is harmless."""
         self._life.close()
         if not self._parts.closed:
             with suppress(Unavailable):  # the next one to open it does it

@@ -43,7 +43,7 @@ FOREIGN: Final[dict[str, str]] = dict(_list_verbs(_OURS))
 
 
 class _ForeignVerbs:
-    """For a class with the verbs of a memory: an unknown verb of another library names the one to use."""
+    """Makes an unknown verb of another library fail with the name of ours."""
 
     if not TYPE_CHECKING:  # else type checkers would take every name for one that exists
 
@@ -52,7 +52,7 @@ class _ForeignVerbs:
 
 
 def _describe_verb(owner: str, name: str) -> str:
-    """What to say of a name that a class has not."""
+    """Words the error for a missing attribute."""
     if name in _DURABLE:
         return f"{owner!r} has no {name!r}: once a call returns, its data is durable"
     ours = FOREIGN.get(name)
@@ -62,7 +62,7 @@ def _describe_verb(owner: str, name: str) -> str:
 
 
 class Addressed(_ForeignVerbs):
-    """For a class whose objects a server may keep: given the address of one, its client is made instead.
+    """A class whose objects may live on a server: given an address, it builds the client instead.
 
     `clients` is the group of entry points that names the client. The client is a subclass, so `isinstance`
     holds. A class that somebody else makes of it names no group, and opens no server.
@@ -87,7 +87,7 @@ class KeptByServer:
 
 
 def is_remote(memory: object) -> bool:
-    """Whether a server keeps a memory."""
+    """Tells whether the memory lives on a server."""
     return isinstance(memory, KeptByServer)
 
 

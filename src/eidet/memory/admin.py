@@ -35,7 +35,7 @@ UNFINISHED: Final = "an analysis that was interrupted"
 
 
 class AdminNamespace:
-    """What those who run a memory ask of it."""
+    """The verbs for whoever operates a memory."""
 
     def __init__(self, parts: Parts, reads: ReadPath, life: Life, audit: Auditing) -> None:
         self._parts = parts
@@ -54,7 +54,7 @@ class AdminNamespace:
         return self._counts(place, now) | self._life.stats() | {"retrieval": retrieval}
 
     def health(self) -> dict[str, Any]:
-        """How the servers do that this memory stands on: stores, what waits for one, index, embedder.
+        """Reports on the servers behind this memory: stores, pending writes, index, embedder.
 
         `state` is up, degraded or down; each line tells its own, how often it failed, and its last error.
         Asks nobody, so it answers at once, and never fails.
@@ -70,7 +70,7 @@ class AdminNamespace:
         )
 
     def metrics(self, scope: str | Scope | None = None) -> dict[str, float]:
-        """How the memory does, as numbers for monitoring: `eidet.quality.metrics` says what each means.
+        """Returns figures for monitoring; `eidet.quality.metrics` explains each.
 
         A name is absent while there is nothing to tell it from. Looks at every record, and writes
         down what recalls have gathered.
@@ -95,7 +95,7 @@ class AdminNamespace:
     def changes(
         self, *, scope: str | Scope = "default", since: int | None = None, limit: int = 500
     ) -> ChangePage:
-        """One page of what `memory.watch` tells: go on with `since=page.cursor`."""
+        """Returns one page of what `memory.watch` yields; continue with `since=page.cursor`."""
         place = one(scope)
         page = read_changes(self._parts, place, check_cursor(since), check_limit(limit))
         told = [(place, change.record.id) for change in page.changes if change.record is not None]
@@ -104,7 +104,7 @@ class AdminNamespace:
         return page
 
     def check(self) -> list[str]:
-        """What is wrong with the index against the store, in words; nothing if all is well.
+        """Compares the index with the store. Returns each fault in words, nothing if there is none.
 
         Of a sealed memory, every record and its history is opened: what was changed outside is named.
         """
@@ -133,7 +133,7 @@ class AdminNamespace:
         language: str | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Makes the index anew from the store (all scopes if none is named); how many records.
+        """Rebuilds the index from the store, of one scope or of all. Returns the number of records.
 
         With `language`, the words of every text are analysed anew first.
         """
@@ -144,7 +144,7 @@ class AdminNamespace:
         return sum(self._parts.index.rebuild(path) for path in list(verbs.count_scopes(store, place)))
 
     def reembed(self, embedder: object, *, progress: Progress | None = None) -> int:
-        """Changes the embedder: makes new vectors beside the old ones, then switches at once.
+        """Switches the embedder: computes new vectors beside the old ones, then swaps them at once.
 
         Recalls go on meanwhile; an interrupted change goes on where it stopped.
         """
@@ -168,7 +168,7 @@ class AdminNamespace:
         budget: int = 1000,
         **options: Unpack[RecallOptions],
     ) -> Explained:
-        """What `recall` and `context` would answer and how that comes about; counts nothing as used.
+        """Shows what `recall` and `context` would answer, and why. Counts nothing as used.
 
         `explain(…).why_not(record)` says where any record stands in the answer, and what it lacks.
         """
@@ -217,7 +217,7 @@ class AdminNamespace:
             return {"name": place, "state": "down", "last_error": str(error)}
 
     def _retrieval(self, scope: Scope | None, now: float) -> tuple[Quality, Drift]:
-        """From the tallies that are written and those that still wait here."""
+        """Computes quality from the tallies stored and those still pending here."""
         windows, today = self._windows, day_of(now)
         first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
         self._parts.check_open()

@@ -27,7 +27,7 @@ READ_ONCE: Final = 5_000  # records of a file are kept in RAM between the check 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """What an export takes along, and how."""
+    """The options of an export."""
 
     scope: Scope | None
     plain: bool
@@ -39,7 +39,7 @@ class Leaving:
 
 
 def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
-    """Writes what is alive to a file; how many records."""
+    """Writes the live records to a file. Returns how many."""
     now = parts.clock()
     where = Where(scope=leaving.scope, alive_at=now)
     parts.flush()
@@ -96,7 +96,7 @@ class ExportFile:
     def of(
         cls, parts: Parts, guarding: Guarding, path: str | Path, scope: str | Scope | None, unverified: bool
     ) -> ExportFile:
-        """From the arguments of `load`, each checked."""
+        """Builds it from the arguments of `load`, after checking each."""
         file, place = check_path(path, "path"), one_or_all(scope)
         return cls(parts, guarding, file, place, check_flag(unverified, "unverified"))
 
@@ -113,7 +113,7 @@ class ExportFile:
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
 
     def _read_secrets(self, manifest: dict[str, Any]) -> list[bytes]:
-        """By which records of the export are found by their keys."""
+        """Returns the secrets under which the export's records find their keys."""
         from ..trust.seal.exports import open_secrets
 
         if _is_sealed(manifest):
@@ -162,7 +162,7 @@ def _is_sealed(manifest: Mapping[str, Any]) -> bool:
 
 
 def _with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
-    """The same records; `progress` is told every 500 and at the end."""
+    """Passes the records on and calls `progress` every 500 and at the end."""
     for done, record in enumerate(records, 1):
         yield record
         if progress is not None and (done % 500 == 0 or done == total):

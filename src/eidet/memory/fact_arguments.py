@@ -33,7 +33,7 @@ def part_of(entity: Named | None) -> str | None:
 
 
 def check_relation(relation: str) -> str:
-    """In the form of the catalogue: `lives in` is `lives_in`."""
+    """Normalises a relation to the catalogue's form: `lives in` becomes `lives_in`."""
     name = "_".join(clean_text(relation, "a relation").casefold().split())
     if not name or len(name) > 100 or "{" in name or "}" in name:
         raise BadInput(f"a relation is a name such as 'lives_in', not {relation!r:.80}")
@@ -41,7 +41,7 @@ def check_relation(relation: str) -> str:
 
 
 def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fact], list[Fact]]:
-    """Those that hold of an entity at a time, and those that will."""
+    """Splits facts into those that hold of an entity at a time and those that will."""
     now: list[Fact] = []
     later: list[Fact] = []
     for fact in facts:
@@ -69,7 +69,7 @@ def moments_of(
     ever: bool = False,
     is_bounded: bool = True,
 ) -> Moments:
-    """Without `as_of`, the present; of what was known then, the present of then.
+    """Resolves the times of a question. `as_of` defaults to the present, or to `known_at` if given.
 
     The budget of the question begins now. Without bounds, it only ends when nobody waits any more.
     """

@@ -140,7 +140,7 @@ class FactDecisions:
 
 
 def _details_of(record: Record) -> dict[str, Any]:
-    """What a fact shares with the record that it was read in."""
+    """Returns the details that a fact shares with its source record."""
     names = ("who", "session", "agent", "step", "occurred", "trust", "expires")
     return {name: getattr(record, name) for name in names}
 

@@ -38,7 +38,7 @@ NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
 
 
 class FactsNamespace:
-    """What the memory holds to be true. Questions are about the present unless `as_of` says otherwise.
+    """The facts of a memory. Questions are about the present unless `as_of` says otherwise.
 
     `as_of` asks what was true at a time, `known_at` what the memory knew at a time.
     """
@@ -89,7 +89,7 @@ class FactsNamespace:
         return self._require(stored.id, scope, is_bounded=False)
 
     def read(self, llm: object, ids: Sequence[str], *, scope: str | Scope = "default") -> list[Fact]:
-        """Reads records with a language model, and adds the facts that rules had not found in them.
+        """Reads records with a language model and adds the facts that the rules missed.
 
         `llm` is an LLM (or what `llm_of` takes). A fact whose words are not in the text is left out.
         Where the model fails, nothing is added, and nothing is lost.
@@ -105,7 +105,7 @@ class FactsNamespace:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[Fact]:
-        """What holds of an entity: what is said of it, then what names it."""
+        """Lists the facts that hold of an entity: first those about it, then those that name it."""
         facts = self._ask(scope, known_at).about(
             Scope.among(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
         )
@@ -152,7 +152,7 @@ class FactsNamespace:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[Neighbour]:
-        """Who and what is one fact away."""
+        """Lists the entities one fact away."""
         found = self._ask(scope, known_at).neighbours(
             Scope.among(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
         )
@@ -185,7 +185,7 @@ class FactsNamespace:
         scope: Scopes = "default",
         known_at: Moment | None = None,
     ) -> list[Fact]:
-        """All that ever held of an entity, the earliest first; of one relation, if it is named."""
+        """Lists every fact that ever held of an entity, earliest first, or those of one relation."""
         facts = self._ask(scope, known_at).timeline(
             Scope.among(scope), id_of(entity), moments_of(self._parts, None, known_at).view
         )
@@ -196,7 +196,7 @@ class FactsNamespace:
     def entities(
         self, name: str | None = None, *, kind: str | None = None, scope: Scopes = "default"
     ) -> list[Entity]:
-        """Everybody and everything that is spoken of, the most often named first.
+        """Lists the entities of a scope, most often named first.
 
         With a `name`, those that it may mean: several, where namesakes are told apart.
         """
@@ -215,7 +215,7 @@ class FactsNamespace:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> str:
-        """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
+        """Summarises what holds of an entity and what is planned; empty if nothing is known."""
         place, name, texts = Scope.among(scope), id_of(entity), list[str]()
         moments, asking = moments_of(self._parts, as_of, known_at), self._ask(scope, known_at)
         facts = asking.timeline(place, name, moments.view)
@@ -285,7 +285,7 @@ class FactsNamespace:
             self._decisions.undo(clean_text(decision, "an id"), Scope(one(scope)))
 
     def decisions(self, *, scope: Scopes = "default") -> list[Record]:
-        """What was decided about facts and entities, the oldest first."""
+        """Lists the decisions made about facts and entities, oldest first."""
         found = list_decisions(self._parts.store, Scope.among(scope), self._parts.clock())
         self._auditing.read("facts.decisions", scope, [(record.scope, record.id) for record in found])
         return found
@@ -334,7 +334,7 @@ class FactsNamespace:
         return asking.list_entities(Scope.among(scope)), note_facts(self._auditing, verb, scope, facts)
 
     def _ask(self, scope: Scopes, known_at: Moment | None = None) -> Asking:
-        """Asks what is known, or what was known at a time."""
+        """Prepares a question about what is known now, or was known at a time."""
         self._parts.check_open()
         known = None if known_at is None else moment(known_at, "known_at")
         return Asking(self._reads.graphs_known_at(Scope.among(scope), known))

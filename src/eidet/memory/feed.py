@@ -28,7 +28,7 @@ _WEBHOOK: Final = "webhook:"  # begins the names of settings of a store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of a scope. Go on after it with `watch(since=change.cursor)`.
+    """One change in a scope. Resume after it with `watch(since=change.cursor)`.
 
     `put`: a record is new, or has its next version. `gone`: the record that had this `seq` was deleted, is no
     longer shown, or its next version follows. `reset`: the cursor is too old to tell what has gone since, so
@@ -51,7 +51,7 @@ class ChangePage:
 
 
 def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> ChangePage:
-    """What changed after a cursor, as of one moment; None stands for now.
+    """Reads the changes after a cursor, as of one moment; None means from now.
 
     What went comes first, with the cursor of before; whoever stops in between is told it again, and nothing
     is missed.
@@ -77,7 +77,7 @@ def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> Cha
 
 
 def _is_shown(record: Record, now: float) -> bool:
-    """What is in quarantine or has expired is not told, as in `find`."""
+    """Tells whether a watcher may see a record: like `find`, it skips quarantined and expired ones."""
     expired = record.expires is not None and record.expires <= now
     return record.trust is not Trust.QUARANTINED and not expired
 
@@ -90,7 +90,7 @@ def check_cursor(since: int | None) -> int | None:
 
 @dataclass(slots=True)
 class _Pace:
-    """How long to go on without news."""
+    """Decides how long to wait for the next change."""
 
     wait: float | None
     heard: float
@@ -118,7 +118,7 @@ def watch(
     since: int | None = None,
     wait: float | None = None,
 ) -> Iterator[Change]:
-    """What changes in a scope from now on, or after the `cursor` of a change (0: everything), none missed.
+    """Yields the changes of a scope from now on, or after a change's `cursor` (0: all), missing none.
 
     Goes on until you leave the loop, or until nothing has changed for `wait` seconds; with 0, it ends with
     what is there. Records in quarantine are not told. After a break, a change may be told twice.

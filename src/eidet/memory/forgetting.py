@@ -60,7 +60,7 @@ class Forgetting:
         by: str | None,
         why: str | None,
     ) -> Forgotten:
-        """Deletes and no more: what was made of the records stays, and they may come back."""
+        """Only deletes: derived records stay, and the content may be stored again."""
         from ..trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)
@@ -81,7 +81,7 @@ class Forgetting:
         scope: str | Scope | None,
         for_good: bool | None,
     ) -> Wish:
-        """What is to be forgotten, in the words of the plan."""
+        """Describes what to forget, in the form that the planner takes."""
         from ..trust.erase import wish_for
 
         place = Scope.of("default" if scope is None else scope)
@@ -93,7 +93,7 @@ class Forgetting:
         return self._parts.key_ids.resolve(chosen)
 
     def clean_up(self, *, index: bool = True) -> None:
-        """Finishes cleaning after what was forgotten, where it was interrupted or had to wait."""
+        """Finishes cleaning up after an erasure that was interrupted or had to wait."""
         store = self._parts.store
         if store.writable and verbs.get_setting(store, "unclean"):
             self.erasing.finish(self._parts.clock(), index=index)
@@ -103,7 +103,7 @@ class Forgetting:
 
 
 def _select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
-    """The filter for what is to be forgotten; `Refused` where that is not said clearly."""
+    """Builds the filter of what to forget; raises `Refused` unless the request is clear."""
     if check_flag(everything, "everything"):
         if scope is None or ids is not None or where is not None:
             raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")

@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]  # done, of how many
 
 
 class KeysNamespace:
-    """What can be done with the keys of a sealed memory."""
+    """Manages the keys of a sealed memory."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -31,7 +31,7 @@ class KeysNamespace:
         key: Key | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Gives every scope (or the one named) a new key and seals its records anew; how many.
+        """Gives one scope or all a new key and seals their records again. Returns how many.
 
         With `key`, that becomes the master key instead: every scope's key is put under it, at once,
         and how many those are is told. Recalls and writes go on meanwhile, here and elsewhere.
@@ -48,7 +48,8 @@ class KeysNamespace:
         return sum(rotate(sealed, path, clock, progress) for path in paths)
 
     def shred(self, scope: str | Scope) -> int:
-        """Destroys the key of a sealed scope: nobody can ever read its records again; how many.
+        """Destroys the key of a sealed scope, so that its records are unreadable for good. Returns how
+        many.
 
         Copies of the file that were made before, and exports, have the key still. `forget` with
         everything=True clears the rows, and the scope can begin anew. Refused if a record of the scope is

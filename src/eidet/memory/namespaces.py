@@ -111,7 +111,7 @@ class Namespaces:
 
 
 class HasNamespaces:
-    """What a memory is made of and its namespaces, by name."""
+    """Gives a memory its namespaces."""
 
     _parts: Parts
     _log: AuditLog | None
@@ -119,12 +119,12 @@ class HasNamespaces:
 
     @property
     def parts(self) -> Parts:
-        """What this memory is made of: store, index, embedder, analyzer, settings, clock, audit log."""
+        """The parts of this memory: store, index, embedder, analyzer, settings, clock, audit log."""
         return self._parts
 
     @property
     def facts(self) -> FactsNamespace:
-        """What held when, and who is who: `memory.facts.about("Ann", as_of="2024-03-01")`."""
+        """Facts over time, and who is who: `memory.facts.about("Ann", as_of="2024-03-01")`."""
         return self._namespaces.facts
 
     @property
@@ -144,7 +144,7 @@ class HasNamespaces:
 
     @property
     def admin(self) -> AdminNamespace:
-        """How the memory does, and rebuilding it: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
+        """Operates the memory: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
         return self._namespaces.admin
 
     @property
@@ -153,5 +153,5 @@ class HasNamespaces:
         return self._log
 
     def __repr__(self) -> str:
-        """One short line; asks neither the store nor a server."""
+        """Shows one short line without asking store or server."""
         return f"Memory({self._parts.place}, {self._parts.embedder.name})"

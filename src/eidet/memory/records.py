@@ -29,7 +29,7 @@ TRIES = 100  # at a change that others are always faster with
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a record must be for a revision: at a version, of a content, and free to be changed."""
+    """The state a revision requires: a version, a content, and no hold."""
 
     version: int | None
     digest: str | None
@@ -45,7 +45,7 @@ class Expected:
 
 
 class Records:
-    """Reads records by id; each read is counted and, where that is asked for, noted in the audit log."""
+    """Reads records by id, counts each read and, if configured, notes it in the audit log."""
 
     def __init__(self, parts: Parts, audit: Auditing) -> None:
         self._parts = parts
@@ -71,14 +71,14 @@ class Records:
         return found
 
     def require(self, id: str, scope: str | Scope) -> Record:
-        """The record with an id; `NotFound` if there is none."""
+        """Returns the record with this id; raises `NotFound` if there is none."""
         record = self._get_stored(each_item(check_id_text, [id]), [one(scope)])[0]
         if record is None:
             raise self._parts.absence_error(f"record {id!r} in scope {one(scope)}")
         return record
 
     def history(self, id: str, scope: Scopes) -> list[Event]:
-        """What happened to a record; of one that has expired, without what it said.
+        """Lists the events of a record; those of an expired one come without content.
 
         Of several scopes, the first that knows the id answers.
         """
@@ -98,7 +98,7 @@ class Records:
         scope: str | Scope | None,
         by: str | None,
     ) -> None:
-        """Counts what somebody says of an answer or a record; what was useful counts as used."""
+        """Counts a judgement of an answer or a record. A useful record counts as used."""
         from ..recall.feedback import counts_of, find_judged, judge
 
         what, who = find_judged(about, None if scope is None else Scope.of(scope)), judge(by)
@@ -119,7 +119,7 @@ class Records:
         change: Callable[[Record, float], Record],
         version: int | None = None,
     ) -> Record:
-        """Makes a change that fits whatever the record says; repeats it if somebody else was faster.
+        """Applies a change that fits any content; retries if another writer was faster.
 
         With a `version`, the record must still be at that one, else `Conflict`.
         """
@@ -133,7 +133,7 @@ class Records:
     def revise(
         self, id: str, scope: str | Scope, expected: Expected, write: Callable[[Record], Record]
     ) -> Record:
-        """Writes the next version; again if somebody else was faster, unless one version is expected."""
+        """Writes the next version; retries if another writer was faster, unless a version is expected."""
         for _ in range(TRIES):
             old = self.require(id, scope)
             expected.check(old)
@@ -182,7 +182,7 @@ class Promotions:
     audit: Auditing
 
     def promote(self, id: str, scope: str, to: str, *, move: bool, by: str | None) -> Record:
-        """The record as it is in the scope `to`; again if somebody else changes it meanwhile."""
+        """Writes the record to the scope `to`; retries if another writer changes it meanwhile."""
         if scope == to:
             raise BadInput(f"a record is promoted into another scope, and it is in {scope} already")
         check_flag(move, "move")
@@ -229,7 +229,7 @@ class Promotions:
         return stored
 
     def _list_versions(self, record: Record, by: str | None) -> list[tuple[Record, float, str | None]]:
-        """Each version that is still told, when it was made and by whom."""
+        """Lists the versions that history still holds, with the time and author of each."""
         events = self.parts.store.history(record.scope, record.id)
         made = {event.version: (event.at, event.by) for event in events if event.what == "revised"}
         versions = list_versions([(record, events)])

@@ -14,7 +14,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..core.where import Condition, Where
-from ..recall.options import FilterOptions, read_filter
+from ..recall.options import FilterOptions, combine_filter
 from ..recall.path import ReadPath
 from ..trust.privacy.quarantine import check_approved_trust, is_waiting
 from ..trust.privacy.service import LABELLED, Guarding
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TrustNamespace:
-    """What can be done about records that may harm, values that are personal, and proof of absence."""
+    """Handles records that may do harm, personal values, and proof of absence."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class TrustNamespace:
 
     @property
     def guarding(self) -> Guarding:
-        """What texts, records, queries and filters pass on their way in and out."""
+        """The guard that texts, records, queries and filters pass on their way in and out."""
         return self._guarding
 
     def quarantine(
@@ -121,7 +121,7 @@ class TrustNamespace:
         return gone
 
     def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
-        """What waits for somebody to look at it: in quarantine or labelled, newest first."""
+        """Lists what waits for review, quarantined or labelled, newest first."""
         return self._reads.find(LABELLED, scope, limit, {})
 
     @overload
@@ -133,14 +133,14 @@ class TrustNamespace:
     @overload
     def reveal(self, about: Hits, *, key: object = ...) -> Hits: ...
     def reveal(self, about: str | Record | Hit | Hits, *, key: object = None) -> str | Record | Hit | Hits:
-        """The same with pseudonyms turned back from the vault; those it does not know stay.
+        """Replaces pseudonyms by the values in the vault; unknown ones stay.
 
         With the setting `reveal` False only whoever has the guard's key and gives it may see values.
         """
         return self._guarding.pseudonyms.reveal(about, key)
 
     def forget_value(self, value: str) -> int:
-        """Forgets the values in a text (or behind its pseudonyms) in the vault; how many there were.
+        """Removes the values in a text (or behind its pseudonyms) from the vault. Returns how many.
 
         Records keep their pseudonyms, which nobody can turn back any more.
         """
@@ -156,8 +156,8 @@ class TrustNamespace:
         for_good: bool | None = None,
         **options: Unpack[FilterOptions],
     ) -> Preview:
-        """What `forget` would delete and make anew, copies and derived records included; changes nothing."""
-        chosen = read_filter("forget", where, options)
+        """Lists what `forget` would delete and rebuild, copies and derived records too. Changes nothing."""
+        chosen = combine_filter("forget", where, options)
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.erasing.preview(wish)
 
@@ -169,7 +169,7 @@ class TrustNamespace:
         return self._forgetting.erasing.absence(what, Scope.of(scope))
 
     def verify_receipt(self, receipt: Receipt, *, key: object = None) -> bool:
-        """Whether a receipt is of this memory and says what was signed.
+        """Tells whether this memory issued the receipt and nobody changed it.
 
         One that was signed by a `key` must be signed by one that this memory has signed with.
         """

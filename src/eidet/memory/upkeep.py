@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class UpkeepNamespace:
-    """What keeps the records of a memory in order: see `docs/guides/life.md`."""
+    """Keeps the records of a memory in order: see `docs/guides/life.md`."""
 
     def __init__(
         self, parts: Parts, records: Records, life: Life, guarding: Guarding, forgetting: Forgetting
@@ -62,7 +62,7 @@ class UpkeepNamespace:
         now: Moment | None = None,
         progress: Progress | None = None,
     ) -> Maintained:
-        """Keeps memories in order: see `docs/guides/life.md`. Every scope, unless one is named.
+        """Maintains one scope or all: see `docs/guides/life.md`.
 
         `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and tells what would be
         done and why. Recalls and writes go on meanwhile; what they change is left as they made it.
@@ -90,7 +90,8 @@ class UpkeepNamespace:
         archive: Archive | str | Path | None = None,
         llm: object = None,
     ) -> UpkeepWorker:
-        """`maintain` in a thread, now and every so many seconds: `with memory.upkeep.background(): …`.
+        """Runs `maintain` in a thread, now and every `every` seconds: `with memory.upkeep.background():
+        …`.
 
         Ends with the block, with `stop()`, with `close()` or with the program. Of several processes on
         one file, one at a time does the work. `stats()` tells how it went. Of an `AsyncMemory`:
@@ -102,11 +103,11 @@ class UpkeepNamespace:
         return self._life.start(every, task)
 
     def retention(self, scope: str | Scope | None = None) -> list[Standing]:
-        """For each policy of the settings: how many records it covers, and how many are due by now."""
+        """Reports, for each retention policy, how many records it covers and how many are due."""
         return self.keeping.retention(one_or_all(scope), self._parts.clock())
 
     def end_session(self, session: str, *, scope: str | Scope = "default", llm: object = None) -> Record:
-        """Sums a session's messages up in an episode that names them; again, it tells the whole session."""
+        """Summarises a session in an episode that names its messages; again, it covers the whole session."""
         name = clean_text(session, "session")
         return self.keeping.end_session(name, one(scope), llm, self._parts.clock())
 
@@ -158,7 +159,7 @@ class UpkeepNamespace:
         return self._mark(id, scope, PINNED, False, by)
 
     def hold(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
-        """A legal hold: nobody can change or delete the record until it is released."""
+        """Places a legal hold: no one can change or delete the record until it is released."""
         return self._mark(id, scope, HOLD, True, by)
 
     def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:

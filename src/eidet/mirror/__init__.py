@@ -45,7 +45,7 @@ _OWN_MATTER: Final = frozenset(("type", "title", "scope", "session", "kind"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirrored:
-    """The result of a run, or of a `dry_run`: ids by what became of them, and files that were written."""
+    """The result of a run, or of a `dry_run`: ids by what became of them, and files written."""
 
     folder: str
     scope: str
@@ -68,7 +68,7 @@ class Mirrored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
-    """What the folder says otherwise than the last run left it; `theirs` is None for what was deleted."""
+    """A difference between the folder and the last run; `theirs` is None for a deletion."""
 
     id: str
     file: str
@@ -205,7 +205,7 @@ class _Run:
         return self._mark(dump_json(dict(row), sort_keys=True))
 
     def _mark(self, text: str) -> str:
-        """A hash that tells nobody without the store what the text was."""
+        """Hashes a text with the store's secret, so that nobody without it can guess the text."""
         return hmac.new(self._secret, text.encode(), sha256).hexdigest()[:25]
 
     # Changing the memory
@@ -286,7 +286,7 @@ class _Run:
         rows: Mapping[str, Row],
         homes: Mapping[str, str],
     ) -> str | None:
-        """The text of a file; None if no record is left, and nobody wrote a front matter of their own."""
+        """Returns the text of a file; None if no record is left and its front matter is all ours."""
         there = [id for id in ids if id in rows]
         if page is None:
             matter = _make_matter(file, rows[there[0]], self._scope)
@@ -316,7 +316,7 @@ def _choose_file(record: Record) -> str:
 
 
 def _make_matter(file: str, first: Row, scope: str) -> dict[str, Any]:
-    """The front matter of a new file of ours; `type` makes it a concept of the Open Knowledge Format."""
+    """Makes the front matter of a new file; `type` makes it a concept of the Open Knowledge Format."""
     if session := first.get("session"):
         return {"type": "Session", "title": session, "scope": scope, "session": session}
     kind = first.get("kind", "fact")

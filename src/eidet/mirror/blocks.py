@@ -62,7 +62,7 @@ class Page:
 
 
 def make_row(record: Record) -> dict[str, Any]:
-    """What a caller can say of a record; its end follows from a time to live, so it is left out then."""
+    """Returns what a caller can set of a record; leaves out an end that follows from a time to live."""
     row = make_json_row(record)
     hidden = {"scope", "eidet", *(["expires"] if "ttl" in row else [])}
     hidden |= {name for name, usual in _USUAL.items() if row.get(name) == usual}

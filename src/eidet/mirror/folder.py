@@ -79,12 +79,12 @@ class Folder:
         return [name for name in self._list_files() if name.endswith(_CONFLICT)]
 
     def stat_notes(self) -> tuple[tuple[str, int, int], ...]:
-        """Times and sizes of the files: other ones when somebody has changed a file."""
+        """Returns times and sizes of the files, which differ once a file is changed."""
         stats = [(name, (self.path / name).stat()) for name in self.list_notes()]
         return tuple((name, found.st_mtime_ns, found.st_size) for name, found in stats)
 
     def read_pages(self) -> dict[str, Page]:
-        """Every file; `BadInput` names file and line where one cannot be read, or an id stands twice."""
+        """Reads every file; raises `BadInput` with file and line for a bad file or a repeated id."""
         pages = {file: parse_page(self._read(file), file) for file in self.list_notes()}
         places: dict[str, str] = {}
         for block in (block for page in pages.values() for block in page.blocks if block.id is not None):

@@ -47,7 +47,8 @@ _asking = BackgroundLoop(
 def adapt_embedder(
     thing: Any, *, name: str | None = None, width: int | None = None, batch: bool | None = None
 ) -> CalledEmbedder:
-    """An embedder around a callable, or an object with `embed`, `embed_documents`, `encode` or `encode_*`.
+    """Wraps a callable, or an object with `embed`, `embed_documents`, `encode` or `encode_*`, as an
+    embedder.
 
     `batch` says whether it takes a list of texts (True) or one text (False), `width` how long its
     rows are; what is not given is found out by one or two short calls before the first answer. Where
@@ -110,7 +111,7 @@ class CalledEmbedder:
 
     @property
     def knows_width(self) -> bool:
-        """Whether `width` answers without a call. Embedding a text tells it, too."""
+        """Tells whether `width` answers without a call. Embedding a text reveals it, too."""
         return self._width is not None
 
     @property
@@ -225,7 +226,7 @@ class _CalledReranker:
 
 
 class _CalledLLM:
-    """A callable as an LLM. What it has not answered after `timeout` seconds is no longer waited for.
+    """Wraps a callable as an LLM. It stops waiting for an answer after `timeout` seconds.
 
     A coroutine is cancelled then, and runs on a loop of its own thread. A plain function cannot be
     stopped: it ends by itself on its thread. A callable that failed five times running is left alone for
@@ -308,13 +309,13 @@ def find_qualified_name(thing: Any) -> str:
 
 
 def is_async(function: Any) -> bool:
-    """Whether calling it gives a coroutine; an instance may have an asynchronous `__call__`."""
+    """Tells whether calling it gives a coroutine; an instance may have an asynchronous `__call__`."""
     call = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def _find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[..., Any]:
-    """The first of these methods that the thing has, or the thing itself if it can be called."""
+    """Returns the first of these methods that exists, or the object itself if it is callable."""
     for function in (*(getattr(thing, name, None) for name in methods), thing):
         if callable(function):
             return function  # type: ignore[no-any-return]
@@ -322,13 +323,13 @@ def _find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[
 
 
 def _find_name(thing: Any) -> str:
-    """The `name` of the thing, or the qualified name of its function or class."""
+    """Returns the object's `name`, or the qualified name of its function or class."""
     name = getattr(thing, "name", None)
     return name if isinstance(name, str) and name else find_qualified_name(thing)
 
 
 def _find_model_name(thing: Any) -> str:
-    """With the model of an object that has one: two models of one class give different vectors."""
+    """Returns the name with the object's model, because two models of one class give different vectors."""
     name = _find_name(thing)
     if name != find_qualified_name(thing) or hasattr(thing, "__qualname__"):
         return name

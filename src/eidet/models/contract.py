@@ -89,7 +89,7 @@ class _PerTextContract:
 
 
 class EmbedderContract(_PerTextContract):
-    """Every embedder passes these; `make` gives a new one, of the same name, each time it is called."""
+    """The laws that every embedder passes; `make` returns a new one of the same name at each call."""
 
     def make(self) -> Embedder:
         raise NotImplementedError
@@ -131,7 +131,7 @@ class EmbedderContract(_PerTextContract):
 
 
 class RerankerContract(_PerTextContract):
-    """Every reranker passes these; `make` gives a new one, of the same name, each time it is called."""
+    """The laws that every reranker passes; `make` returns a new one of the same name at each call."""
 
     def make(self) -> Reranker:
         raise NotImplementedError
@@ -158,7 +158,7 @@ class RerankerContract(_PerTextContract):
 
 
 class LLMContract:
-    """Every LLM passes these. `make` gives one that answers any prompt, and a schema by what fits it."""
+    """The laws that every LLM passes. `make` returns one that answers any prompt and any schema."""
 
     def make(self) -> LLM:
         raise NotImplementedError

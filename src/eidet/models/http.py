@@ -52,7 +52,7 @@ class _HttpModel:
         return f"<{type(self).__name__.removeprefix('Http')} {self.name}>"
 
     def health(self) -> dict[str, Any]:
-        """How the line to the service does."""
+        """Reports on the connection to the service."""
         return self._http.retrier.health().as_dict()
 
     def _post_in_batches(
@@ -107,7 +107,7 @@ class HttpEmbedder(_HttpModel):
 
     @classmethod
     def from_env(cls, model: str = "text-embedding-3-small") -> HttpEmbedder:
-        """With the key and address of OPENAI_API_KEY and OPENAI_BASE_URL; `model@256` asks for a width."""
+        """Takes key and address from OPENAI_API_KEY and OPENAI_BASE_URL; `model@256` asks for a width."""
         url, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
         if not url and not key:
             raise Misconfigured(
@@ -180,7 +180,7 @@ class HttpReranker(_HttpModel):
         timeout: float = 30.0,
         environment: Mapping[str, str] = os.environ,
     ) -> HttpReranker:
-        """From `http:MODEL@URL`, `http:URL` or a plain URL; a known provider's key is looked up for it."""
+        """Parses `http:MODEL@URL`, `http:URL` or a plain URL; finds the key of a known provider."""
         model, url = "", spec
         if not spec.startswith(("http://", "https://")):
             model, _, url = spec.removeprefix("http:").rpartition("@")
@@ -247,7 +247,7 @@ def _find_key(url: str, environment: Mapping[str, str]) -> str | None:
 
 
 class HttpLLM(_HttpModel):
-    """One model that speaks chat completions: of OpenAI, Ollama, vLLM, LM Studio and many others.
+    """A model behind chat completions: OpenAI, Ollama, vLLM, LM Studio and many others.
 
     `timeout` bounds an `ask` with all its tries. An endpoint that refuses a setting it does not know
     (a temperature, a response format) is asked again without, and from then on.
@@ -349,7 +349,7 @@ def _make_chat_body(request: Request, model: str, without: frozenset[str]) -> di
 
 
 def _find_culprit(request: Request, refused: BadInput, without: frozenset[str]) -> str:
-    """What to leave out next; the schema is suspected last, named or not. Nothing left: the refusal."""
+    """Returns the field to leave out next, the schema last; raises the refusal if nothing is left."""
     words = str(refused).lower()
     sent = {_TEMPERATURE: request.temperature is not None, _LIMIT: True}
     suspects = [part for part, was_sent in sent.items() if was_sent and part in words]

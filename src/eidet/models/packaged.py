@@ -37,7 +37,7 @@ class PackagedFile:
         return content
 
     def folder(self) -> Path:
-        """Where the package is. It is not imported: only its data is wanted."""
+        """Returns the package's folder without importing it: only its data is wanted."""
         spec = find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
             raise self.absent()

@@ -22,7 +22,7 @@ V = TypeVar("V")
 
 
 class Threads(Generic[C]):
-    """Opens something in a thread when it is first used, and makes calls in threads where they may wait.
+    """Opens an object in a thread on first use, and runs calls in threads where they may wait.
 
     `waits` says of what is open whether a call of it may wait: for a disk, say, or for a server.
     """
@@ -38,11 +38,11 @@ class Threads(Generic[C]):
         raise Misconfigured("an open memory cannot be pickled: open it anew where it is needed")
 
     def hop_always(self) -> None:
-        """Makes every call in a thread from now on: for loops whose other tasks may not wait at all."""
+        """Runs every call in a thread from now on, for loops whose other tasks may not wait at all."""
         self._waits = lambda _opened: True
 
     def core(self) -> C:
-        """Returns the open object; opens it in this thread if nobody has yet."""
+        """Returns the open object; opens it in this thread if it is not open yet."""
         with self._lock:
             if self._opened is None:
                 if self._closed:
@@ -51,7 +51,7 @@ class Threads(Generic[C]):
             return self._opened
 
     async def open(self) -> C:
-        """Returns the open object; opens it in a thread if nobody has yet."""
+        """Returns the open object; opens it in a thread if it is not open yet."""
         if self._opened is None and not self._closed:
             return await self._hop(self.core)
         return self.core()
@@ -81,7 +81,7 @@ class Threads(Generic[C]):
         return cast("U", await verb(Hopping(self, self.core, finish), *args, **kwargs))
 
     async def close(self, close: Callable[[C], None]) -> None:
-        """Closes what is open, and ends the threads."""
+        """Closes the object and ends the threads."""
         opened = self._opened
         if opened is not None:
             await self.run(lambda: close(opened))
@@ -90,7 +90,7 @@ class Threads(Generic[C]):
 
 
 class Hopping(Generic[V]):
-    """Base of classes whose methods run in threads. `core` gives the object that has them.
+    """Base of classes whose methods run in threads. `core` returns the object that has them.
 
     `finish` is one more step in the thread that made an answer.
     """
@@ -142,7 +142,7 @@ def taking(
 
 
 class BackgroundLoop:
-    """One event loop in a daemon thread, started when first needed, and anew after a fork."""
+    """An event loop in a daemon thread, started on first use and again after a fork."""
 
     _lock: threading.Lock
     _loop: asyncio.AbstractEventLoop | None

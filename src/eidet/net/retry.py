@@ -139,7 +139,7 @@ class Retrier:
         return "unsure" if self._health.failed_in_a_row else "up"
 
     def _enter(self) -> None:
-        """While the server is down, lets one caller at a time through, and only after its rest."""
+        """While the server is down, lets one caller at a time through, and only after a pause."""
         with self._lock:
             self._health.calls += 1
             if not self._opens:

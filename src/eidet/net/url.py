@@ -116,7 +116,7 @@ class Url:
         return tuple(_parse_host(text, port, hint) for text in self.hosts.split(","))
 
     def parse_login(self) -> tuple[str | None, str | None]:
-        """User and password; None for what is not named."""
+        """Returns user and password; None for each that is absent."""
         user, _, password = self.login.partition(":")
         return unquote(user) or None, unquote(password) or None
 
@@ -143,7 +143,7 @@ def _parse_host(text: str, port: int, hint: str) -> tuple[str, int]:
 
 
 def is_server(place: object) -> TypeGuard[str]:
-    """Whether a place is the address of a server that keeps a memory, and not a store."""
+    """Tells whether a place is the address of a memory server rather than a store."""
     return isinstance(place, str) and place.lower().startswith(("http://", "https://"))
 
 

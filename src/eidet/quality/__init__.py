@@ -26,7 +26,7 @@ TIMES: Final = tuple(f"t{at:02}" for at in range(_TIME_BINS))
 
 
 class Tally(NamedTuple):
-    """Counts of one scope, one UTC day and one thing; rows of the same three add up, name by name.
+    """Counts of one scope, one UTC day and one subject; rows of the same three add up, name by name.
 
     `what` is recall (a query), list (a filter alone), context, forget, or feedback, which may be
     followed by `/` and the name of whoever judged.
@@ -54,7 +54,7 @@ class Survey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """Which days are looked at, and how much it takes to say something of them."""
+    """The days to look at, and how much data a statement needs."""
 
     days: int = 28  # of rates and growth, up to today
     recent_days: int = 7  # drift: these …
@@ -79,7 +79,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How retrieval did. None where there is nothing to tell it from."""
+    """How retrieval did. None where there is no data."""
 
     recalls: int = 0
     hit_ratio: Rate | None = None  # recalls with at least one hit
@@ -124,7 +124,7 @@ def time_name(seconds: float) -> str:
 
 
 def quality_of(rows: Iterable[Tally]) -> Quality:
-    """What rows of any scopes and days say together."""
+    """Computes the quality of rows of any scopes and days."""
     counts, judges = _sum_counts(rows)
     asked, context = counts["recall"], counts["context"]
     recalls, judged = asked["recalls"], sum(judges.values(), Counter[str]())
@@ -153,7 +153,7 @@ def quality_of(rows: Iterable[Tally]) -> Quality:
 
 
 def judgements(counts: Mapping[str, int], *things: str) -> Rate | None:
-    """The share of judgements of these things that said useful."""
+    """Returns the share of judgements that said useful."""
     useful = sum(counts.get(f"useful_{thing}", 0) for thing in things)
     return rate(useful, useful + sum(counts.get(f"useless_{thing}", 0) for thing in things))
 
@@ -171,7 +171,7 @@ def rate(part: int, of: int) -> Rate | None:
 
 
 def _quantile(counts: list[int], share: float) -> float | None:
-    """Where in a histogram a share of it lies below, in bins: 3.5 is the middle of the fourth."""
+    """Returns the bin below which a share of a histogram lies: 3.5 is the middle of the fourth."""
     wanted, below = share * sum(counts), 0
     for at, count in enumerate(counts):
         if count and below + count >= wanted:
@@ -183,7 +183,7 @@ def _quantile(counts: list[int], share: float) -> float | None:
 def _sum_counts(
     rows: Iterable[Tally],
 ) -> tuple[defaultdict[str, Counter[str]], defaultdict[str, Counter[str]]]:
-    """Counts by what they are of, and those of feedback by who gave it ("" where nobody was named)."""
+    """Sums counts by subject, and those of feedback by judge ("" for nobody named)."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:

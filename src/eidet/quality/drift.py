@@ -16,7 +16,7 @@ _STANDARD: Final = Windows()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """One thing that was compared. `before` and `after` are means of top scores, or rates.
+    """One comparison. `before` and `after` are means of top scores, or rates.
 
     `statistic` is the Kolmogorov-Smirnov distance, or z; `effect` the distance, or the difference
     of the rates; `p_value` is corrected for everything that was compared.
@@ -50,7 +50,7 @@ class Drift:
 
     @property
     def statistic(self) -> float | None:
-        """Of the comparison with the smallest p-value."""
+        """Returns the statistic of the comparison with the smallest p-value."""
         return None if self._strongest is None else self._strongest.statistic
 
     @property

@@ -44,7 +44,7 @@ MEANINGS: Final = {
 def metrics_of(
     quality: Quality, drift: Drift, survey: Survey, *, size: int, stored: int, now: float, windows: Windows
 ) -> dict[str, float]:
-    """Every number there is data for, by name, in the order of MEANINGS.
+    """Returns every number with data, by name, in the order of MEANINGS.
 
     `size` is of the whole store and `stored` how many records share it, whatever the scope is.
     """

@@ -28,7 +28,7 @@ from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.flags import list_names
 from .asked_moment import FIRST, LAST, NOW
-from .asked_session import read_sessions
+from .asked_session import parse_asked_sessions
 from .asked_time import keep_time
 from .fuse import Ranked, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
@@ -57,7 +57,7 @@ __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What was understood of a question, and every candidate with its signals, before any record is read."""
+    """What a question was taken to mean, and every candidate with its signals, before records are read."""
 
     asked: Understood
     terms: tuple[str, ...]
@@ -80,7 +80,7 @@ class Recall:
 
     @classmethod
     def of(cls, parts: Parts) -> Recall:
-        """For an open memory, whose names are checked first."""
+        """Builds the read path of an open memory, after checking its names."""
         graphs = parts.graphs if parts.settings.facts else None
         return cls(
             parts.store,
@@ -167,7 +167,7 @@ class Recall:
         return hits
 
     def rank(self, query: Query) -> Ranking | None:
-        """All candidates of a question, of which `answer` shows the best; None where nothing is asked for."""
+        """Ranks all candidates, of which `answer` shows the best; None if nothing is asked for."""
         if query.vector is None and not _WORD.search(query.text):
             return None
         head = self.store.head()
@@ -186,7 +186,7 @@ class Recall:
         return search_states(self, query, probe)
 
     def _weigh(self, query: Query, found: Candidates, asked: Understood, terms: tuple[str, ...]) -> Signals:
-        """What speaks for each candidate."""
+        """Computes the signals of each candidate."""
         zone, recipe = zone_of(query, asked), recipe_for(query)
         signals = signals_of(found, asked, recipe, query.asked, zone, len(terms))
         signals = keep_time(signals, found, asked, query.asked, zone)
@@ -201,12 +201,14 @@ class Recall:
         return Hits([], trace if query.explain else None, query.scope.path)
 
     def understand(self, query: Query, head: Head | None = None) -> Understood:
-        """What the query means; what the caller said stands in place of what its words say."""
+        """Parses the query. What the caller gave explicitly replaces what its words say."""
         if not query.understand or not query.words.strip():
             return Understood(text=query.words, dense=query.words)
         voices = self.index.voices(query.scope, head)
         language, session = self.analyzer.language, None
-        if "session" not in query.given and (counted := read_sessions(query.words[:LONGEST], language)):
+        if "session" not in query.given and (
+            counted := parse_asked_sessions(query.words[:LONGEST], language)
+        ):
             session = find_sessions(self, query, counted)
         asked = understand_query(query.words, local(query.asked), voices, language, session)
         if not query.given:
@@ -272,7 +274,7 @@ class Recall:
         )
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
-        """The terms of the one who is asked about, and of each further name."""
+        """Returns the terms of the person asked about, then those of each further name."""
         ways = (way for one in asked.identifiers for way in one.ways)
         names = (*asked.names[:1], *ways)
         return tuple(tuple(map(term_id, self.analyzer.terms(name))) for name in names)
@@ -305,7 +307,7 @@ class Recall:
         return [records[int(found.seq[row])] for row in ranked.rows]
 
     def read(self, scope: str, seqs: list[int]) -> list[Record | None]:
-        """One answer per seq; None where it is gone or, as long as others can be read, damaged."""
+        """Reads one record per seq; None where it is gone or, if others can be read, damaged."""
         try:
             return self.store.read(scope, seqs)
         except Corrupt:
@@ -341,7 +343,7 @@ class Recall:
         return hits
 
     def _list_hits(self, query: Query, clock: StageClock) -> Hits:
-        """Without words or a vector, the filter alone says what is meant; a column gives the order."""
+        """Lists records by filter alone, ordered by a column, for a query without words and vector."""
         records = self.list_records(
             query.where, query.scope, now=query.now, order=query.order, limit=query.limit
         )

@@ -37,7 +37,7 @@ def narrow_to(graphs: Graphs | None, scope: Scope, as_of: float, view: View) -> 
 
 
 def _list_told_later(graphs: Graphs, graph: ScopeGraph, as_of: float, view: View) -> list[str]:
-    """The ids of records that were told after a time and state what held then."""
+    """Lists the ids of records written after a time that state what held at that time."""
     seqs: list[int] = []
     for seq, source in graph.index.sources.items():
         if source.occurred > as_of and _holds(graph, seq, as_of, view):
@@ -46,13 +46,13 @@ def _list_told_later(graphs: Graphs, graph: ScopeGraph, as_of: float, view: View
 
 
 def _holds(graph: ScopeGraph, seq: int, as_of: float, view: View) -> bool:
-    """Whether a record states something that held at a time; stating nothing counts as holding."""
+    """Tells whether a record states what held at a time; one that states nothing counts, too."""
     intervals = graph.find_intervals(seq, view)
     return not intervals or any(interval.holds_at(as_of) for interval in intervals)
 
 
 def keep_held(graphs: Graphs | None, records: Sequence[Record], as_of: float, view: View) -> list[Record]:
-    """The records whose facts held at a time, or that state none."""
+    """Keeps the records whose facts held at a time, and those that state none."""
     if graphs is None:
         return list(records)
     by_scope: dict[str, list[int]] = {}
@@ -70,7 +70,7 @@ def _list_ended(graph: ScopeGraph, seqs: Sequence[int], as_of: float, view: View
 
 
 class Page(NamedTuple):
-    """Which part of a list is asked for."""
+    """The part of a list that the caller wants."""
 
     order: str
     limit: int
@@ -79,7 +79,7 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What answers, and for which time: what was true `as_of` then, what `recall` knew at `now`, or both."""
+    """Answers for a time: what was true `as_of` then, what `recall` knew at `now`, or both."""
 
     recall: Recall
     scope: Scope
@@ -103,7 +103,7 @@ class Source:
         return where & narrow_to(self.recall.graphs, self.scope, self.as_of, self._view)
 
     def answer(self, asked: Query) -> Hits:
-        """The hits whose facts held then. Counts nothing."""
+        """Returns the hits whose facts held then. Counts nothing as used."""
         if self.as_of is None:
             return self.recall.answer(asked)
         hits = self.recall.answer(replace(asked, limit=2 * asked.limit))
@@ -112,7 +112,7 @@ class Source:
         return Hits([hit for hit in hits if hit.record.seq in kept][: asked.limit], hits.trace, hits.scope)
 
     def list_page(self, where: Where, page: Page) -> list[Record]:
-        """One page of the records that held then; looks at more until there are enough."""
+        """Returns one page of the records that held then; reads on until the page is full."""
         if self.as_of is None:
             return self._list(where, page)
         chosen = self.narrow(where)

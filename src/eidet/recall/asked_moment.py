@@ -59,7 +59,7 @@ _PLANNED: Final = WordedPattern(
 
 
 def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
-    """Whether a question asks for what is to come, of a time that is not over: never for the past."""
+    """Tells whether a question asks only for what is still to come."""
     if not looks_ahead(text):
         return False
     if _COMING.search(text):
@@ -69,19 +69,19 @@ def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
 
 
 def looks_ahead(text: str) -> bool:
-    """Whether a question is about what is to come."""
+    """Tells whether a question is about the future."""
     if _AHEAD.search(text) is None and _DOES.match(text) is None:
         return False
     return _PAST.search(text) is None
 
 
 def asks_what_held(text: str) -> bool:
-    """Whether a question is about how things were, not about what somebody did."""
+    """Tells whether a question is about how things were, rather than what somebody did."""
     return _HELD.search(text) is not None and _DID.search(text) is None
 
 
-def read_moment(text: str, dates: Sequence[Dated]) -> str:
-    """Which statement is asked for where several tell of the same thing."""
+def detect_moment(text: str, dates: Sequence[Dated]) -> str:
+    """Detects which of several statements is asked for: the first, the last or the present one."""
     for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
         text = text[:start] + text[end:]
     chooses = _CHOICE.search(text)

@@ -19,7 +19,7 @@ MOST: Final = 1_000_000  # a higher number counts nothing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSessions:
-    """Where a question names sessions, and which: from the first (1) or from the last one (-1) on.
+    """The sessions a question names, counted from the first (1) or the last (-1), and where.
 
     `label` is what follows the word for a session: it may be a name as well as a number.
     """
@@ -48,7 +48,7 @@ class MeantSessions:
     total: int
 
     def describe(self) -> str:
-        """In words, for the explanation."""
+        """Describes the sessions for the explanation."""
         if not self.meant:
             return f"asks for a session that is not there: there are {self.total:,}"
         numbers = ", ".join(str(one.number) for one in self.meant)
@@ -85,7 +85,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 @lru_cache(maxsize=4)  # a recall asks twice
-def read_sessions(text: str, language: str) -> AskedSessions | None:
+def parse_asked_sessions(text: str, language: str) -> AskedSessions | None:
     """The sessions that a question counts or names; None for most questions."""
     low = fold_text(text)
     for code in list_languages(language):

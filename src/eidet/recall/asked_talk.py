@@ -24,7 +24,7 @@ _BEFORE_LAST = re.compile(r"\bbefore last\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedTalk:
-    """Which talk is meant: those of these sessions, or of these days, or else the last one."""
+    """The conversation asked for: that of some sessions, of some days, or else the last."""
 
     session: MeantSessions | None = None
     dates: tuple[Dated, ...] = ()
@@ -33,7 +33,7 @@ class AskedTalk:
     ever: bool = False  # in whatever talk
 
 
-def read_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
+def parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
     """The talk that a question asks for; None if it asks for anything else."""
     if len(asked.text) > LONGEST or len(asked.names) > 1 or asked.only_time or asked.expects & NUMBERED:
         return None
@@ -58,7 +58,7 @@ def _without(text: str, dates: Sequence[Dated]) -> str:
 
 
 def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:
-    """Of a question that has no other words than these."""
+    """Parses a question that consists only of such words."""
     talked, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
     speaker = asked.speaker if asked.names or not together else None
     if asked.session and not asked.dates:

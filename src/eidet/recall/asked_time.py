@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 def keep_time(signals: Signals, found: Candidates, asked: Understood, now: float, zone: float) -> Signals:
-    """Bars what is of another time, where nothing but a time is asked for, or what is to come."""
+    """Excludes records of another time, if the question asks only for a time or for what is to come."""
     if asked.upcoming:
         return replace(signals, meant=_find_upcoming(found, asked, now, zone))
     if asked.only_time and asked.dates:
@@ -30,7 +30,7 @@ def keep_time(signals: Signals, found: Candidates, asked: Understood, now: float
 
 
 def _find_dated(found: Candidates, dates: tuple[Dated, ...], zone: float) -> Mask:
-    """What happened in one of the times, or speaks of it."""
+    """Marks records that happened in one of the times or mention it."""
     day, meant = _read_day(found, zone), np.zeros(len(found), np.bool_)
     for one in dates:
         for first, last, _ in list_years(one, day):
@@ -40,15 +40,14 @@ def _find_dated(found: Candidates, dates: tuple[Dated, ...], zone: float) -> Mas
 
 
 def _find_repeated(found: Candidates) -> Mask:
-    """What tells a time that is no day ("every Tuesday"), in a word of the question."""
+    """Marks records that mention a repeated time ("every Tuesday") in a word of the question."""
     dated = _speaks_of(found, 1, _NEVER)
     repeated: Mask = ((found.traits.flags & TIMED) > 0) & ~dated & (found.words > 0)
     return repeated
 
 
 def _find_upcoming(found: Candidates, asked: Understood, now: float, zone: float) -> Mask:
-    """What speaks of a day to come within the times asked for, or is dated so; without such a time, what
-    does not speak of past days alone."""
+    """Marks records about a coming day within the times asked for; without times, all but past ones."""
     today = int((now + zone) // DAY) + UNIX
     ahead = found.traits.occurred > now
     windows = [(max(one.first, today), one.last) for one in asked.dates if one.last >= today]
@@ -71,7 +70,7 @@ def _read_day(found: Candidates, zone: float) -> NDArray[np.float64]:
 
 
 def _speaks_of(found: Candidates, first: int, last: int) -> Mask:
-    """Whether each record's text speaks of a time that has a day in common with this one."""
+    """Marks records whose text mentions a day within this span."""
     days, speaks = found.traits.days, np.zeros(len(found), np.bool_)
     if len(days):
         speaks[days[(days[:, 1] <= last) & (days[:, 2] >= first)][:, 0]] = True

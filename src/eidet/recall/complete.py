@@ -41,7 +41,7 @@ _WANTS_ALL: Final = re.compile(
 
 
 def asks_for_all(question: str) -> bool:
-    """Whether a question wants every record on its topic: how many, how often, all, every time, when last."""
+    """Tells whether a question wants every record on its topic: how many, how often, all, when last."""
     return _WANTS_ALL.search(question) is not None
 
 

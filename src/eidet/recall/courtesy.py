@@ -45,7 +45,7 @@ _AT_ENDS: Final = 160  # characters at each end in which courtesies are looked f
 
 
 def drop_courtesies(text: str) -> str:
-    """A query without greetings, thanks and "could you tell me"; as it is where hardly a word is left."""
+    """Removes greetings, thanks and "could you tell me" from a query, unless hardly a word would be left."""
     left = _drop_after(_drop_before(text))
     return left if _WORDS.search(left) else text
 

@@ -52,7 +52,7 @@ def _top(values: Floats, count: int) -> NDArray[np.intp]:
 
 
 class Pool:
-    """The candidates that are ranked for one question, and what the index measured of them.
+    """The candidates to rank for one question, and what the index measured of them.
 
     near, counted, covered   the cosine; BM25 by what all words weigh; the share of the question they cover
     told, length             the share of its own words that the question has; how many it has
@@ -122,7 +122,7 @@ class Pool:
 
 @lru_cache(maxsize=256)
 def _list_marks(expects: int) -> Floats:
-    """For each combination of flags, of which there are 256: what a record is, has, and has as expected."""
+    """Tabulates, for each of the 256 combinations of flags, what a record is, has, and has as expected."""
     flags = np.arange(256)
     has = [(flags & which) > 0 for which in (QUESTION, NAMED, TIMED, NUMBERED)]
     wanted = ((TIMED, TIMED), (NUMBERED, NUMBERED), (NAMED, NAMED | ACTOR), (ACTOR, NAMED | ACTOR))
@@ -146,7 +146,7 @@ def _rank(values: Floats) -> Floats:
 
 
 class Feature(NamedTuple):
-    """A column of the table. `signal` is what a reason tells it as."""
+    """A column of the feature table. `signal` names it in reasons."""
 
     name: str
     signal: str
@@ -207,7 +207,7 @@ _COMPUTES: Final = tuple(feature.compute for feature in TABLE)
 
 
 def compute_features(pool: Pool) -> Floats:
-    """One row for each candidate, one column for each feature."""
+    """Computes one row per candidate and one column per feature."""
     columns = np.empty((len(TABLE), len(pool.rows)))
     for at, compute in enumerate(_COMPUTES):
         columns[at] = compute(pool)

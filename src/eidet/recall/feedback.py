@@ -24,7 +24,7 @@ class Judgement:
 
 
 def find_judged(about: object, scope: Scope | None) -> Judgement:
-    """What is meant, and that it belongs to the scope, if one was named."""
+    """Resolves what the feedback is about, and checks that it belongs to the scope, if one was named."""
     if isinstance(about, Hit):
         return _hit(about.record, scope)
     if isinstance(about, Hits | Trace | Context):
@@ -44,7 +44,7 @@ def counts_of(what: Judgement, useful: bool) -> dict[str, int]:
 
 
 def judge(by: str | None) -> str:
-    """What the tally is of: feedback, or feedback of somebody."""
+    """Names the tally that counts the feedback, by judge if one is named."""
     if by is None:
         return "feedback"
     name = clean_text(by, "by")

@@ -37,9 +37,9 @@ class Ranked:
     columns: dict[str, SignalColumn] = field(default_factory=dict)  # of all hits, once one is asked about
 
     def signals(self, at: int) -> tuple[Signal, ...]:
-        """What made the score of the hit at a place, largest share first; what gave nothing is left out."""
+        """Lists the signals behind the score at a place, largest share first, without empty ones."""
         if not self.columns:
-            self.columns.update(self._read_columns())
+            self.columns.update(self._compute_columns())
         parts = {name: column.shares[at] for name, column in self.columns.items()}
         arms = [name for name in RANKED if name in parts]
         if arms and "context" in parts and self.alone[self.rows[at]]:  # it has no other context than itself
@@ -64,8 +64,8 @@ class Ranked:
         total = sum(added.values())
         return {name: most / total for name, most in added.items() if most}
 
-    def _read_columns(self) -> dict[str, SignalColumn]:
-        """What each signal gave each hit: one look at the arrays for all of them."""
+    def _compute_columns(self) -> dict[str, SignalColumn]:
+        """Reads each signal's values for all hits from the arrays at once."""
         columns = {}
         for name, shares in self.shares().items():
             values = self.values.get(name, shares)
@@ -82,7 +82,7 @@ _share_of: Final = attrgetter("share")
 
 @dataclass(frozen=True, slots=True)
 class SignalColumn:
-    """One signal of all hits: its values, what they add to the sum, and their places among all candidates."""
+    """One signal over all hits: its values, what they add, and their ranks among all candidates."""
 
     values: list[float]
     shares: list[float]
@@ -98,7 +98,7 @@ class SignalColumn:
 def settle(
     ranked: Ranked, found: Candidates, signals: Signals, recipe: Recipe, unit: str = "record"
 ) -> Ranked:
-    """Without any hit where even the best is no answer; else with what each arm found nearest."""
+    """Drops all hits if even the best is no answer; else adds what each arm found nearest."""
     rows, scores = ranked.rows, ranked.scores
     least = recipe.nothing
     if signals.terms and not _shares_anything(rows, found, signals):
@@ -131,7 +131,7 @@ def _count_phrases(text: str, phrases: tuple[str, ...]) -> int:
 
 
 def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> list[Hit]:
-    """Ranked again: who says what was quoted moves up."""
+    """Ranks again: hits that contain a quoted phrase move up."""
     weight = recipe.asked / (1 + recipe.asked)
     counts = [_count_phrases(hit.text, phrases) for hit in hits]
     if not weight or not any(counts):

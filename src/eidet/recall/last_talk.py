@@ -19,7 +19,7 @@ from ..core.validate import EARLIEST, LATEST, local
 from ..core.where import Where
 from ..store.traits import missing_of
 from .asked_session import MeantSessions
-from .asked_talk import AskedTalk, read_asked_talk
+from .asked_talk import AskedTalk, parse_asked_talk
 from .query_rules import zone_of
 from .session_order import UNDER_WAY
 from .signals import DAY, UNIX
@@ -48,10 +48,10 @@ class FoundTalk:
 
 
 def find_asked_talk(recall: Recall, query: Query, asked: Understood) -> AskedTalk | None:
-    """The talk that a question asks for, where nothing but its words says what is meant."""
+    """Finds the conversation that a question asks for, if nothing but its words narrows the search."""
     if not query.understand or query.vector is not None or query.state is not None or query.unit != "record":
         return None
-    return read_asked_talk(asked, recall.analyzer.language)
+    return parse_asked_talk(asked, recall.analyzer.language)
 
 
 def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
@@ -107,7 +107,7 @@ class _TalkFinder:
         return self._find_last(meant & Where(until=self._query.asked))
 
     def _find_counted(self, meant: Where, session: MeantSessions) -> FoundTalk:
-        """Of the sessions that were counted: nothing, if there are not so many."""
+        """Finds sessions by number; nothing if there are not that many."""
         named = [Where(session=one.session, scope=Scope(one.scope)) for one in session.meant]
         records = self._list(meant & Where(some=named)) if named else []
         total = f"{session.total:,}"
@@ -117,14 +117,14 @@ class _TalkFinder:
         return FoundTalk(records, COUNTED, numbers)
 
     def _narrow_to_speaker(self, meant: Where) -> Where:
-        """To the turns of whom the question names, if there are any."""
+        """Narrows to the turns of the speaker named, if there are any."""
         if self._wanted.speaker is None:
             return meant
         own = meant & Where(who=self._wanted.speaker)
         return own if self._list(own, most=1) else meant
 
     def _choose_kinds(self) -> Where:
-        """What was said; where nothing was, whatever was stored, but for what upkeep made of it."""
+        """Selects messages; if there are none, anything stored except what upkeep derived."""
         if "kind" in self._query.given or self._wanted.of_every_kind:
             return Where()
         return _SAID if self._list(_SAID, most=1) else ~_MADE_OF_OTHERS
@@ -151,14 +151,14 @@ class _TalkFinder:
         return FoundTalk(self._list_talk_of(earlier[0], before), LAST)
 
     def _before(self, running: Record, meant: Where) -> Where:
-        """What is not of the talk that is under way, to which this record belongs."""
+        """Excludes the conversation under way, to which this record belongs."""
         if running.session is not None:
             return ~Where(session=running.session, scope=Scope(running.scope))
         first = self._list_talk_of(running, meant)[-1]
         return Where(until=first.occurred - SILENCE)
 
     def _list_talk_of(self, last: Record, meant: Where) -> list[Record]:
-        """The newest records of the talk whose newest one this is."""
+        """Lists the newest records of the conversation that ends with this one."""
         if last.session is not None:
             return self._list(meant & Where(session=last.session, scope=Scope(last.scope)))
         return _until_silence(self._list(meant & Where(until=last.occurred, scope=Scope(last.scope))))

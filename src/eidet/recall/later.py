@@ -57,11 +57,11 @@ Shares = Mapping[int, float]  # by seq: the share of what a record says that ano
 
 
 def put_in_time(hits: list[Hit], moment: str, terms: frozenset[int], found: Candidates) -> list[Hit]:
-    """Of the hits that tell of the same as the best one, the first or the last in time goes first."""
+    """Of the hits about the same thing as the best one, puts the first or the last in time first."""
     if len(hits) < 2:
         return hits
     subject = (terms_in(hits[0].record.terms) & terms) - _WHICH_ONE
-    near = partial(_read_nearness, found)
+    near = partial(_nearness_of, found)
     close = CLOSE * near(hits[0].record)
     same = [hit for hit in hits[1:] if _tells_of(hit.record, subject) and near(hit.record) >= close]
     if not same:
@@ -73,7 +73,7 @@ def put_in_time(hits: list[Hit], moment: str, terms: frozenset[int], found: Cand
     return let_fall([first, *same[1:], *rest])
 
 
-def _read_nearness(found: Candidates, record: Record) -> float:
+def _nearness_of(found: Candidates, record: Record) -> float:
     """The cosine that the search measured of a record; 0 if it has changed since."""
     at = int(found.seq.searchsorted(record.seq))
     return float(found.dense[at]) if at < len(found) and found.seq[at] == record.seq else 0.0
@@ -94,7 +94,7 @@ def _when(record: Record) -> tuple[float, int]:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a question about the present asks: its terms, those that are names, and until when."""
+    """The subject of a question about the present: its terms, which of them are names, and until when."""
 
     terms: frozenset[int]
     names: frozenset[int]
@@ -119,7 +119,7 @@ def show_changes(
 
 
 def _is_guess(graphs: Graphs | None, head: Head, view: View, record: Record) -> bool:
-    """Whether a record states facts, and none of them firmly: "maybe", "I heard"."""
+    """Tells whether a record states facts, but none firmly: "maybe", "I heard"."""
     if graphs is None or not has_statements(record.terms):
         return False
     return graphs.ask(record.scope, partial(_only_guesses, seq=record.seq, view=view), head)
@@ -164,7 +164,8 @@ def show_later(
     find_later: Callable[[Record, frozenset[int]], tuple[list[Record], Shares]],
     is_guess: Callable[[Record], bool],
 ) -> list[Hit]:
-    """The hits, each with what surely replaced it, and the best beside a later one that may speak of it.
+    """Gives each hit what surely replaced it, and shows beside the best a later record that may replace
+    it.
 
     `replaced` has, by seq, what facts say took the place of a record. A guess goes behind what is stated.
     """
@@ -188,13 +189,13 @@ def show_later(
 
 
 def _covers_as_much(best: Record, other: Record, subject: Subject) -> bool:
-    """Whether a later record has as much of the question: the present is asked for."""
+    """Tells whether a later record covers as much of the question."""
     held, has = terms_in(best.terms) & subject.terms, terms_in(other.terms) & subject.terms
     return _when(other) > _when(best) and len(has) >= len(held)
 
 
 def _may_tell_same(best: Record, other: Record, subject: Subject, shares: Shares) -> bool:
-    """Whether two statements may be about the same thing: by words of the question, or of what one says."""
+    """Tells whether two statements may be about the same thing, by words of the question or theirs."""
     if not _is_statement(other) or _NUMBER.sub("#", best.text) == _NUMBER.sub("#", other.text):
         return False  # two readings of a series replace nothing
     held, has = frozenset(terms_in(best.terms)), frozenset(terms_in(other.terms))
@@ -210,7 +211,7 @@ def _may_tell_same(best: Record, other: Record, subject: Subject, shares: Shares
 
 
 def _owns(record: Record, names: frozenset[int]) -> set[str]:
-    """Those of the names whose things a text is about: "Ann's brother" is not Ann."""
+    """Returns the names whose belongings a text is about: "Ann's brother" is not Ann."""
     return {owner for owner in _OWNED.findall(record.text) if term_id(owner.lower()) in names}
 
 
@@ -240,7 +241,7 @@ def _mark_replaced(hit: Hit, by: Record | None) -> Hit:
 
 
 def _put_replaced_behind(hits: list[Hit], replaced: Mapping[int, Record]) -> list[Hit]:
-    """What replaced the best hit goes before it, with its score."""
+    """Puts the record that replaced the best hit before it, with its score."""
     if not hits or (by := replaced.get(hits[0].record.seq)) is None or _when(by) <= _when(hits[0].record):
         return hits
     older, newer = hits[0], _hit_of(by, hits)
@@ -270,7 +271,7 @@ def _shorten(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is asked about, and from when it is seen."""
+    """The time asked about, and the time it is seen from."""
 
     at: float
     now: float
@@ -279,7 +280,7 @@ class Moment:
 def find_replaced(
     graphs: Graphs, head: Head, hits: Sequence[Hit], moment: Moment, read: ReadSeqs
 ) -> dict[int, Record]:
-    """By the seq of a hit, the record that replaced the last of its facts; none where a fact still holds.
+    """Maps the seq of a hit to the record that replaced its last fact; omits hits that still hold.
 
     `read` gives None for a record that the caller may not see: it replaces nothing.
     """

@@ -81,7 +81,7 @@ class Weights:
 
 
 def _scale(recipe: Recipe, named: Recipe) -> Floats:
-    """What a recipe makes of each feature: 1 as it was fitted, 0 leaves it out."""
+    """Returns a recipe's factor for each feature: 1 as fitted, 0 to leave it out."""
     factors = {name: getattr(recipe, name) / (getattr(named, name) or 1.0) for name in WEIGHTS}
     both = float(recipe.dense > 0 and recipe.words > 0)  # the kind of a record says nothing of one arm alone
     return np.array([factors.get(signal, both) for signal in SIGNALS])
@@ -119,7 +119,7 @@ def _read_row(row: Mapping[str, float], names: tuple[str, ...]) -> Floats:
 
 
 def measure_question(pool: Pool) -> tuple[float, ...]:
-    """What `HEAD` knows of a question before its candidates are in order."""
+    """Measures what `HEAD` needs of a question before its candidates are ordered."""
     covered = float(np.maximum.reduce(pool.covered, initial=0.0))
     near = float(np.maximum.reduce(pool.near, initial=0.0))
     blind = 1.0 if pool.found.spans["dense"].high <= 0 else pool.asked.foreign
@@ -210,7 +210,7 @@ def pool_groups(logits: Floats, groups: NDArray[np.int64]) -> tuple[NDArray[np.i
 
 
 def _tell_parts(features: Floats, weights: Floats, rows: NDArray[np.intp], count: int) -> dict[str, Floats]:
-    """By signal, what it adds to the logit of each candidate; of the kind of record, against the others."""
+    """Splits each candidate's logit by signal; the part of a record's kind is relative to the others."""
     parts = (features * weights) @ _GROUPS
     told: dict[str, Floats] = {}
     for name, column in zip(_TOLD, parts.T, strict=True):

@@ -11,8 +11,8 @@ from ..core.read_options import (
     FindOptions,
     RecallOptions,
     check_options,
+    combine_filter,
     filters_in,
-    read_filter,
 )
 from ..core.scope import Scope, Scopes
 from ..core.validate import moment
@@ -29,15 +29,15 @@ __all__ = [
     "RecallOptions",
     "build_query",
     "check_options",
+    "combine_filter",
     "filters_in",
-    "read_filter",
 ]
 
 _SAID: Final = ("kinds", "session", "who", "since", "until", "near", "box")
 
 
 def _least(text: str, options: RecallOptions) -> float:
-    """The lowest score that is shown; whoever asks by a vector gets the nearest, however far they are."""
+    """Returns the lowest score to show; a query by vector shows the nearest, however far."""
     given = options.get("least")
     if given is not None:
         return check_share(given, "least")
@@ -56,7 +56,7 @@ def build_query(
     now: float,
     meant: float,
 ) -> Query:
-    """A query from the arguments of `recall`, each checked; `text` and `where` have passed the guard.
+    """Builds a query from the checked arguments of `recall`; `text` and `where` have passed the guard.
 
     It is asked at the time `meant`, unless the options say when.
     """

@@ -78,7 +78,7 @@ class Context:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The ids of what is told: the line `[3] …` cites `sources[2]`."""
+        """The ids of the records shown: the line `[3] …` cites `sources[2]`."""
         return tuple(record.id for record in self.records)
 
 
@@ -93,7 +93,7 @@ class _Wish(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """What is told of a record, and what that costs without its day and heading."""
+    """The line of a record, and its cost without day and heading."""
 
     said: str
     told: str  # with who said it, or quoted
@@ -109,7 +109,7 @@ _Chosen = dict[Key, _Wish]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
-    """What was chosen as it is told."""
+    """The chosen records as they are printed."""
 
     text: str = ""
     tokens: int = 0
@@ -192,7 +192,7 @@ def _put_repeats_last(wishes: Sequence[_Wish]) -> list[_Wish]:
 
 
 class _Packer:
-    """Fills a budget by what lines cost one by one, which is what they cost together or a little more."""
+    """Fills a budget with lines; the sum of their costs is at least their cost together."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ class _Packer:
         self._drop_repeats()
 
     def fit_page(self, wishes: Sequence[_Wish]) -> _Page | None:
-        """What was chosen and what else there is room for by its true cost; None where nothing has room."""
+        """Adds what fits by its true cost; None if nothing fits."""
         page = self._lay_out() if self._chosen else _Page()
         for _ in range(_ROUNDS):
             before = set(self._chosen)
@@ -250,7 +250,7 @@ class _Packer:
         return page if self._chosen else None
 
     def cut_best(self, wishes: Sequence[_Wish]) -> _Page:
-        """As much of the best line as there is room for, unless that says nothing."""
+        """Cuts the best line to what fits, unless nothing useful would be left."""
         if not wishes:
             return _Page()
         best, line = wishes[0].record, self._line(wishes[0])
@@ -264,7 +264,7 @@ class _Packer:
         return _Page(text=text, tokens=tokens, records=(best,), sections={wishes[0].section: text})
 
     def _cut_quotation(self, record: Record, said: str) -> str:
-        """The beginning of what is quoted, with the quotation closed; nothing where even that has no room."""
+        """Cuts a quotation and closes it; empty if even that does not fit."""
         room = self._budget
         while (room := room - _SMALLER) > 0 and (quoted := cut(said, room, self._counter)):
             text = f"{stamp_of(record)} {quote_text(record, quoted)}"
@@ -342,7 +342,7 @@ class _Packer:
         return self._costs[text]
 
     def _is_told(self, wish: _Wish) -> bool:
-        """Whether something chosen says it already; neighbours do not count, nor are they left out for it."""
+        """Tells whether something chosen already says it. Neighbours neither count nor are dropped for it."""
         return wish.beside is None and any(
             other.beside is None and other.key != wish.key and self._includes(other, wish)
             for other in self._chosen.values()

@@ -57,7 +57,7 @@ def _is_name(who: str) -> bool:
 
 
 def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
-    """From where to where a text names somebody first."""
+    """Returns the span in which a text first names somebody."""
     for part in _calls(who):
         if part.casefold() in low and (found := _pattern(part).search(text)):
             return found.span()
@@ -66,7 +66,7 @@ def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=KEPT_NAMES)
 def _pattern(name: str) -> re.Pattern[str]:
-    """A name in any case; one that is a common word too (Will, May) only where somebody is named."""
+    """Matches a name in any case; one that is also a word (Will, May) only where a person is meant."""
     own = re.escape(name)
     if name.casefold() in _COMMON:
         return re.compile(rf"(?<=\w )(?:{own}['\u2019]s|{_BEFORE_NAME}{own})(?!\w)", re.IGNORECASE)
@@ -75,7 +75,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=KEPT_NAMES)
 def _calls(who: str) -> tuple[str, ...]:
-    """What somebody is called: the whole name, or its first word if that is one."""
+    """Lists what a person is called: the whole name, or its first word if that is a name."""
     first = who.split(maxsplit=1)[0]
     short = len(first) < 2 or first.casefold().rstrip(".") in _NO_FIRST
     if short:

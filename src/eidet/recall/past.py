@@ -29,7 +29,7 @@ PAGE: Final = 1_000  # records embedded and written at once
 
 
 class _Asked(NamedTuple):
-    """Which view: the same question of an unchanged store is answered from the same one."""
+    """The key of a view: the same question of an unchanged store reuses it."""
 
     scope: Scope
     known_at: float
@@ -83,7 +83,7 @@ class PastViews:
         return self._parts.store.find(living, order="seq", limit=PAGE, after=after)
 
     def _history(self, record: Record, known_at: float) -> Sequence[Event]:
-        """What happened to a record since; a record of one version has said the same all the time."""
+        """Lists the events of a record since a time; a record with one version needs none."""
         if record.version == 1:
             return ()
         events = self._parts.store.history(record.scope, record.id)
@@ -91,7 +91,7 @@ class PastViews:
 
 
 def take_back(record: Record, since: Sequence[Event], known_at: float) -> Record:
-    """The record as it was before those events: each tells what it changed."""
+    """Undoes the events since a time: each holds what it changed."""
     then = record.whole.but(level=0, original=None)
     for event in reversed(since):
         if event.what == "revised":
@@ -102,7 +102,7 @@ def take_back(record: Record, since: Sequence[Event], known_at: float) -> Record
 
 
 def _derive_changed(ingest: Ingest, now: Sequence[Record], then: Sequence[Record]) -> list[Record]:
-    """Vectors and terms are made anew where the text was another, or where a tier had lowered them."""
+    """Recomputes vectors and terms where the text differed, or where a tier had lowered them."""
     ready = list(then)
     changed = []
     for at, (new, old) in enumerate(zip(now, then, strict=True)):

@@ -34,7 +34,7 @@ from . import Query, Recall
 from .as_of import Page, Source
 from .complete import LEAST_OF_ALL, LOOKED_AT, asks_for_all, gather_all
 from .nearby import key_of
-from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
+from .options import FilterOptions, FindOptions, RecallOptions, build_query, combine_filter, filters_in
 from .past import PastViews
 from .query_rules import LEAST
 from .state_query import StateQuery, read_state
@@ -58,7 +58,7 @@ PACKED: Final = 50  # hits that a context is made of, unless the caller says oth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
-    """How a context is made of an answer: see `Memory.context`."""
+    """How to build a context from an answer: see `Memory.context`."""
 
     budget: int
     counter: TokenCounter | Callable[[str], float] | str | None
@@ -74,7 +74,7 @@ class Packing:
 
 
 class ReadPath:
-    """What a query passes on its way to an answer, stage by stage."""
+    """Takes a query to its answer, stage by stage."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class ReadPath:
     def recall_all(
         self, query: str, scope: Scopes, limit: int, where: Filter | None, options: RecallAllOptions
     ) -> AllHits:
-        """As `recall`, but chosen from hits of any score; only what belongs counts as used."""
+        """Works like `recall`, but chooses from hits of any score; only what belongs counts as used."""
         check_options("recall_all", options)
         started, most, how = time.perf_counter(), check_limit(limit), cast("RecallOptions", options)
         source = self._source(scope, how)
@@ -131,7 +131,7 @@ class ReadPath:
         return answer
 
     def _source(self, scope: Scopes, options: RecallOptions | FindOptions) -> Source:
-        """What answers, and for which time: the present, what was true, or what the memory knew before."""
+        """Chooses what answers: the present, what was true at a time, or what the memory knew then."""
         as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
         path = Scope.among(scope)
         if known_at is None:
@@ -145,7 +145,7 @@ class ReadPath:
         options = _for_state(options) if isinstance(query, Mapping) else options
         if self._reranker is not None and options.get("rerank") is None:
             options = RecallOptions(**{**options, "rerank": self._reranker})
-        seen = self._guarding.filter_visible(read_filter("recall", where, options))
+        seen = self._guarding.filter_visible(combine_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
         asked = build_query(
             text, source.scope, limit, source.narrow(seen), options, now=source.now, meant=source.asked
@@ -167,7 +167,7 @@ class ReadPath:
         options: RecallOptions,
         packing: Packing,
     ) -> Explained:
-        """As `recall` and `context`, but nothing counts as used; with all that is known of the answer."""
+        """Works like `recall` and `context`, counts nothing as used, and keeps how it got there."""
         from .why_not import Explained
 
         source = self._source(scope, options)
@@ -206,7 +206,7 @@ class ReadPath:
         options: RecallOptions,
         packing: Packing,
     ) -> Context:
-        """As `recall`, but where its best hit would be shown, hits of any score may fill the budget."""
+        """Works like `recall`, but if its best hit is shown, hits of any score may fill the budget."""
         from ..text.tokens import counter_of
 
         chosen = narrow_filter(where, **filters_in(options))
@@ -256,7 +256,7 @@ class ReadPath:
         return replace(made, scope=hits.scope)
 
     def find(self, where: Filter | None, scope: Scopes, limit: int | None, options: FindOptions) -> FoundList:
-        chosen = self._guarding.filter_visible(read_filter("find", where, options))
+        chosen = self._guarding.filter_visible(combine_filter("find", where, options))
         order = check_order(options.get("order", "-occurred"))
         most = check_most(limit) or ALL
         page = Page(order, most + 1, check_offset(options.get("offset", 0)))
@@ -283,7 +283,7 @@ class ReadPath:
         return view.graphs or Graphs(view.store)
 
     def count(self, where: Filter | None, scope: Scopes, options: FilterOptions) -> int:
-        chosen = self._guarding.filter_visible(read_filter("count", where, options))
+        chosen = self._guarding.filter_visible(combine_filter("count", where, options))
         living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.among(scope))
         return verbs.count(self._parts.store, living)
 
@@ -300,7 +300,7 @@ class ReadPath:
 
 
 def _drop_unlikely(hits: Hits) -> Hits:
-    """None of them if even the best would not be shown by itself."""
+    """Drops all hits if even the best would not be shown by itself."""
     return hits if hits and hits[0].score >= LEAST else Hits([], hits.trace, hits.scope)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from ..core.record import Record
 from ..core.validate import local
 from ..text import Analyzer, term_id, unpack
-from ..text.analysis import read_analysis
+from ..text.analysis import decode_analysis
 from ..text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
 from ..text.sentences import sentences
 from ..text.tokens import TokenCounter
@@ -22,12 +22,12 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 
 def one_line(text: str) -> str:
-    """White space of any kind becomes one space, so that no text can begin a line of its own."""
+    """Turns white space of any kind into one space, so that no text can start a line of its own."""
     return " ".join(text.split())
 
 
 def speaker_of(record: Record) -> str:
-    """Who said it, else the agent that stored it; empty if neither is known, or if the text says it first."""
+    """Returns who said it, else the agent that stored it; empty if unknown or if the text already says it."""
     who = one_line(record.who or record.agent or "")
     return "" if who and f"{who}: " in record.text[: len(who) + _LEAD_CHARS] else who
 
@@ -55,7 +55,7 @@ def line_of(record: Record) -> str:
 
 
 def quote_text(record: Record, said: str) -> str:
-    """What is not trusted: who and what as a quotation on lines of its own."""
+    """Quotes an untrusted text with its source, on lines of its own."""
     who = speaker_of(record)
     return fence_text(f"{who}: {said}" if who else said, trust_in(record))
 
@@ -66,12 +66,12 @@ def quote_line(record: Record, said: str) -> str:
 
 
 def is_long(record: Record) -> bool:
-    """Whether its text is searched in several units, and so can be told by one of them."""
+    """Tells whether a text is indexed in several units, so that one of them can stand for it."""
     return len(record.text) > WHOLE_CHARS
 
 
 def likely_chars(record: Record) -> int:
-    """About how much of its text is told at least, without looking at it."""
+    """Estimates how many characters of a text will be shown at least, without reading it."""
     if is_long(record):
         return max(UNIT_CHARS, len(record.text) // MOST_UNITS) * 3 // 4
     return len(record.text)
@@ -108,7 +108,7 @@ def _fit_around(values: Sequence[int], costs: Sequence[int], room: int) -> tuple
 
 def _best(record: Record, count: int, terms: AbstractSet[int]) -> int:
     """The first unit where none is better, or where the words of the record were not kept by unit."""
-    kept = read_analysis(record.terms).units
+    kept = decode_analysis(record.terms).units
     if len(kept) != count or not terms:
         return 0
     shared = [len(terms & unpack(unit).keys()) for unit in kept]

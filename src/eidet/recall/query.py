@@ -39,7 +39,7 @@ class Query:
 
     @property
     def words(self) -> str:
-        """What is searched for by words and meaning: of a state, its texts."""
+        """The text to search by words and meaning; of a state, its texts."""
         if self.state is None:
             return drop_courtesies(" ".join(self.text.split())) if self.understand else self.text
         return self.state.words

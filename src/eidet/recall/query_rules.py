@@ -29,14 +29,14 @@ def least_for(query: Query, asked: Understood) -> float:
 
 
 def recipe_for(query: Query) -> Recipe:
-    """Whoever asks for hits of any score is never told that there are none."""
+    """Chooses the recipe. A caller that wants hits of any score always gets some."""
     if query.least > 0:
         return query.recipe
     return replace(query.recipe, nothing=0.0)
 
 
 def count_to_read(query: Query, asked: Understood) -> int:
-    """How many records to read: more where a signal needs the records themselves."""
+    """Returns how many records to read: more if a signal needs the records themselves."""
     if query.reranker is not None:
         return max(query.limit, RERANKED)
     if asked.phrases or query.recipe.uses > 0:
@@ -45,7 +45,7 @@ def count_to_read(query: Query, asked: Understood) -> int:
 
 
 def list_losses(found: Candidates, records: list[Record | None], probe: Probe) -> tuple[str, ...]:
-    """What could not be searched or read, in words."""
+    """Lists in words what could not be searched or read."""
     losses = [
         f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()
     ]
@@ -57,7 +57,7 @@ def list_losses(found: Candidates, records: list[Record | None], probe: Probe) -
 
 
 def zone_of(query: Query, asked: Understood) -> float:
-    """How many seconds local time is ahead of UTC; 0 where no time is asked about, which needs no zone."""
+    """Returns the offset of local time from UTC in seconds; 0 if no time is asked about."""
     if not asked.dates:
         return 0.0
     ahead = local(query.asked).utcoffset()

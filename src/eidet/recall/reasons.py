@@ -10,7 +10,7 @@ from ..core.hit import Reasons, Signal
 from ..core.record import Record
 from ..core.validate import local
 from ..text import Analyzer, term_id
-from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED, read_analysis, terms_in
+from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED, decode_analysis, terms_in
 from ..text.dates import Dated
 from .fuse import Ranked
 from .understand import Understood
@@ -99,20 +99,20 @@ def _speaker_in_words(record: Record) -> str:
 
 
 def _form_in_words(record: Record, expects: int) -> Iterator[str]:
-    has = read_analysis(record.terms).flags & expects
+    has = decode_analysis(record.terms).flags & expects
     for flag, words in _TELLS.items():
         if has & flag:
             yield words
 
 
 def _time_in_words(record: Record, dates: tuple[Dated, ...], *, fits: bool) -> str:
-    """Whether it happened, or speaks of, the time that is meant; how far off it is where it does not."""
+    """Words how a record fits the time asked for, or how far off it is."""
     happened = local(record.occurred)
     day = happened.toordinal()
     day_in_words = f"{happened.day} {happened:%B %Y}"
     if any(one.first <= day <= one.last for one in dates):
         return f"from {day_in_words}, {_name_range(dates, day)}"
-    for first, last in read_analysis(record.terms).days:
+    for first, last in decode_analysis(record.terms).days:
         if any(one.first <= last and first <= one.last for one in dates):
             return "speaks of the time asked for"
     off = min(max(one.first - day, day - one.last) for one in dates)
@@ -139,5 +139,5 @@ def _as_typed(typed: list[str], term: str) -> str:
 
 
 def _joins_parts(word: str, term: str) -> bool:
-    """Of "77/9485" only the part that was met is named."""
+    """Names only the part of "77/9485" that matched."""
     return term != word and any(sign in word for sign in "/-_.:")

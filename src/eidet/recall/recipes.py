@@ -62,7 +62,7 @@ def recipe_of(recipe: object) -> Recipe:
 
 @cache
 def _load_recipe(name: str) -> Recipe:
-    """What a package offers under a name: a recipe, or a function that makes one."""
+    """Loads a registered recipe, or calls the function registered for it."""
     made = load_plugin(GROUP, name)
     if made is None:
         known = ", ".join([*RECIPES, *list_plugins(GROUP)])

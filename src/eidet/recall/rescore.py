@@ -14,7 +14,7 @@ LEAST: Final = 1e-6  # scores are that far from 0 and 1
 
 
 def rescore(hit: Hit, score: float, stage: str) -> Hit:
-    """The hit with a score that a stage gave it; the difference is told as a signal of that stage."""
+    """Returns the hit with a stage's score; the difference becomes a signal of that stage."""
     share = score - hit.score
     if abs(share) <= _SAME:
         return hit
@@ -28,7 +28,7 @@ def rescore(hit: Hit, score: float, stage: str) -> Hit:
 
 
 def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal, ...]:
-    """With one more signal, or more of it; a filter's hit has none to add to."""
+    """Adds a signal, or adds to it; a hit by filter alone has no signals."""
     if not signals:
         return signals
     others = [signal for signal in signals if signal.name != stage]

@@ -66,7 +66,7 @@ def _trust_statement(hits: list[Hit], asked: Understood, analyzer: Analyzer) -> 
 
 
 def states(text: str, question: str, analyzer: Analyzer) -> bool:
-    """Whether a statement has all the words of a question for yes or no, and no others."""
+    """Tells whether a statement has all words of a yes/no question and no others."""
     if _WHETHER.match(question) is None or not len(question) / LONGER <= len(text) <= len(question) * LONGER:
         return False
     return _list_stems(text, analyzer) == _list_stems(question, analyzer)
@@ -78,7 +78,7 @@ def _list_stems(text: str, analyzer: Analyzer) -> list[str]:
 
 
 def _put_quoting_first(hits: list[Hit], asked: Understood) -> list[Hit]:
-    """Of a query that is no question and not short: first the best that has it word for word."""
+    """Puts first the best hit that quotes the query word for word, if the query is long and no question."""
     if len(asked.text.split(maxsplit=QUOTED_WORDS)) < QUOTED_WORDS:
         return hits
     key, read = fold_text(asked.text), READ + 2 * len(asked.text)

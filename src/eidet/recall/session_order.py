@@ -61,7 +61,7 @@ def _group(places: Sequence[_Place]) -> dict[str, list[int]]:
 
 
 def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
-    """Numbers from 1 up; those beyond what there is are left out."""
+    """Converts ordinals to numbers from 1 up; drops those beyond the total."""
     ended = [number for number in range(1, total + 1) if number != running]
     found: dict[int, None] = {}
     for first, last in asked.ranges:
@@ -102,7 +102,7 @@ def _ends_with(label: str, name: str) -> bool:
 
 
 def _read(recall: Recall, places: Sequence[_Place]) -> list[Record | None]:
-    """One answer per place, one round trip per scope."""
+    """Reads one record per place, in one round trip per scope."""
     found: dict[_Place, Record | None] = {}
     for path, seqs in _group(places).items():
         found.update(zip([(path, seq) for seq in seqs], recall.read(path, seqs), strict=True))

@@ -54,9 +54,9 @@ class Signals:
 def signals_of(
     found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float, terms: int = 0
 ) -> Signals:
-    """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
+    """Computes the signals. `now` is when the question is asked, `zone` the offset from UTC in seconds."""
     line = found.traits.line or _line_up(found)
-    talk = line.read_talk(recipe.talk_terms)
+    talk = line.shape_turns(recipe.talk_terms)
     dense, words = scale_to_span(found.dense, _raise_span(found.spans["dense"])), _words(found)
     if asked.foreign:
         dense, words = dense * (1.0 - asked.foreign), _mix_counted(words, found, asked.foreign)
@@ -88,13 +88,13 @@ def _words(found: Candidates) -> Floats:
 
 
 def _mix_counted(words: Floats, found: Candidates, foreign: float) -> Floats:
-    """Aligned words, as far as the script is one whose words have vectors; else BM25."""
+    """Mixes aligned words and BM25 by how far the script is one whose words have vectors."""
     mixed: Floats = words * (1.0 - foreign) + scale_to_span(found.words, found.spans["words"]) * foreign
     return mixed
 
 
 def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe, foreign: float) -> Floats:
-    """How well each matches by itself."""
+    """Scores how well each candidate matches by itself."""
     if recipe.dense <= 0 or found.spans["dense"].high <= 0:
         return words
     if recipe.words <= 0 or not np.logical_or.reduce(words):
@@ -121,7 +121,7 @@ def _raise_span(span: Span) -> Span:
 
 
 def _stretch(values: Floats, best: float) -> Floats:
-    """0 to what was best before smoothing; among few, the last need not be far from the best."""
+    """Scales from 0 to the best value before smoothing; among few, the last may be near the best."""
     high, low = np.maximum.reduce(values, initial=0.0), 0.0
     if len(values) > FEW:
         low = np.minimum.reduce(values)
@@ -131,7 +131,7 @@ def _stretch(values: Floats, best: float) -> Floats:
 def _about(
     found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float
 ) -> dict[str, Floats]:
-    """The signals that need no scores: what a record is, set against what was asked."""
+    """Computes the signals that need no scores: the record's properties against what was asked."""
     shares: dict[str, Floats] = {}
     if recipe.speaker > 0 and asked.speaker in found.traits.voices:
         shares["speaker"] = _of(found, asked)
@@ -160,7 +160,7 @@ def _mean_of(rows: Sequence[Floats]) -> Floats:
 
 
 def _of(found: Candidates, asked: Understood) -> Floats:
-    """Said by the one who is asked about; or, where nobody said it, naming them."""
+    """Marks records said by the person asked about or, if they have no speaker, naming them."""
     own = found.traits.who == found.traits.voices.index(asked.speaker or "")
     if asked.names and found.traits.mentions:
         own |= (found.traits.who < 0) & found.traits.mentions[0]
@@ -182,7 +182,7 @@ def _find_identifiers(found: Candidates, asked: Understood) -> Floats:
 
 
 def _matching(found: Candidates, asked: Understood) -> list[Floats]:
-    """For each thing the query names beside its subject, how well each candidate fits it."""
+    """Scores, for each thing the query names beside its subject, how well each candidate fits."""
     fits: list[Floats] = []
     if asked.kind is not None:
         fits.append((found.traits.kind == _KINDS[asked.kind]) * 1.0)
@@ -195,7 +195,7 @@ def _matching(found: Candidates, asked: Understood) -> list[Floats]:
 
 
 def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
-    """How well the time of each fits the times asked about, by when it happened or what it speaks of."""
+    """Scores how well each record fits the times asked about, by when it happened or what it mentions."""
     day = np.floor((found.traits.occurred + zone) / DAY) + UNIX
     days = found.traits.days
     fits = np.zeros(len(found))
@@ -230,7 +230,7 @@ def _raise_spoken(fits: Floats, days: NDArray[np.int32], first: int, last: int, 
 
 
 def _precision(days: int) -> float:
-    """The shorter the time, the more it tells."""
+    """Weighs a time by its length: the shorter, the more specific."""
     if days <= 10:
         return 1.0
     if days <= 31:

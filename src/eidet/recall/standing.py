@@ -56,14 +56,14 @@ _OCCASION: Final = WordedPattern(
 
 
 class Wishes(NamedTuple):
-    """The seqs of records that say what somebody wants from now on."""
+    """The seqs of records that state standing wishes."""
 
     instructions: list[int]
     preferences: list[int]
 
 
 class StandingWish(NamedTuple):
-    """That somebody wants something from now on, and the latest record that says so."""
+    """A standing wish, and the latest record that states it."""
 
     path: str
     seq: int
@@ -73,7 +73,7 @@ class StandingWish(NamedTuple):
 
     @property
     def is_particular(self) -> bool:
-        """Whether it applies on an occasion only."""
+        """True if it applies only on an occasion."""
         return self.nature is Nature.PREFERENCE or _OCCASION.search(self.wish) is not None
 
 
@@ -130,7 +130,7 @@ def _read_records(recall: Recall, wanted: Sequence[StandingWish]) -> list[tuple[
 
 
 def _may_instruct(one: StandingWish, record: Record) -> bool:
-    """Only people whom the agent works for, for themselves: not a page, a tool, or the agent itself."""
+    """Accepts instructions only from people the agent works for, not from pages, tools or itself."""
     if is_untrusted(record) or record.who == "assistant":
         return False
     speaker = f"{PERSON}:{name_key(record.who or '')}"
@@ -166,7 +166,7 @@ def _order(pair: tuple[StandingWish, Record]) -> tuple[bool, float]:
 def add_instructions(
     recall: Recall, hits: list[Hit], query: Query, found: Candidates, head: Head
 ) -> list[Hit]:
-    """What the user wants whenever such a thing is asked, behind what was found."""
+    """Adds the user's standing wishes that apply, behind what was found."""
     graphs, path = recall.graphs, query.scope.path
     if graphs is None or not query.scope.is_one or graphs.ask(path, _states_nothing, head):
         return hits
@@ -249,7 +249,7 @@ def _say_standing() -> Reasons:
 
 
 def is_request(query: str) -> bool:
-    """Whether something is requested, and not only asked."""
+    """Tells whether the query requests something rather than only asks."""
     return _REQUEST.search(query) is not None
 
 
@@ -266,7 +266,7 @@ def list_wishes(graph: ScopeGraph, moments: Moments, *, requested: bool) -> Wish
 
 
 def _list_stated(graph: ScopeGraph, relation: str, moments: Moments) -> Iterator[Assertion]:
-    """What is said of a relation and still holds."""
+    """Yields the assertions of a relation that still hold."""
     for subject in graph.list_subjects(relation):
         for interval in graph.trace(subject, relation, moments.view):
             if moments.admits(interval):

@@ -45,7 +45,7 @@ Columns = Mapping[DataPath, StateColumn]
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near each candidate is, from 1 (all values are the same) to 0, and the scale of each number."""
+    """How near each candidate is, from 1 (all values equal) to 0, and the scale of each number."""
 
     shares: Floats
     scales: Mapping[DataPath, float]
@@ -84,7 +84,7 @@ def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Near
 
 
 def find_scale(numbers: Floats, asked: float) -> float:
-    """What counts as one step: the spread of the values, or else the size of the largest."""
+    """Returns what counts as one step: the spread of the values, or else the size of the largest."""
     there = numbers[~np.isnan(numbers)]
     if not len(there):
         return 1.0
@@ -96,7 +96,7 @@ def find_scale(numbers: Floats, asked: float) -> float:
 def _measure_field(
     field: StateField, column: StateColumn, scales: Mapping[DataPath, float], texts: Floats
 ) -> Floats:
-    """How far each candidate is from the value that is asked for; what lacks a number is farther than all."""
+    """Measures each candidate's distance from the value asked for; a missing number is farther than all."""
     if field.form == "number":
         away = np.abs(column.numbers - float_of(field.value)) / scales[field.path]
         return np.where(np.isnan(away), LACKING + float(np.nanmax(away, initial=FAR)), away)
@@ -119,7 +119,7 @@ def _share_items(wanted: list[Json], column: StateColumn) -> Floats:
 
 
 def search_states(recall: Recall, query: Query, probe: Probe) -> Candidates:
-    """All states that pass the filter; of more than `POOL` in a scope, those whose words fit best.
+    """Returns all states that pass the filter; of more than `POOL` in a scope, those whose words fit best.
 
     The trace then says that not all were compared.
     """
@@ -155,7 +155,7 @@ def weigh_states(
 
 
 def score_texts(found: Candidates, text: Signals) -> Floats:
-    """How well the texts among the values fit, from 0 to 1: by words and meaning, and how good those are."""
+    """Scores how well the texts among the values fit, from 0 to 1, by words and meaning."""
     fits = max(float(found.dense.max(initial=0.0)), share_covered(found), 0.0)
     scored: Floats = np.clip(text.match * min(fits, 1.0), 0.0, 1.0)
     return scored
@@ -199,7 +199,7 @@ def _explain(hit: Hit, state: StateQuery, scales: Mapping[DataPath, float]) -> R
 
 
 def describe_nearness(record: Record, state: StateQuery, scales: Mapping[DataPath, float]) -> Iterator[str]:
-    """Which values are the same, near or far, in words."""
+    """Says in words which values are equal, near or far."""
     for field in state.fields[:FIELDS_SAID]:
         own = resolve(record.data, field.path)
         if own is MISSING:

@@ -18,7 +18,7 @@ FieldForm = Literal["number", "text", "items", "mark"]
 
 @dataclass(frozen=True, slots=True)
 class StateField:
-    """One value of a query: where it stands, how it is compared, and how much it counts."""
+    """One value of a query: its place, how it is compared, and its weight."""
 
     path: DataPath
     value: Json
@@ -27,7 +27,7 @@ class StateField:
 
     @property
     def name(self) -> str:
-        """As a person says it: `inventory wood`, `position 2`."""
+        """The field's name as a person says it: `inventory wood`, `position 2`."""
         return " ".join(map(_name_step, self.path))
 
 
@@ -63,7 +63,7 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
 
 
 def words_to_ask(query: str | Mapping[str, Json]) -> str:
-    """What is searched for by words and meaning: a text, or the texts of a state."""
+    """Returns the text to search by words and meaning: the query's text, or the texts of a state."""
     text = check_query(query)
     if not isinstance(query, Mapping):
         return text
@@ -101,7 +101,7 @@ def _guard_field(field: StateField, guard: Callable[[str], str]) -> StateField:
 
 
 def _is_worded(value: Json) -> bool:
-    """Whether there are words in a value."""
+    """Tells whether a value contains words."""
     if isinstance(value, list):
         return any(isinstance(item, str) for item in value)
     return isinstance(value, str)

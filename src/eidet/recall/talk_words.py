@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..text.flags import read_words
+from ..text.flags import words_in
 from ..text.stopwords import STOP_WORDS
 
 
@@ -48,7 +48,7 @@ def list_languages(language: str) -> tuple[str, ...]:
 
 @cache
 def talk_words(language: str) -> tuple[TalkWords, ...]:
-    """Those of a language, and the English ones."""
+    """Returns the words of a language, and the English ones."""
     return tuple(_make(code, **_load()[code]["talk"]) for code in list_languages(language))
 
 
@@ -59,8 +59,8 @@ def session_words(language: str) -> dict[str, str]:
 
 
 def _make(language: str, *, talk: str, last: str, news: str, we: str, other: str, turns: str) -> TalkWords:
-    sets = [read_words(text) for text in (talk, last, news, we)]
-    known = STOP_WORDS[language] | read_words(other)
+    sets = [words_in(text) for text in (talk, last, news, we)]
+    known = STOP_WORDS[language] | words_in(other)
     return TalkWords(
         talk=sets[0],
         last=sets[1],

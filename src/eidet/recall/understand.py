@@ -10,14 +10,14 @@ from typing import Final
 
 from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
-from ..text.dates import Dated, dates_in, read_other_ways
+from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
-from ..text.flags import read_words
+from ..text.flags import words_in
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
 from ..text.worded_pattern import WordedPattern
-from .asked_moment import asks_upcoming, looks_ahead, read_moment
-from .asked_session import MeantSession, MeantSessions, read_sessions
+from .asked_moment import asks_upcoming, detect_moment, looks_ahead
+from .asked_session import MeantSession, MeantSessions, parse_asked_sessions
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
 
 SURE: Final = 0.3  # times less certain are left alone
@@ -88,7 +88,7 @@ _KIND_WORDS: Final = {
 _KINDS: Final = WordedPattern(  # at the beginning
     rf"(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b"
 )
-_ANY_EVENT: Final = STOP_WORDS["en"] | read_words(
+_ANY_EVENT: Final = STOP_WORDS["en"] | words_in(
     "happen happened happening happens going go went doing done day anything something event events plan "
     "plans planned tell show notes coming upcoming ahead scheduled due agenda calendar"
 )
@@ -116,7 +116,7 @@ _AT_PRESENT: Final = WordedPattern(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
-    """What was read from a question. Each part may be given by the caller instead."""
+    """The parsed question. The caller may give any part instead."""
 
     text: str  # as it was asked
     dense: str  # without names of participants and signs around words, for the vector
@@ -137,8 +137,8 @@ class Understood:
     foreign: float = 0.0  # the share of its letters whose script no static vectors know
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
-    def read_amounts(self) -> str:
-        """The question without its times and identifiers: whose numbers are left are amounts."""
+    def text_with_amounts(self) -> str:
+        """Returns the question without times and identifiers: the numbers left are amounts."""
         spans = sorted({(one.start, one.end) for one in self.dates}, reverse=True)
         left = self.text[:LONGEST]
         for start, end in spans:
@@ -155,7 +155,7 @@ class Understood:
         return None
 
     def notes(self) -> tuple[str, ...]:
-        """In words, for the explanation."""
+        """Describes the sessions for the explanation."""
         notes = [f"about {name}" for name in self.names]
         if self.speaker is not None and self.speaker not in self.names:
             notes.append(f"said by {self.speaker}")
@@ -183,7 +183,7 @@ def understand_query(
     question = hide_session(text[:LONGEST], session)
     names = find_names(question, voices)
     question = _raise_months(question)
-    dates = _read_dates(question, now, language)
+    dates = _find_dates(question, now, language)
     message = min(max(len(text.split()) - QUESTION, 0) / (MESSAGE - QUESTION), 1.0)
     return Understood(
         text=text,
@@ -203,7 +203,7 @@ def understand_query(
         asks=message < 1 and _ASKS.match(question) is not None,
         message=message,
         foreign=_measure_foreignness(question),
-        moment=read_moment(question, dates),
+        moment=detect_moment(question, dates),
     )
 
 
@@ -220,7 +220,7 @@ def hide_session(text: str, session: MeantSessions | None) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
 
-def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
+def _find_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     """The times that are surely meant, and the second meaning of those that have two.
 
     Without a year, a question about the past means the last such day; another one may mean the next.
@@ -230,11 +230,11 @@ def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     if not found and asks_upcoming(text, (), today) and _asks_time_only(text, ()):
         # "what is coming up?" means from today on
         return (Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span"),)
-    return found + read_other_ways(found)
+    return found + list_other_readings(found)
 
 
 def _without_names(text: str, names: Sequence[str]) -> str:
-    """What there is to search by beside the names; all of it where there is nothing else."""
+    """Removes names from the search text, unless nothing else is left."""
     if not names:
         return text
     left = without(text, names)
@@ -244,7 +244,7 @@ def _without_names(text: str, names: Sequence[str]) -> str:
 
 
 def _without_dates(text: str, dates: Sequence[Dated]) -> str:
-    """What there is to search by beside the times; all of it where there is nothing else."""
+    """Removes times from the search text, unless nothing else is left."""
     left = text
     for start, end in sorted({(one.start, one.end) for one in dates if _is_certain(one)}, reverse=True):
         left = left[:start] + " " + left[end:]
@@ -261,7 +261,7 @@ def _without_signs(text: str) -> str:
 
 
 def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:
-    """Whether a question has no word of its own beside a time: "what happened on 10 May?"."""
+    """Tells whether a question has no content word but a time: "what happened on 10 May?"."""
     left = text
     for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
         left = left[:start] + " " + left[end:]
@@ -302,9 +302,9 @@ def _expect_flags(text: str) -> int:
 
 
 def _identifiers(text: str, dates: Sequence[Dated], language: str) -> tuple[Identifier, ...]:
-    """Codes and numbers that name one thing; those of times and sessions mean these."""
+    """Finds codes and numbers that name one thing; numbers of times and sessions are none."""
     taken = [(one.start, one.end) for one in dates]
-    if session := read_sessions(text, language):
+    if session := parse_asked_sessions(text, language):
         taken.append((session.start, session.end))
     return identifiers_in(text, taken)
 

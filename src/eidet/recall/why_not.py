@@ -38,7 +38,7 @@ _TELLING: Final = 0.005  # of a sum of about one: smaller gaps are not worth a s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """One signal of a record against the same signal of the hit that it would have to beat."""
+    """One signal of a record beside that of the hit it would have to beat."""
 
     name: str
     own: float  # its part of the sum
@@ -68,7 +68,7 @@ class Whereabouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """An answer with all that is known of how it came about; nothing was counted as used.
+    """An answer with all that is known of how it was found; nothing was counted as used.
 
     `removed` are the best of those records that only the caller's filter kept out, `context` is what a
     prompt would get. `ranking` is None where there was nothing to rank by.
@@ -81,7 +81,7 @@ class Explained:
     ranking: Ranking | None = None
 
     def why_not(self, record: Record) -> Whereabouts:
-        """Where a record of the scope stands in this answer."""
+        """Explains where a record of the scope stands in this answer."""
         stage, words = _stop_before_search(self.query, record)
         if stage is not None:
             return Whereabouts(id=record.id, stage=stage, words=words)
@@ -91,7 +91,7 @@ class Explained:
 
 
 def failing_parts(where: Where, record: Record) -> Iterator[str]:
-    """What of a filter a record does not pass, in words."""
+    """Yields the parts of a filter that a record fails, in words."""
     for part in fields(Where):
         value = getattr(where, part.name)
         if value in (None, ()) or part.name in ("every", "alive_at"):
@@ -140,7 +140,7 @@ def _show(value: Any) -> str:
 
 
 def _stop_before_search(query: Query, record: Record) -> tuple[Stage | None, tuple[str, ...]]:
-    """What keeps a record from being looked at, if anything does."""
+    """Returns what keeps a record out before the search, if anything does."""
     if record.expires is not None and record.expires <= query.now:
         return "expired", ("it has expired",)
     if not query.scope.holds(record.scope):
@@ -153,7 +153,7 @@ def _stop_before_search(query: Query, record: Record) -> tuple[Stage | None, tup
 
 
 def _place_in_listing(record: Record, hits: Hits) -> Whereabouts:
-    """Of an answer by a filter alone."""
+    """Places a record in an answer by filter alone."""
     ids = [hit.id for hit in hits]
     if record.id in ids:
         return Whereabouts(id=record.id, stage="shown", rank=ids.index(record.id) + 1, of=len(ids))
@@ -179,7 +179,7 @@ def _place_in_ranking(record: Record, ranking: Ranking, query: Query, hits: Hits
 
 
 def _name_stage(place: Whereabouts, record: Record, hits: Hits) -> Whereabouts:
-    """Whether the record is shown; if not, whether its score or its rank is to blame."""
+    """Tells whether the record is shown and, if not, whether its score or its rank is to blame."""
     shown = [hit.id for hit in hits]
     if record.id in shown:
         at = shown.index(record.id)
@@ -190,7 +190,7 @@ def _name_stage(place: Whereabouts, record: Record, hits: Hits) -> Whereabouts:
 
 
 def _compare(place: Whereabouts, row: int, standing: _Standing, hits: Hits) -> Whereabouts:
-    """With what the record lacks against the hit before it, or against the last one shown."""
+    """Adds what the record lacks against the hit before it, or against the last one shown."""
     rival = _rival_of(place, hits)
     if rival is None:
         return replace(place, words=_describe(place, ()))
@@ -227,7 +227,7 @@ class _Standing:
         self._places = {row: place for place, row in enumerate(ranking.ranked.rows.tolist())}
 
     def rank(self, row: int) -> int:
-        """Counted from one; what was not worth ranking stands behind all others."""
+        """Returns the rank, from one; rows not worth ranking come last."""
         return 1 + self._places.get(row, len(self._places))
 
     def score(self, row: int) -> float:
@@ -245,7 +245,7 @@ class _Standing:
         return arms
 
     def gaps(self, row: int, other: int) -> tuple[Gap, ...]:
-        """Each signal of both, the one with the widest gap first."""
+        """Lists the signals of both rows, widest gap first."""
         weights, gaps = self.ranking.ranked.list_weights(), []
         for name, shares in self.ranking.ranked.shares().items():
             own, wanted = float(shares[row]), float(shares[other])

@@ -65,14 +65,14 @@ class Caller:
 
     @property
     def sees_all(self) -> bool:
-        """Whether every scope is open to this caller."""
+        """Tells whether every scope is open to this caller."""
         return ALL in self.scopes
 
     def may(self, right: Right) -> bool:
         return right in self.rights
 
     def reaches(self, scope: Scope) -> bool:
-        """Whether all that a scope names, with all below it if that is meant, is open to the caller."""
+        """Tells whether everything that a scope covers is open to the caller."""
         own = [] if self.sees_all else [Scope.under(prefix) for prefix in self.scopes]
         return self.sees_all or all(any(one in prefix for prefix in own) for one in scope.members)
 
@@ -83,7 +83,7 @@ class Caller:
         return self.scopes[0]
 
     def view(self, record: Record) -> Record:
-        """The record as this caller may see it: whoever may not read learns which one it is, no more."""
+        """Returns the record as this caller may see it: without `read`, only its identity."""
         if self.may(Right.READ):
             return record
         return Record(
@@ -125,7 +125,7 @@ def _digest(key: str) -> bytes:
 
 
 class KeyRing:
-    """The callers of a keys file; Eidet reads the file again as soon as it changes.
+    """The callers of a keys file, which Eidet reads again whenever it changes.
 
     Without a file everybody is `LOCAL`. While the file cannot be read, nobody is let in.
     """
@@ -141,11 +141,11 @@ class KeyRing:
 
     @property
     def required(self) -> bool:
-        """Whether a caller needs a key."""
+        """Tells whether a caller needs a key."""
         return self._path is not None
 
     def find(self, key: str) -> Caller | None:
-        """The caller with this key; None if there is none. Takes as long whichever key it is."""
+        """Returns the caller with this key; None if there is none. Takes constant time."""
         digest, found = _digest(key), None
         for one in self._current():
             if hmac.compare_digest(one.digest, digest):
@@ -153,7 +153,7 @@ class KeyRing:
         return found
 
     def list_callers(self) -> list[Caller]:
-        """Every caller that the file names, for a page that shows them."""
+        """Lists every caller that the file names, for a page that shows them."""
         return [one.caller for one in self._current()]
 
     def _current(self) -> tuple[_ApiKey, ...]:

@@ -32,7 +32,7 @@ MEM0: Final = "/mem0/"  # paths below it speak mem0's API
 
 
 class ErrorBody(BaseModel):
-    """Every error answers in this shape."""
+    """The shape of every error."""
 
     type: str = Field(description="Which error it is, for programs: bad_input, not_found, conflict …")
     message: str = Field(description="What happened, for people.")

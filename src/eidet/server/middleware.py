@@ -86,7 +86,7 @@ class AccessMiddleware:
         return caller
 
     def _find_caller(self, authorization: str | None) -> Caller | None:
-        """Finds the caller whose key was sent; None without a key, 401 for a wrong one."""
+        """Returns the caller of the key sent; None without a key, 401 for a wrong one."""
         keys = self._serving.keys
         if not keys.required:
             return LOCAL
@@ -119,7 +119,7 @@ def _keep_encoded(scope: MutableMapping[str, Any]) -> None:
 
 
 def _trim_headers(scope: MutableMapping[str, Any]) -> None:
-    """Blanks around the value of a header are none of it; not every parser takes them away."""
+    """Trims blanks around header values, which not every parser removes."""
     scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
 
 

@@ -102,7 +102,7 @@ def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
 
 
 def _add_parts(app: FastAPI, serving: Serving) -> None:
-    """Mounts everything. The dashboard comes last: it takes what nobody else has."""
+    """Mounts everything. The dashboard comes last, because it takes all other paths."""
     parts: list[Any] = [add_rest, add_telemetry, add_webhooks, add_mcp, add_mem0, add_dashboard]
     for add in parts:
         add(app, serving)
@@ -116,7 +116,7 @@ IDLE_SECONDS: Final = 30.0  # between two looks at a connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """Which memory to serve and how to open it; travels to the workers. Called, it makes their app."""
+    """Which memory to serve and how to open it. Travels to the workers, and makes their app when called."""
 
     place: str
     embedder: str | None
@@ -162,7 +162,7 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # on
 
 
 def serve(opening: Opening, ready: Callable[[int], None]) -> None:
-    """Serves until SIGINT or SIGTERM. Requests in flight are answered, then the memory is closed.
+    """Serves until SIGINT or SIGTERM; then answers what is in flight and closes the memory.
 
     `ready` is told the port once the server listens.
     """
@@ -188,7 +188,7 @@ def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], N
 
 
 def _check_memory(opening: Opening) -> None:
-    """Opens the memory once, so that what is wrong with it is told before anybody connects."""
+    """Opens the memory once, so that faults show before anybody connects."""
     if opening.place in RAM:
         return
     memory = opening.open_memory()

@@ -56,7 +56,7 @@ class ServerSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches the host."""
+    """Tells whether only this machine reaches the host."""
     if host == "localhost":
         return True
     try:

@@ -69,7 +69,7 @@ def describe_scope(routes: Iterable[BaseRoute]) -> None:
 
 
 def _waits(embedder: Embedder) -> bool:
-    """Whether an embedder may wait for a model that takes long; those can fetch rows ahead."""
+    """Tells whether an embedder may wait for a slow model; such ones can fetch rows ahead."""
     return isinstance(embedder, WarmableEmbedder)
 
 
@@ -160,7 +160,7 @@ class Grant(_BareGrant):
 
     @property
     def reads(self) -> bool:
-        """Whether the caller may see what memories say. Whoever may not learns ids and versions."""
+        """Tells whether the caller may see content; others see ids and versions only."""
         return self.caller.may(Right.READ)
 
     @property
@@ -228,7 +228,7 @@ def needs(*rights: Right, several: bool = False) -> Callable[..., Awaitable[Gran
 
 
 def _needs_widely(*rights: Right) -> Callable[..., Awaitable[_WideGrant]]:
-    """Like `needs`, for routes where `**` means every scope, if the key reaches all."""
+    """Works like `needs`, for routes where `**` means every scope, if the key reaches all."""
 
     async def grant(request: Request) -> _WideGrant:
         caller, named = caller_of(request), named_scope(request)

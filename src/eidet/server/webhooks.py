@@ -75,9 +75,9 @@ class Webhook(BaseModel):
         if url.userinfo:
             raise Misconfigured(f"webhook {self.name}: leave user and password out of its url")
         Scope.of(self.scope)
-        self.read_key()
+        self.key_of_row()
 
-    def read_key(self) -> bytes:
+    def key_of_row(self) -> bytes:
         secret = read_secret(self.secret, os.environ, f"webhook {self.name}")
         try:
             key = base64.b64decode(secret.removeprefix(_SECRET), validate=True)
@@ -131,7 +131,7 @@ class _Delivery:
     """Sends what changes to one webhook."""
 
     def __init__(self, hook: Webhook, memory: AsyncMemory) -> None:
-        self._hook, self._memory, self._key = hook, memory, hook.read_key()
+        self._hook, self._memory, self._key = hook, memory, hook.key_of_row()
         self._owner = os.urandom(8).hex()
         self._told_up_to: object = None
 

@@ -101,23 +101,23 @@ class Store(Protocol):
         """The seqs of matching records, rising."""
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
-        """How many records match, by the values of columns (`scope`, `kind`, `tier`); no group is empty.
+        """Counts matching records by the values of columns (`scope`, `kind`, `tier`); omits empty groups.
 
         Without columns the one key is `()`, and it is always there.
         """
 
     def head(self) -> Head:
-        """How far the store has come, other processes' writes included. Must be cheap."""
+        """Returns how far the store has come, other processes' writes included. Must be cheap."""
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
-        """What happened in a scope after seq `since`, as of one moment: at most `limit` entries.
+        """Returns what changed in a scope after seq `since`, as of one moment: at most `limit` entries.
 
         `head` says up to where this tells all; ask again from there until it is the store's head.
         `gone` names only seqs up to `since`; what came and went in between is left out.
         """
 
     def history(self, scope: str, id: str) -> list[Event]:
-        """What happened to a record, oldest first; also after it was forgotten.
+        """Lists a record's events, oldest first, also after it was forgotten.
 
         It begins with the creation, by the record's agent, whether the store keeps or derives that.
         """
@@ -131,7 +131,7 @@ class Store(Protocol):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        """The small values of a table: of those `keys` that are set, or of all, by rising key.
+        """Returns the small values of a table, for the `keys` that are set or for all, by ascending key.
 
         `within` confines a table that belongs to scopes, `prefix` one whose keys are strings. With a
         `limit`, at most so many, whichever the store comes upon first.
@@ -149,7 +149,7 @@ class Store(Protocol):
 
 
 class Transaction(Protocol):
-    """What a job reads and writes. It sees its own writes, and nobody else writes meanwhile.
+    """A job's view for reading and writing. It sees its own writes, and no other writer interferes.
 
     A `bare` record tells which it is: seq, scope, id, kind, tier, level, agent, version, created, its uses
     and its hold (`state.hold`). All else may be missing, so that a store can give one that is damaged or
@@ -157,10 +157,10 @@ class Transaction(Protocol):
     """
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
-        """One answer per id, in the order asked; None where absent."""
+        """Returns one record per id, in the order asked; None where absent."""
 
     def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
-        """The records of a scope whose exact key begins with one of these, by rising seq.
+        """Returns the records of a scope whose exact key starts with one of these, by ascending seq.
 
         Whole keys (see `eidet.store.record_keys`) are looked up, and find facts and documents only. Keys
         of a content alone find records of all kinds; that may have to look at each record of the scope.
@@ -170,7 +170,7 @@ class Transaction(Protocol):
         """Matching records by rising seq. Take them all before you write."""
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        """Writes records whose (scope, id) is free; the same records with their new, rising seqs.
+        """Inserts records whose (scope, id) is free. Returns them with their new, ascending seqs.
 
         A store that gives seqs when it commits uses provisional ones (from `PROVISIONAL` on) inside of
         the job, and puts the real ones into the records of its answer.
@@ -189,7 +189,7 @@ class Transaction(Protocol):
         """
 
     def history(self, scope: str, id: str) -> list[Event]:
-        """As `Store.history`."""
+        """Works like `Store.history`."""
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
         """Replaces what events say was `before`, by (scope, id) and version; None removes it from all.
@@ -206,7 +206,7 @@ class Transaction(Protocol):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        """As `Store.values`."""
+        """Works like `Store.values`."""
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         """Sets small values; None removes one. With `clear`, nothing else stays in the table."""

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 @runtime_checkable
 class DescribesItself(Protocol):
     def describe(self) -> StoreTraits:
-        """Where the store is and how it is kept, as of this moment; cheap, and asks no server."""
+        """Describes where the store is and how it is kept. Cheap; asks no server."""
 
 
 @runtime_checkable
 class MaintainsStorage(Protocol):
-    """A store whose history, files and size somebody has to look after. It may have only some of these."""
+    """A store whose history, files and size need maintenance. It may implement only some of these."""
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
-        """Removes up to `most` events of moves that are older than `before`; how many.
+        """Removes up to `most` events of moves older than `before`. Returns how many.
 
         With `dead`, all that is told of records that are no more, too.
         """
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        """Leaves nothing of what was deleted in the files of the store.
+        """Removes every trace of deleted content from the store's files.
 
         `said` are bytes that must not be found there any more; None where nobody knows.
         """
@@ -56,25 +56,25 @@ class AnswersVerbs(Protocol):
     """A store that carries out verbs itself, without reading each record. It may have only some of these."""
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""
+        """Works like `verbs.scan`, for a store whose `find` may answer from a part of what it keeps."""
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
-        """As `verbs.quality_counts`."""
+        """Works like `verbs.quality_counts`."""
 
     def fingerprint(self, seq: int) -> str | None:
-        """As `verbs.fingerprint`, also of a write that removed something."""
+        """Works like `verbs.fingerprint`, also for a write that removed something."""
 
     def list_derived(self, scope: Scope) -> list[Record]:
         """The records of a scope that were derived from others, by rising seq."""
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        """As `verbs.switch_vectors`."""
+        """Works like `verbs.switch_vectors`."""
 
 
 @runtime_checkable
 class PutsNew(Protocol):
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        """Inserts a record in fewer steps than a transaction takes, if nothing stands against it.
+        """Inserts a record in fewer steps than a transaction takes, if nothing conflicts.
 
         Nothing does if its id is free, the epoch is the one given, none of `new.marks()` is a tombstone,
         and no living fact or document of its scope has one of the keys `new.repeats`. Else it runs `job`,
@@ -96,7 +96,7 @@ class Leaps(Protocol):
     """A store or a transaction."""
 
     def leap(self, seq: int) -> None:
-        """No write gets a seq up to this one any more: for whoever counts over several stores."""
+        """Reserves all seqs up to this one, for a caller that counts across several stores."""
 
 
 @runtime_checkable
@@ -121,10 +121,10 @@ class FindsDerived(Protocol):
 
 @runtime_checkable
 class FindsHeld(Protocol):
-    """A transaction whose bare records cannot tell whether they are under a legal hold."""
+    """A transaction whose bare records do not show whether they are under a legal hold."""
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
-        """Those of these records, bare or not, that are."""
+        """Returns those of the records that are under a legal hold."""
 
 
 ABILITIES: Final[tuple[type, ...]] = (

@@ -20,18 +20,18 @@ R = TypeVar("R", Record, Record | None)
 
 
 def sort_records(records: Iterable[Record], order: str) -> list[Record]:
-    """In one of ORDERS: absent values come last, equal ones by seq, in the same direction."""
+    """Sorts by one of ORDERS: absent values last, equal ones by seq in the same direction."""
     name, descending = check_order(order)
     return _sort(records, attrgetter(name), descending)
 
 
 def names_value(order: str) -> bool:
-    """Whether an order names a value inside of records: "data.price", "-meta.rank"."""
+    """Tells whether an order names a value inside records: "data.price", "-meta.rank"."""
     return order.removeprefix("-").startswith(("data.", "meta."))
 
 
 def sort_by_value(records: Iterable[Record], order: str) -> list[Record]:
-    """By a value inside of records: numbers, then texts, then all else; absent values come last."""
+    """Sorts by a value inside records: numbers, then texts, then the rest; absent values last."""
     path = Condition(order.removeprefix("-"), "exists").path
 
     def key_of(record: Record) -> tuple[int, Any] | None:
@@ -54,7 +54,7 @@ def _sort(records: Iterable[Record], key_of: Callable[[Record], Any], descending
 
 
 def count_records(records: Iterable[Record], columns: Sequence[str]) -> dict[tuple[str, ...], int]:
-    """As `Store.count_by`."""
+    """Works like `Store.count_by`."""
     found = list(records)
     if not columns:
         return {(): len(found)}
@@ -73,7 +73,7 @@ def choose_values(
     prefix: str = "",
     limit: int | None = None,
 ) -> dict[K, V]:
-    """As `Store.values`, from all values of a table."""
+    """Works like `Store.values`, given all values of a table."""
     if keys is not None:
         return {key: kept[key] for key in keys if key in kept}
     chosen: Iterator[Any] = iter(kept)
@@ -85,7 +85,7 @@ def choose_values(
 
 
 def update_record(record: Record, change: Use | Derived) -> Record:
-    """As `Transaction.update`."""
+    """Works like `Transaction.update`."""
     if isinstance(change, Derived):
         return record.but(vector=change.vector, terms=change.terms)
     last = change.when if record.last_used is None else max(change.when, record.last_used)

@@ -66,7 +66,7 @@ def _end(count: int, digest: str, mac: str | None) -> str:
 
 
 def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
-    """The manifest with the count, after every line was read and every record could be one.
+    """Checks every line and record of an export. Returns the manifest with the count.
 
     `check` is called with each record, and raises what is wrong with it. `signed` is added to what the last
     line is signed with: the SHA-256 of all lines before it, and the MAC.

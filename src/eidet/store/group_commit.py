@@ -31,12 +31,12 @@ class QueuedJob(Generic[T]):
         self._called: threading.Lock | None = None
 
     def prepare_wait(self) -> None:
-        """Before anybody can call it. Whoever need not wait needs no lock."""
+        """Creates the lock before another thread can call it. A job that never waits needs none."""
         self._called = threading.Lock()
         self._called.acquire()
 
     def wait(self) -> None:
-        """Until it is done, or it is its turn to write for all."""
+        """Waits until the job is done, or until it is its turn to write for all."""
         if self._called is not None:
             self._called.acquire()
 
@@ -51,7 +51,7 @@ class QueuedJob(Generic[T]):
 
 
 class GroupCommit:
-    """`commit` runs queued jobs in one transaction and fills in their results.
+    """Runs queued jobs in one transaction, by `commit`, and fills in their results.
 
     An error of one job belongs in its `QueuedJob`; an error that `commit` raises belongs to all of them.
     Whoever has written hands the turn to the one that waits longest: if all ran for it, whoever runs
@@ -97,7 +97,7 @@ class GroupCommit:
             return self._leader is queued
 
     def _leave(self, queued: QueuedJob[Any]) -> None:
-        """Hands the turn on; whoever was interrupted while it waited takes its job along."""
+        """Hands the turn on; a waiter that was interrupted withdraws its job."""
         with self._gate:
             if not queued.done and queued in self._waiting:
                 self._waiting.remove(queued)
@@ -125,7 +125,7 @@ class GroupCommit:
                 queued.call()
 
     def _give_up(self, error: Unavailable) -> list[QueuedJob[Any]]:
-        """Nothing was done yet for those who wait: theirs is not unsure."""
+        """Fails the waiting jobs: nothing was done for them yet, so their outcome is certain."""
         unavailable = Unavailable(str(error), retry_after=error.retry_after)
         since = time.monotonic() - self._patience
         with self._gate:
@@ -137,7 +137,7 @@ class GroupCommit:
 
 
 def _for_all(error: BaseException) -> Exception:
-    """What the others of a group are told when their commit failed."""
+    """Returns the error for the other jobs of a group whose commit failed."""
     if isinstance(error, Exception):
         return error
     return Unavailable("the thread that wrote for this one was interrupted; call again", retry_after=0.0)

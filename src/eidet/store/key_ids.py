@@ -46,7 +46,7 @@ class KeyIds:
         return [_name(secret, id) for secret in self.secrets()] or [id]
 
     def read(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        """As `Store.read`, by ids or references."""
+        """Works like `Store.read`, by ids or references."""
         if not any(map(is_reference, ids)):
             return self._store.read(scope, ids)
         meant = [self.list_ids(id) for id in ids]
@@ -64,7 +64,7 @@ class KeyIds:
         ]
 
     def _find_known(self, records: Iterable[Record]) -> Mapping[tuple[str, str], str]:
-        """By scope and reference, the ids of records that came from another store."""
+        """Maps scope and reference to the ids of records that came from another store."""
         wanted: dict[str, list[str]] = {}
         for record in records:
             if is_reference(record.id):
@@ -94,7 +94,7 @@ class KeyIds:
         return _mark(self._own(), content)
 
     def list_marks(self, content: bytes) -> list[str]:
-        """The same, and as stores would have made it whose records are here."""
+        """Returns the mark, and the marks that other stores with records here would have made."""
         return [_mark(secret, content) for secret in self.secrets()]
 
     # Secrets.

@@ -33,14 +33,14 @@ class CarefulJob(Generic[T]):
 
 
 class Head(NamedTuple):
-    """How far a store has come. `epoch` rises when stored vectors or terms were rewritten in place."""
+    """How far a store has come. `epoch` rises when stored vectors or terms are rewritten in place."""
 
     epoch: int
     seq: int
 
 
 class Entry(NamedTuple):
-    """What an index needs of a record."""
+    """The parts of a record that an index needs."""
 
     seq: int
     kind: str
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What changed in a scope up to `head`: new entries by rising seq, and seqs that are gone.
+    """The changes of a scope up to `head`: new entries by ascending seq, and deleted seqs.
 
     Whoever was here last before seq `pruned` is not told everything that is gone, and begins anew.
     """
@@ -76,7 +76,7 @@ class Changes(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """A record's derived bytes, to be written in place of what is stored for that seq."""
+    """A record's derived bytes, which replace those stored for that seq."""
 
     seq: int
     vector: bytes | None
@@ -84,7 +84,7 @@ class Derived(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """What a record that is to be written may not be, as marks of what was forgotten: see `marks`.
+    """The marks of forgotten content that a new record may not have: see `marks`.
 
     `says` are those of its content. `id` is that of its id, which counts for what was created before
     the id was forgotten. `made_of` are those of the ids it was derived from, which count where no
@@ -97,7 +97,7 @@ class Claims(NamedTuple):
 
 
 class TombstoneGuard(NamedTuple):
-    """What a write does about what was forgotten for good.
+    """How a write treats content that was forgotten for good.
 
     `claims` gives one claim per record; it is only asked in a store that has tombstones. With
     `again`, the tombstones of what is said are lifted; without, such records are `Entombed`.
@@ -117,7 +117,7 @@ class Tombstone(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """What is to happen at once when memories are forgotten for good.
+    """What must happen at once when memories are forgotten for good.
 
     `gone` are deleted as `drop` does, and so is all that matches `where`. `anew` are derived records:
     (as it is, as it shall be); they become the next version, and history keeps nothing of what they
@@ -132,7 +132,7 @@ class Erasure(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """The (scope, id) of what was deleted, and how many notes of the history lost what they told.
+    """The (scope, id) of each deleted record, and how many history events lost their content.
 
     `staged` counts the vectors that went which the next embedder had made already.
     """
@@ -143,23 +143,23 @@ class Erased(NamedTuple):
 
 
 class Scrubbed(NamedTuple):
-    """Bytes that were given back, and in words what is not clean yet, and why."""
+    """The bytes freed, and in words what is not clean yet, and why."""
 
     freed: int = 0
     pending: tuple[str, ...] = ()
 
 
 class Reader(Protocol):
-    """What the plan of an erasure reads: the transaction that carries it out, or a store for a dry run."""
+    """Reads for the plan of an erasure: from its transaction, or from a store for a dry run."""
 
     def scan(self, where: Where) -> Iterator[Record]:
         """Matching records by rising seq."""
 
     def twins(self, records: Sequence[Record]) -> list[Record]:
-        """All other records of their scopes that say word for word what one of these says."""
+        """Returns all other records of their scopes with the same text as one of these."""
 
     def list_derived(self, scope: Scope) -> list[Record]:
-        """Those of a scope that were derived from others."""
+        """Lists the derived records of a scope."""
 
     def history(self, scope: str, id: str) -> list[Event]: ...
 

@@ -15,14 +15,14 @@ NOTHING: Final = Where(ids=())
 
 
 class Sieve(NamedTuple):
-    """`coarse` lets pass at least what was asked for; where it is not `exact`, each record is looked at."""
+    """`coarse` passes at least what was asked for; unless `exact`, each record is checked."""
 
     coarse: Where
     exact: bool
 
 
 def sieve(where: Where, answers: Answers) -> Sieve:
-    """For a store that can tell only some conditions of JSON, and every one of columns."""
+    """Splits a filter for a store that can test columns but only some JSON conditions."""
     tells = partial(_is_told, answers)
     if _all_answered(where, tells):
         return Sieve(where, True)
@@ -53,7 +53,7 @@ def _all_answered(where: Where, answers: Answers) -> bool:
 
 
 def _least(where: Where, answers: Answers) -> Where:
-    """Lets at least as much pass: conditions that cannot be told are taken to hold."""
+    """Weakens a filter: conditions that the store cannot test count as true."""
     return replace(
         where,
         conditions=tuple(filter(answers, where.conditions)),
@@ -64,7 +64,7 @@ def _least(where: Where, answers: Answers) -> Where:
 
 
 def _most(where: Where, answers: Answers) -> Where:
-    """Lets at most as much pass: conditions that cannot be told are taken to fail."""
+    """Strengthens a filter: conditions that the store cannot test count as false."""
     if not all(map(answers, where.conditions)):
         return NOTHING
     return replace(

@@ -27,7 +27,7 @@ _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 @dataclass(slots=True)
 class _Room:
-    """One scope. Rows are in the order of their seqs."""
+    """One scope. Rows are in order of their seqs."""
 
     rows: dict[int, Record] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)  # where the record with an id is
@@ -36,7 +36,7 @@ class _Room:
     keys: dict[bytes, tuple[int, ...]] = field(default_factory=dict)  # seqs of facts and documents
 
     def read(self, key: str | int) -> Record | None:
-        """By id or by seq; the record itself, of which callers get copies."""
+        """Returns a record by id or seq, uncopied; callers get copies."""
         return self.rows.get(self.ids.get(key, 0) if isinstance(key, str) else key)
 
     def add(self, record: Record) -> None:
@@ -54,7 +54,7 @@ class _Room:
             _set_value(self.keys, key, left or None)
 
     def find_same(self, keys: Sequence[bytes]) -> list[Record]:
-        """As `Transaction.same`."""
+        """Works like `Transaction.same`."""
         if all(len(key) == EXACT_KEY_BYTES for key in keys):
             seqs = sorted(seq for key in set(keys) for seq in self.keys.get(key, ()))
             return [self.rows[seq] for seq in seqs]
@@ -140,7 +140,7 @@ class RamStore:
             return answer
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Does nothing: there is nothing to release."""
 
     def _walk(self, where: Where, after: int = 0) -> Iterator[Record]:
         """Matching records by rising seq; the lock must be held."""
@@ -164,7 +164,7 @@ class RamStore:
 
 
 class _RamTransaction:
-    """Writes in place and remembers what was there, to undo it. The store's lock is held."""
+    """Writes in place and keeps what was there, to undo it. The caller holds the store's lock."""
 
     def __init__(self, store: RamStore, rooms: defaultdict[str, _Room], tables: dict[str, Any]) -> None:
         self.seq: int = store.head().seq
@@ -259,7 +259,7 @@ class _RamTransaction:
 
 
 def _copy_record(record: R) -> R:
-    """The same record with data and meta of its own: what a caller does to them stays with the caller."""
+    """Copies data and meta, so that a caller's changes stay with the caller."""
     if record is None or (record.data is None and not record.meta and record.state is NO_STATE):
         return record
     return record.but(data=_copy_json(record.data), meta=_copy_json(record.meta), state=record.state.own())
@@ -277,7 +277,7 @@ def _copy_json(value: Json) -> Json:
 def _list_changes(
     rows: dict[int, Record], gone: dict[int, int], head: Head, since: int, limit: int
 ) -> Changes:
-    """As `Store.changes`, from the rows of a scope and what went (at which seq: which), by rising seq."""
+    """Works like `Store.changes`, given a scope's rows and its deletions by seq."""
     fresh = list(islice(takewhile(lambda seq: seq > since, reversed(rows)), limit))
     seqs = fresh[::-1]
     if len(seqs) == limit:  # more may be older than these
@@ -292,7 +292,7 @@ def _list_changes(
 
 
 def _set_value(kept: dict[K, V], key: K, value: V | None) -> None:
-    """None removes it."""
+    """Sets a value; None removes it."""
     if value is None:
         kept.pop(key, None)
     else:
@@ -302,7 +302,7 @@ def _set_value(kept: dict[K, V], key: K, value: V | None) -> None:
 def _prune_histories(
     histories: dict[str, list[Event]], living: Container[str], before: float, dead: bool, most: int
 ) -> int:
-    """As `MaintainsStorage.prune`, from the events of a scope by id; a history is pruned as a whole."""
+    """Works like `MaintainsStorage.prune`, on a scope's events by id; prunes a history as a whole."""
     pruned = 0
     for id, events in list(histories.items()):
         kept = prune_events(events, before, every=dead and id not in living)
@@ -313,5 +313,5 @@ def _prune_histories(
 
 
 def _measure_record(record: Record) -> int:
-    """About how many bytes a record takes."""
+    """Estimates the bytes of a record."""
     return len(record.text) + len(record.vector or b"") + len(record.terms) + len(record.original or b"")

@@ -61,7 +61,7 @@ class LoggedTransaction(PassthroughTransaction):
 
 
 def replay_steps(steps: Iterable[Step], to: Transaction) -> None:
-    """Does again what was noted. Seqs come out as they were, if all steps before were replayed, too."""
+    """Replays the noted steps. Seqs come out the same if all earlier steps were replayed."""
     for step in steps:
         match step:
             case "insert", rows:
@@ -108,7 +108,7 @@ def _cut_record(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_current(event: Event, store: Store) -> dict[str, Any]:
-    """What the history says of an event now: what was before it may have been edited or removed."""
+    """Returns what history says of an event now; earlier content may have been edited or removed."""
     silent = replace(event, before=None)
     for known in store.history(event.scope, event.id):
         if replace(known, before=None) == silent:

@@ -31,7 +31,7 @@ _read_said: Final = attrgetter(*_SAID)
 
 
 def list_changes(old: Record, new: Record) -> dict[str, Json]:
-    """The fields that differ, with their old values as JSON. A time that was not given differs from none.
+    """Returns the fields that differ, with their old values as JSON. A time not given differs from none.
 
     What a tier shows is no difference: the whole is compared, and told.
     """
@@ -66,7 +66,7 @@ def make_next(old: Record, new: Record) -> Record:
 
 
 def recast_of(old: Record | None, given: Record, form: Record) -> Record | None:
-    """What is written for a record that is to be kept in another form; None if it is not as it was given.
+    """Returns the record to write in another form; None if it no longer is as given.
 
     Uses are counted without a new seq, so they are those of the store.
     """
@@ -117,7 +117,7 @@ class StaleEpoch(Conflict):
 
 
 class Entombed(Refused):
-    """What was forgotten for good came back; nothing was written. `found`: which records, since when."""
+    """Raised if content forgotten for good comes back; writes nothing. `found`: which, since when."""
 
     def __init__(self, scope: str, found: dict[int, float]) -> None:
         self.scope = scope
@@ -169,7 +169,7 @@ def _find_end(record: Record, since: Since) -> float | None:
 
 
 def ends_of(scope: str) -> Iterator[tuple[str, bytes]]:
-    """Where it may be said that a scope was forgotten as a whole: of itself, or of one above it."""
+    """Yields the places where an erased scope is marked: itself and each one above it."""
     yield scope, SCOPE_MARK
     labels = scope.split("/")
     yield from (("/".join(labels[:count]), BELOW_MARK) for count in range(len(labels), 0, -1))
@@ -221,7 +221,7 @@ def hide_key(key: bytes, secret: bytes) -> bytes:
 
 
 def _details_of(record: Record) -> tuple[Any, ...]:
-    """What callers say beside the content, but for time and weight; what Eidet itself changes is left out.
+    """Returns what callers set beside the content, except time and weight and what Eidet changes itself.
 
     A tier is Eidet's to choose, and so are links that upkeep added.
     """
@@ -247,7 +247,7 @@ def _details_of(record: Record) -> tuple[Any, ...]:
 
 
 def _trust_said(record: Record) -> str:
-    """How far a record was trusted before it was set aside."""
+    """Returns the trust that a record had before it was quarantined."""
     mark = record.state.quarantine
     if record.trust is Trust.QUARANTINED and mark is not None:
         return mark.was
@@ -287,7 +287,7 @@ def list_versions(lives: Sequence[Life]) -> list[Record]:
 
 
 def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
-    """The record as it was in each version that is still told, oldest first; the last is as it is.
+    """Rebuilds each version that history still holds, oldest first; the last is the present record.
 
     Written one after the other they make as many events. Where that cannot be, only the last is given.
     """
@@ -300,7 +300,7 @@ def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
 
 
 def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
-    """What the revisions of the last life still tell, by version."""
+    """Returns the earlier contents of the current record, by version."""
     born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
     return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}
 
@@ -317,7 +317,7 @@ def _unlike(earlier: Record, later: Record) -> Record:
 
 
 def _replayable(states: Sequence[Record]) -> bool:
-    """Whether writing them ends where it should."""
+    """Tells whether replaying the versions ends in the present state."""
     at = states[0]
     for state in states[1:]:
         at = make_next(at, state)

@@ -53,7 +53,7 @@ class Marker:
         self._outer = sha256(bytes(byte ^ 0x5C for byte in key))
 
     def of_content(self, scope: str, text: str, data: Json) -> bytes:
-        """Of data, the text may be only the words, in whatever order they came."""
+        """Marks content; for data, the text may be just its words in any order."""
         if data is None:
             return self._mark(f"{scope}\0says\0{fold_text(text)}")
         words = " ".join(sorted(fold_text(text.replace(";", " ")).split()))
@@ -63,7 +63,7 @@ class Marker:
         return self._mark(f"{scope}\0id\0{id}")
 
     def of_record(self, record: Record) -> bytes | None:
-        """The mark of what a record says; None for what is too short to be forgotten for good."""
+        """Returns the mark of a record's content; None for content too short to be forgotten for good."""
         return None if is_everyday(record) else self.always_of(record)
 
     def always_of(self, record: Record) -> bytes:
@@ -72,14 +72,14 @@ class Marker:
         return self.of_content(whole.scope, whole.text, _data_said(whole))
 
     def claim_said(self, record: Record) -> Claims:
-        """What is checked where somebody says something: only that.
+        """Returns what to check for a new statement: its content only.
 
         Short messages are checked too. They leave no tombstone, but a fact of the same words does.
         """
         return Claims((self.always_of(record),))
 
     def claim_return(self, record: Record) -> Claims:
-        """What is checked where something comes by itself: also its id, its parts and its sources."""
+        """Returns what to check for a record that comes back by itself: also its id, parts and sources."""
         own = self.always_of(record)
         parts = (self.of_record(part) for part in list_absorbed(record))
         return Claims(
@@ -139,7 +139,7 @@ def list_absorbed(record: Record) -> Iterator[Record]:
 
 
 def list_earlier(record: Record, story: list[Event]) -> Iterator[Record]:
-    """What a record said in the versions before, as far as history tells; newest first."""
+    """Yields a record's earlier contents as far as history has them, newest first."""
     now = record.whole.but(original=None, level=0)  # the original is of this version alone
     for event in reversed(story):
         if event.before and event.before.keys() & {"text", "data"}:

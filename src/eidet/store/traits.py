@@ -14,7 +14,7 @@ def _nothing() -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreTraits:
-    """Where a store is and how it is kept. The defaults are those of a store in RAM."""
+    """Where a store is and how it is kept. The defaults describe a store in RAM."""
 
     path: Path | None = None  # if it is one file of this machine
     address: Any = None  # of its server, for an index on the same one
@@ -37,7 +37,7 @@ def traits_of(store: object) -> StoreTraits:
 
 
 def has_ability(store: object, ability: Any) -> bool:
-    """Whether a store, or the one that it wraps, has all that a protocol declares.
+    """Tells whether a store, or the one it wraps, implements a protocol.
 
     `isinstance` looks only at classes from Python 3.12 on, and does not see what a wrapper passes through.
     """
@@ -54,7 +54,7 @@ def is_sealed(store: object) -> bool:
 
 
 def path_of(store: object) -> Path | None:
-    """Where a store lives, if it is a file."""
+    """Returns the path of a store that is a file."""
     return traits_of(store).path
 
 
@@ -64,7 +64,7 @@ def paths_of(store: object) -> tuple[Path, ...]:
 
 
 def home_of(store: object) -> str:
-    """Where a store is, for telling it from its copies: "" for one in RAM.
+    """Returns where a store is, to tell it from its copies: "" for one in RAM.
 
     A file is known by its path and its number on the disk, so that a copy is another one wherever it
     lies, and so is a file that was moved or restored.
@@ -74,5 +74,5 @@ def home_of(store: object) -> str:
 
 
 def missing_of(store: object) -> tuple[str, ...]:
-    """Which parts of a store that is made of several are down, in words."""
+    """Says in words which parts of a composite store are down."""
     return traits_of(store).missing

@@ -46,7 +46,7 @@ class _UseBuffer:
                 self._uses[key] = (count + more, max(last, later))
 
     def take(self) -> Uses:
-        """What has gathered; the buffer is empty after it."""
+        """Takes what has gathered and empties the buffer."""
         with self._lock:
             uses, self._uses = self._uses, {}
             return uses
@@ -60,7 +60,7 @@ class _Refreshes:
         self._read: dict[str, dict[str, float]] = {}
 
     def add(self, records: Iterable[Record], now: float) -> bool:
-        """Whether one of them is so old that it should not wait."""
+        """Adds records. Tells whether one is so old that it should not wait."""
         urgent = False
         for record in records:
             if record.expires is not None and (ttl := record.state.ttl) is not None:
@@ -79,7 +79,7 @@ class _Refreshes:
 
 
 def _refresh(record: Record, read: float) -> Record:
-    """The record with its time to live begun anew, if it still lived when it was read."""
+    """Restarts the record's time to live, if it was alive when read."""
     ttl = record.state.ttl
     if ttl is None or record.expires is None or record.expires <= read:
         return record
@@ -120,16 +120,16 @@ class TallyBuffer:
             self._add((scope, day, what), counts)
 
     def __len__(self) -> int:
-        """How often something was counted since the last time all was taken."""
+        """Counts what was added since the last `take`."""
         return self._waiting
 
     def rows(self) -> list[Tally]:
-        """What waits, as it is now."""
+        """Returns what waits, unchanged."""
         with self._lock:
             return [Tally(*key, dict(counts)) for key, counts in self._rows.items()]
 
     def take(self) -> list[Tally]:
-        """What has gathered; the buffer is empty after it."""
+        """Takes what has gathered and empties the buffer."""
         with self._lock:
             rows, self._rows, self._waiting = self._rows, {}, 0
         return [Tally(*key, counts) for key, counts in rows.items()]
@@ -154,7 +154,7 @@ log: logging.Logger = logging.getLogger("eidet")
 
 
 class Usage:
-    """Counts what is read. A store that is open for reading only counts nothing."""
+    """Counts reads. Counts nothing for a store opened read-only."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
@@ -207,7 +207,7 @@ class Usage:
             self.flush_if_possible()
 
     def flush_if_possible(self) -> None:
-        """For verbs whose own work is done: counts that must wait are no reason to fail."""
+        """Flushes counts after a verb's own work is done; ignores failure, because counts can wait."""
         try:
             self.flush()
         except EidetError as error:

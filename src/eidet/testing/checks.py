@@ -37,7 +37,7 @@ def metrics(stage: Stage, me: Tenant) -> Done:
 
 
 def scopes(stage: Stage, me: Tenant) -> Done:
-    """`scopes()` without a scope lists all, to whoever runs the memory; under one, only what is below."""
+    """Checks `scopes()`: without a scope it lists all to the operator; under one, only what is below."""
     counts = stage.memory.scopes(me.scope)
     outside = [path for path in counts if path != me.scope and not path.startswith(me.scope + "/")]
     wrong = _differ("scopes", counts.get(me.scope, 0), len(stage.alive(me)))
@@ -45,7 +45,7 @@ def scopes(stage: Stage, me: Tenant) -> Done:
 
 
 def check_phrased(stage: Stage, me: Tenant) -> Done:
-    """Names are left out of a query if they are of somebody who speaks in the scope: nobody else's are."""
+    """Checks that a query drops only names of speakers of its own scope."""
     other = stage.other(me)
     phrased = stage.memory.admin.phrase_query(f"what did {other.name} say about tea?", scope=me.scope)
     wrong = () if other.name in phrased else ("phrase_query knows who speaks in another scope",)

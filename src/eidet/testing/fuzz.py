@@ -35,7 +35,7 @@ _COUNTED: Final = ("recalls", "listings", "contexts", "forgotten", "judged_by", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """What of `owner` came to `seen_by`, by which verb, at which move of the game."""
+    """What of `owner` reached `seen_by`, by which verb, at which move of the game."""
 
     verb: str
     seen_by: str
@@ -59,7 +59,7 @@ class FuzzReport:
     leaks: tuple[Leak, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether anything leaked."""
+        """Tells whether anything leaked."""
         return bool(self.leaks)
 
     def __str__(self) -> str:
@@ -174,7 +174,7 @@ class _Game:
             return Done(error)
 
     def _find_told(self, done: Done, others: list[Tenant]) -> Iterator[tuple[str, str]]:
-        """What of others is in the answer and in the log."""
+        """Finds what of others is in the answer and in the log."""
         strings_found = list(strings(done.answer))
         for where, lines in (("the answer", strings_found), ("the log", self._lines.take())):
             whole = "\n".join(lines).casefold()
@@ -185,7 +185,7 @@ class _Game:
         yield from ((foreign[id], "the answer names an id") for id in {*strings_found} & foreign.keys())
 
     def _foreign_ids(self, others: list[Tenant]) -> dict[str, str]:
-        """Ids that nobody but others can know: made for them, and never tried by whoever is seen."""
+        """Returns ids that only others can know: made for them, and never tried by the observer."""
         seen = [one for one in self._stage.tenants if one not in others]
         tried: set[str] = set()
         for one in seen:
@@ -209,7 +209,7 @@ class _Game:
         return sorted(self._stage.alive(one), key=lambda record: record.id)
 
     def _count_tenant(self, one: Tenant) -> object:
-        """What is counted of a tenant, and the history of one of its records."""
+        """Returns the counts of a tenant, and the history of one of its records."""
         memory, stage = self._stage.memory, self._stage
         retrieval = memory.admin.stats(one.scope)["retrieval"]
         known = stage.ids.get(one.scope) or ["none"]

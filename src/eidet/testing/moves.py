@@ -39,14 +39,14 @@ class Stage:
     exports: dict[str, Path] = field(default_factory=dict)
 
     def other(self, me: Tenant) -> Tenant:
-        """Anybody else; often one whose scope is easily taken for mine, if there is one."""
+        """Picks another tenant, often one whose scope is easily mistaken for mine."""
         others = [one for one in self.tenants if one is not me]
         twins, alike = filter(me.is_twin, others), filter(me.is_alike, others)
         among = self.random.choice((list(twins), list(alike), others))
         return self.random.choice(among or others)
 
     def any_id(self, me: Tenant) -> str:
-        """Mine, somebody else's, or one that several have."""
+        """Picks an id: mine, another's, or one that several have."""
         whose = self.random.choice((me, self.other(me)))
         id: str = self.random.choice((*self.ids.get(whose.scope, ())[-12:], *_SHARED))
         self.tried.setdefault(me.scope, set()).add(id)
@@ -62,7 +62,7 @@ class Stage:
         )
 
     def question(self, me: Tenant) -> str:
-        """About what others have, in words that only their records have beside the shared ones."""
+        """Asks about others' content, in words that only their records and the shared ones have."""
         other = self.random.choice((me, self.other(me)))
         asked = (f"what about {self.random.choice(_TOPICS)}?", f"{other.bait}", f"what did {other.name} say?",
                  f'"{other.bait}" near {self.random.choice(_TOPICS)}', "everything")  # fmt: skip
@@ -78,7 +78,7 @@ class Stage:
 
 
 class Done(NamedTuple):
-    """What a move answered; whether it may have reached below its scope; what is wrong with its numbers."""
+    """A move's answer, whether it may have reached below its scope, and what is wrong with its numbers."""
 
     answer: Any = None
     below: bool = False
@@ -119,7 +119,7 @@ def remember_messages(stage: Stage, me: Tenant) -> Done:
 
 
 def remember_named(stage: Stage, me: Tenant) -> Done:
-    """Under an id or a key that others use, too."""
+    """Remembers under an id or a key that others use, too."""
     id, text = stage.random.choice(_SHARED), stage.text(me)
     if stage.random.random() < 0.5:
         return Done(stage.note(me, stage.memory.remember(text, scope=me.scope, id=id), made=False))
@@ -127,13 +127,13 @@ def remember_named(stage: Stage, me: Tenant) -> Done:
 
 
 def remember_drafts(stage: Stage, me: Tenant) -> Done:
-    """Made from somebody else's memories, it says."""
+    """Remembers drafts that claim to derive from another tenant's memories."""
     drafts = [Draft(text=stage.text(me), derived_from=[stage.any_id(me)]), Draft(text=stage.text(me))]
     return Done(stage.note(me, stage.memory.remember(drafts, scope=me.scope)))
 
 
 def _filter(stage: Stage, me: Tenant) -> Where | None:
-    """Filters that name somebody else, or all."""
+    """Builds filters that name another tenant, or all."""
     other = stage.other(me)
     ways = (
         None,
@@ -225,7 +225,7 @@ def preview_forget(stage: Stage, me: Tenant) -> Done:
 
 
 def verify_forgotten(stage: Stage, me: Tenant) -> Done:
-    """Of somebody else's words: whether they are there must not be told with what is around them."""
+    """Searches for another's words: whether they exist must not show with what is around them."""
     return Done(stage.memory.trust.verify_forgotten(stage.other(me).bait, scope=me.scope))
 
 
@@ -282,7 +282,7 @@ def maintain(stage: Stage, me: Tenant) -> Done:
 
 
 def unarchive(stage: Stage, me: Tenant) -> Done:
-    """From an archive of somebody else, confined to my scope."""
+    """Restores from another's archive, confined to my scope."""
     whose = stage.random.choice((me, stage.other(me)))
     folder = stage.folder / f"archive{stage.tenants.index(whose)}"
     return Done() if not folder.exists() else Done(stage.memory.upkeep.unarchive(folder, scope=me.scope))

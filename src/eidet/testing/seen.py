@@ -12,7 +12,7 @@ from ..core.record import Event, Record
 
 
 def strings(value: object) -> Iterator[str]:
-    """Every string in an answer, however deep; bytes as text."""
+    """Yields every string in an answer at any depth; bytes as text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):
@@ -54,7 +54,7 @@ def scopes_told(value: object) -> Iterator[str]:
 
 
 def _inside(value: object) -> Iterator[object]:
-    """What an answer is made of."""
+    """Yields the parts of an answer."""
     if isinstance(value, Hits):
         yield from (value.trace, *value)
     elif isinstance(value, Mapping):

@@ -69,7 +69,7 @@ _LETTERS: Final = "bcdfghjklmnpqrtvwz"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
-    """Somebody with a scope. Others may say `bait` and `name`; nobody but the owner ever says `secret`."""
+    """A tenant with a scope. Others may say `bait` and `name`; only the owner says `secret`."""
 
     scope: str
     secret: str
@@ -88,7 +88,7 @@ class Tenant:
         return self is not other and self.looks == other.looks
 
     def is_alike(self, other: Tenant) -> bool:
-        """Whether one could be taken for the other, or for a part of it."""
+        """Tells whether one could be mistaken for the other, or for a part of it."""
         return self is not other and (
             self.looks.startswith(other.looks) or other.looks.startswith(self.looks)
         )
@@ -98,7 +98,7 @@ class Tenant:
 
 
 def tenants_of(count: int, random: Random) -> list[Tenant]:
-    """As many as are wanted: the odd scopes first, then plain ones."""
+    """Makes as many tenants as wanted: odd scopes first, then plain ones."""
     if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 1000:
         raise BadInput(f"tenants must be from 2 to 1,000 (a leak needs two), not {count!r}")
     return [_tenant(scope, random) for scope, _ in zip(_scopes(), range(count), strict=False)]

@@ -30,7 +30,7 @@ class Analyzer(Protocol):
 
     @property
     def language(self) -> str:
-        """The code of the language whose dates and numbers are read."""
+        """The code of the language whose dates and numbers are parsed."""
 
     def terms(self, text: str) -> list[str]:
         """The terms in text order, repeats kept, stop words left out.
@@ -70,7 +70,7 @@ def pack(terms: Sequence[str]) -> bytes:
 
 
 def pack_ids(ids: Sequence[int]) -> bytes:
-    """`pack` for terms whose ids are known already."""
+    """Packs terms whose ids are already known."""
     rising = sorted(set(ids))
     return struct.pack(f"<{len(rising)}I", *rising) + _tally(ids, rising)
 

@@ -69,8 +69,8 @@ def pack_analysis(
     return head + sizes + b"".join(units) + b"".join(struct.pack("<ii", *pair) for pair in kept) + tail
 
 
-def read_analysis(blob: bytes) -> Analysis:
-    """`Corrupt` for bytes that are none; no bytes mean nothing was analysed."""
+def decode_analysis(blob: bytes) -> Analysis:
+    """Decodes an analysis; raises `Corrupt` for invalid bytes. Empty bytes mean not analysed."""
     if not blob:
         return NOTHING
     if blob[1:4] == _PLAIN and len(blob) == 8 + 5 * int.from_bytes(blob[4:8], "little"):
@@ -110,12 +110,12 @@ def _cut_facts(blob: bytes) -> tuple[bytes, bytes]:
 
 
 def is_question(blob: bytes) -> bool:
-    """Whether a text asks; a look at one byte."""
+    """Tells whether a text is a question, by one byte."""
     return bool(blob) and bool(blob[0] & QUESTION)
 
 
 def has_statements(blob: bytes) -> bool:
-    """Whether facts were read in a text; a look at one byte."""
+    """Tells whether facts were read in a text, by one byte."""
     return len(blob) > 1 and bool(blob[1] & _STATED)
 
 
@@ -132,8 +132,8 @@ def facts_in(blob: bytes) -> bytes:
 
 
 def has_any_term(blob: bytes, ids: AbstractSet[int]) -> bool:
-    """Whether a text has one of these terms, by their ids."""
-    return any(not ids.isdisjoint(_list_ids(unit)) for unit in read_analysis(blob).units)
+    """Tells whether a text has one of these terms, by their ids."""
+    return any(not ids.isdisjoint(_list_ids(unit)) for unit in decode_analysis(blob).units)
 
 
 def _list_ids(unit: bytes) -> tuple[int, ...]:
@@ -143,4 +143,4 @@ def _list_ids(unit: bytes) -> tuple[int, ...]:
 
 def terms_in(blob: bytes) -> set[int]:
     """The ids of all terms of a text."""
-    return set(chain.from_iterable(map(_list_ids, read_analysis(blob).units)))
+    return set(chain.from_iterable(map(_list_ids, decode_analysis(blob).units)))

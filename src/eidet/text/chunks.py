@@ -44,7 +44,7 @@ def _cut(whole: list[str], size: int) -> list[str]:
 
 
 def _pieces(sentence: str, size: int) -> list[str]:
-    """A sentence that is too long by itself, cut at white space or, where there is none, anywhere."""
+    """Cuts an overlong sentence at white space or, failing that, anywhere."""
     pieces = []
     while len(sentence) > size * 3 // 2:
         cut = size

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
-from .dates import Dated, dates_in, has_time, read_letters
+from .dates import Dated, dates_in, has_time, split_letters
 from .stopwords import STOP_WORDS
 from .word_forms import load_forms
 
@@ -17,7 +17,7 @@ LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept
 
 
-def read_words(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
     """A set of words, written as a text."""
     return frozenset(text.split())
 
@@ -35,7 +35,7 @@ _GREETING = re.compile(r"\b(?:hey|hi|hello|dear|thanks|yeah|wow|oh) \Z", re.IGNO
 _TITLE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|Miss|St)\. \Z")
 _NEXT = re.compile(r" ([a-z]+(?:'t)?)\b(?! ?[.!?])")
 _STARTS: Final = frozenset((". ", "! ", "? ", ", ", "; ", ": ", "\n\n"))
-_VERBS: Final = read_words(
+_VERBS: Final = words_in(
     "is isn't was wasn't has hasn't had hadn't can can't cannot could couldn't will won't would wouldn't "
     "does doesn't did didn't must should may might never always still also just only now took gave left got "
     "went came bought sold said told made met kept lost won found built broke wrote sent paid spent felt "
@@ -45,7 +45,7 @@ _VERBS: Final = read_words(
 )
 _VERB_ENDS: Final = ("s", "ed")
 _NO_NAME: Final = ("ing", "ly", "tion", "ness", "ment", "ship", "ence", "ance", "ity")
-_CALENDAR: Final = read_words(
+_CALENDAR: Final = words_in(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays "
     "Saturdays Sundays January February March April May June July August September October November December "
     "Today Tomorrow Yesterday Tonight"
@@ -81,13 +81,13 @@ def marks_of(
 
 
 def _has_number(text: str) -> bool:
-    """In digits of any script, or in words."""
-    words, has_digits = read_letters(text)
+    """Tells whether a text has a number, in digits of any script or in words."""
+    words, has_digits = split_letters(text)
     return has_digits or not _NUMBERS.isdisjoint(words) or (not text.isascii() and bool(_DIGIT.search(text)))
 
 
 def asks(text: str) -> bool:
-    """Whether a text ends with a question."""
+    """Tells whether a text ends with a question."""
     return _ASKING.search(text) is not None and _ASKS.search(text) is not None
 
 
@@ -115,7 +115,7 @@ def list_names(text: str) -> list[str]:
 
 
 def _acts(text: str, at: int, end: int) -> bool:
-    """Whether somebody does something here: "Hugo can't come", "…, Deniz has it now"."""
+    """Tells whether somebody acts here: "Hugo can't come", "…, Deniz has it now"."""
     after = _NEXT.match(text, end)
     if after is None or not (at == 0 or text[at - 2 : at] in _STARTS):
         return False
@@ -127,12 +127,12 @@ def _acts(text: str, at: int, end: int) -> bool:
 
 @cache
 def _list_common() -> frozenset[str]:
-    """Words that begin a sentence though they name nobody."""
+    """Lists words that begin a sentence but name nobody."""
     return STOP_WORDS["en"].union(*load_forms())
 
 
 def _inside(text: str, at: int) -> bool:
-    """Whether a word stands inside a sentence; after a comma or a greeting it is who is spoken to."""
+    """Tells whether a word is inside a sentence; after a comma or a greeting it addresses somebody."""
     if at < 2 or text[at - 1] not in " -":
         return False
     if not text[at - 2].isalpha():

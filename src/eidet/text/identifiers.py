@@ -55,7 +55,7 @@ _LABEL = re.compile(
 
 
 class Identifier(NamedTuple):
-    """How it was written, and the ways in which a text may write it: words that all have to be there."""
+    """An identifier as written, and the sets of words under which a text may contain it."""
 
     text: str
     ways: tuple[str, ...]
@@ -103,7 +103,7 @@ def _find_tied(text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_number_of_one(text: str, match: re.Match[str], word: str) -> bool:
-    """A label before digits ("order 12") says that they name one thing; a unit behind them denies it."""
+    """Tells whether digits name one thing: a label before ("order 12") says so, a unit denies it."""
     before, after = text[: match.start()], text[match.end() :]
     labelled = match[0][0] in "#№" or _LABEL.search(before) is not None
     if word.count(".") > 1 or "-" in word or word.count(":") > 2:

@@ -59,7 +59,7 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
 
 
 def _abbreviates(text: str, start: int, end: re.Match[str]) -> bool:
-    """Whether the full stop belongs to the word before it."""
+    """Tells whether the full stop belongs to the word before it."""
     last = _LAST_WORD.search(text, max(start, end.start() - _LOOK_BACK), end.start())
     word = ""
     if last:

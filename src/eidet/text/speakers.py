@@ -28,7 +28,7 @@ class _Turn(NamedTuple):
 
 
 def name_speakers(drafts: Sequence[Draft], has_said: Callable[[str], bool]) -> list[Draft]:
-    """The drafts, with `who` and `occurred` where their texts say them and they do not; texts stay whole.
+    """Fills in `who` and `occurred` where a draft lacks them and its text states them. Texts stay whole.
 
     A name counts if a date in brackets stands before it, if it begins several of the texts, or if somebody
     of that name `has_said` something before. If in doubt, nothing is read.
@@ -44,7 +44,7 @@ def name_speakers(drafts: Sequence[Draft], has_said: Callable[[str], bool]) -> l
 
 
 def says_when(draft: Draft) -> bool:
-    """Whether its text begins with a date and a speaker."""
+    """Tells whether the text begins with a date and a speaker."""
     turn = _detect_turn(draft)
     return turn is not None and turn.when is not None
 

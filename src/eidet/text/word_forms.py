@@ -22,7 +22,7 @@ def load_forms() -> tuple[tuple[str, ...], ...]:
 
 
 def list_related(analyzer: Analyzer) -> dict[int, Related]:
-    """By the id of a term: those of its other forms. Empty for a language without a list."""
+    """Maps a term's id to those of its other forms. Empty for a language without a list."""
     return _relate_forms() if analyzer.language == "en" else _NONE
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from .dates import read_letters
+from .dates import split_letters
 
 
 class WordedPattern:
@@ -35,12 +35,12 @@ class WordedPattern:
     def search(self, text: str) -> re.Match[str] | None:
         if not text.isascii():  # letters beyond may match those of ASCII: the Kelvin sign is a k
             return self._folding.search(text)
-        if self.words and self.words.isdisjoint(read_letters(text)[0]):
+        if self.words and self.words.isdisjoint(split_letters(text)[0]):
             return None
         return self._small.search(text.lower())
 
     def match(self, text: str) -> re.Match[str] | None:
-        """At the beginning; the words are not looked for, as that is as quick."""
+        """Matches at the beginning without looking for the words first, which would not be quicker."""
         if not text.isascii():
             return self._folding.match(text)
         return self._small.match(text.lower())

@@ -203,7 +203,7 @@ def _pair_letters(found: list[str]) -> Iterator[str]:
 
 
 def _parts(word: str) -> list[str]:
-    """What a word is found by: itself without its clitic, or the parts of a code and the whole."""
+    """Returns what a word is found by: itself without its clitic, or a code's parts and the whole."""
     head = word.partition("'")[0]
     parts = _TIES.split(head)
     if len(parts) == 1:
@@ -216,7 +216,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _plain(term: str) -> str:
-    """Without accents on Latin and Greek letters; ё is е; й and the marks of other scripts stay."""
+    """Removes accents from Latin and Greek letters; ё becomes е; й and other scripts' marks stay."""
     if term.isascii():
         return term
     return _ACCENTED.sub(_plain_letter, term)

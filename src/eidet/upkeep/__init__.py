@@ -62,7 +62,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """Delete `record`, after it was archived if that is asked for."""
+    """Delete `record`, after archiving it if that is configured."""
 
     what: str
     record: Record
@@ -83,7 +83,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stay:
-    """Leave `record` alone, and tell why: something wanted it gone."""
+    """Leave `record` alone although a rule wanted it gone, and say why."""
 
     what: str
     record: Record
@@ -107,7 +107,7 @@ class Noted(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maintained:
-    """What upkeep did, or would do (`dry_run`).
+    """What upkeep did or, with `dry_run`, would do.
 
     `counts` are by what was done; `changes` tells each, as many as were to be told. `skipped` were
     changed by somebody else meanwhile. `failed` says what could not be done; the rest went on.
@@ -148,7 +148,7 @@ def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def is_protected(record: Record) -> bool:
-    """Whether upkeep leaves it alone: somebody pinned it, or the law holds it."""
+    """Tells whether upkeep leaves a record alone: it is pinned or under a legal hold."""
     return record.state.is_protected
 
 

@@ -52,7 +52,7 @@ class Archive(Protocol):
         """The pieces, oldest first."""
 
     def manifest(self, name: str) -> dict[str, Any]:
-        """What was said of a piece, and how many records it has (`count`); `Corrupt` if it was changed."""
+        """Returns a piece's manifest with its `count` of records; raises `Corrupt` if it was changed."""
 
     def read(self, name: str) -> Iterator[Record]:
         """The records of a piece, exactly as they were."""
@@ -83,7 +83,7 @@ class ErasableArchive(Protocol):
 
 
 def about(records: Sequence[Record]) -> dict[str, Any]:
-    """What a manifest tells of records: their ids, how many each scope has, the first and last creation."""
+    """Describes records for a manifest: their ids, counts by scope, first and last creation."""
     moments = [record.created for record in records]
     return {
         "ids": sorted({record.id for record in records}),
@@ -100,7 +100,7 @@ def may_hold(
     since: float | None = None,
     until: float | None = None,
 ) -> bool:
-    """Whether a piece can have what is sought, by what its manifest tells; where it does not tell, it can."""
+    """Tells whether a piece may hold what is sought, by its manifest; True where that does not say."""
     held, places, times = (manifest.get(name) for name in ABOUT)
     first, last = times or (since, until)
     return not (
@@ -183,7 +183,7 @@ class FolderArchive:
         return len(records) - len(kept)
 
     def verify(self) -> list[str]:
-        """What is wrong with the archive, in words: every file is read and compared."""
+        """Reads and compares every file. Returns what is wrong, in words."""
         faults = []
         for name in self.names():
             try:
@@ -223,7 +223,7 @@ def _in_bucket(url: str, _process: int) -> Archive:
 
 
 def list_archives(store: Store, chosen: str | None) -> list[Archive]:
-    """Where records of this store were archived, and where the settings say they are to be.
+    """Lists where this store's records were archived, and where the settings say to archive.
 
     A bucket that only the store names is left out: a file must not choose whom we talk to.
     """
@@ -233,7 +233,7 @@ def list_archives(store: Store, chosen: str | None) -> list[Archive]:
 
 
 def list_unnamed(store: Store, chosen: str | None, given: Sequence[object]) -> list[str]:
-    """The buckets that the store names, and nobody who opened it; without what may be secret in them."""
+    """Lists the buckets that the store names but its opener did not, without secrets."""
     named = {chosen, *(archive.url for archive in given if isinstance(archive, _AtUrl))}
     unnamed = [place for place in _read_places(store) if _is_remote(place) and place not in named]
     return [place.partition("?")[0] for place in unnamed]
@@ -249,7 +249,7 @@ class Archives:
         self._given: list[Archive] = []  # that are no folders
 
     def known(self) -> list[Archive]:
-        """All archives that may hold records of this memory, as far as it can know."""
+        """Lists all archives that may hold records of this memory, as far as it knows."""
         known = [*list_archives(self._store, self._chosen), *self._given]
         return [self.sealed(source) for source in known]
 
@@ -281,7 +281,8 @@ class Archives:
 
 
 class Ownership:
-    """Which pieces a store may change: those it archived where it is now, and those it has claimed.
+    """Decides which pieces a store may change: those it archived at its present place, and those it
+    claimed.
 
     A copy of a file has the same identity and names the same archives, so an owner is an identity at a
     place. A file that was moved or restored is not the owner until somebody claims its archive for it.
@@ -296,7 +297,7 @@ class Ownership:
 
 
 def name_owner(store: Store) -> str:
-    """A store at the place where it is, as a name that tells neither."""
+    """Names a store at its present place, revealing neither."""
     machine = _MACHINE.read_text() if _MACHINE.is_file() else ""
     told = "\n".join((store.identity, home_of(store), machine))
     return blake2b(told.encode(), digest_size=16).hexdigest()
@@ -324,7 +325,7 @@ def _is_remote(place: str) -> bool:
 
 
 def note_archive(store: Store, archive: object) -> None:
-    """Before anything is archived there: what is forgotten later must be found."""
+    """Notes an archive before anything goes there, so that later erasures find it."""
     place, noted = _find_place(archive), _read_places(store)
     if place is not None and store.writable and place not in noted:
         verbs.set_settings(store, {SETTING: dump_json([*noted, place])})
@@ -337,7 +338,7 @@ def _find_place(archive: object) -> str | None:
 
 
 def name_place(archive: object) -> str:
-    """Where an archive is, without what may be secret in its address."""
+    """Returns where an archive is, without secrets in its address."""
     return (_find_place(archive) or repr(archive)).partition("?")[0]
 
 

@@ -26,7 +26,7 @@ GONE: Final = NOW + 60
 
 
 class ArchiveContract:
-    """Every archive passes these. `make` gives an empty one; `folder` is a place for its files.
+    """The laws that every archive passes. `make` returns an empty one; `folder` is for its files.
 
     An archive that outlives its object also has `reopen`, which opens the same one a second time.
     """

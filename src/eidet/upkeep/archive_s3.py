@@ -34,7 +34,7 @@ _LINES = re.compile(r"(archive-[0-9a-f]+)-[0-9a-f]{16}\.jsonl\.gz")
 
 
 class S3Archive:
-    """An `Archive` in a bucket of any server that speaks S3; `S3Archive("s3://bucket/prefix?endpoint=…")`.
+    """An `Archive` in a bucket of any S3 server: `S3Archive("s3://bucket/prefix?endpoint=…")`.
 
     `keep` is durable when it returns. The manifest is small and tells count, ids, scopes and times, so
     that a piece which cannot hold what is sought need not be fetched.
@@ -58,11 +58,11 @@ class S3Archive:
         return sorted(match[1] for match in found if match)
 
     def manifest(self, name: str) -> dict[str, Any]:
-        """That of the small object alone; `Corrupt` if it was changed. `read` checks the lines."""
+        """Returns the manifest object; raises `Corrupt` if it was changed. `read` checks the lines."""
         return self._manifest(name)[0]
 
     def read(self, name: str) -> Iterator[Record]:
-        """Every byte is checked before the first record is given."""
+        """Yields the records after checking every byte."""
         return iter(self._records(name, self.manifest(name)))
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
@@ -79,7 +79,7 @@ class S3Archive:
         raise Taken(f"{self.url}: {name} kept changing; try again")
 
     def verify(self) -> list[str]:
-        """What is wrong with the archive, in words: every object is fetched and compared."""
+        """Fetches and compares every object. Returns what is wrong, in words."""
         found = [fault for name in self.names() for fault in self._faults(name)]
         return found + [f"{key} belongs to no piece: `sweep` removes it" for key in self._strays()]
 
@@ -109,7 +109,7 @@ class S3Archive:
         self._bucket.put(f"{name}.json", body, sha256=digest, instead_of=instead_of)
 
     def _manifest(self, name: str) -> tuple[dict[str, Any], str]:
-        """What it says and its etag."""
+        """Returns the manifest and its etag."""
         if not _MANIFEST.fullmatch(f"{name}.json"):
             raise NotFound(f"the archive {self.url} has no {name!r}")
         found = self._bucket.get(f"{name}.json")

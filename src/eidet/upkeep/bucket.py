@@ -38,7 +38,7 @@ def _etag(found: Mapping[str, Any]) -> Any:
 
 
 def _page(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Every page of a listing names its bucket; an answer that was cut off might look like an empty one."""
+    """Checks that a page names its bucket: a truncated answer could look like an empty one."""
     if "Name" not in found:
         raise _CutShort("Name")
     return found
@@ -46,14 +46,14 @@ def _page(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @cache
 def _descriptions() -> Any:
-    """What botocore knows of services: the same for every client, and slow to read."""
+    """Returns botocore's service descriptions, which all clients share and which are slow to read."""
     from botocore.loaders import create_loader
 
     return create_loader()
 
 
 def _send_at_once(request: Any, **_: Any) -> None:
-    """Without waiting for leave to go on: botocore waits forever if the line is cut just then."""
+    """Sends without waiting for "100 Continue": botocore waits forever if the connection breaks then."""
     request.headers.pop("Expect", None)
 
 
@@ -69,7 +69,7 @@ class _Object(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketPlace:
-    """Which bucket, and what the keys in it begin with."""
+    """A bucket, and the prefix of the keys in it."""
 
     bucket: str
     prefix: str = ""
@@ -151,7 +151,7 @@ class Bucket:
         return found
 
     def delete(self, key: str, *, if_it_is: str | None = None) -> None:
-        """With all its versions, where the bucket keeps any. `Taken` if it is not the one with the etag."""
+        """Deletes a key with all its versions. Raises `Taken` if its etag is another."""
         condition: dict[str, Any] = {} if if_it_is is None else {"IfMatch": if_it_is}
         try:
             self._ask("delete_object", key, **condition)
@@ -165,7 +165,7 @@ class Bucket:
         return [one["VersionId"] for one in found if one["Key"] == self.place.prefix + key]
 
     def keys(self, start: str = "") -> Iterator[str]:
-        """By name, those that begin so."""
+        """Lists keys with this prefix, by name."""
         for one in self._list_pages("list_objects_v2", start, ("Contents",)):
             yield one["Key"].removeprefix(self.place.prefix)
 

@@ -31,7 +31,7 @@ _Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
 
 
 def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bounds) -> Where | None:
-    """What the works could change in a scope; None where that is nothing."""
+    """Builds the filter of what the works could change in a scope; None if that is nothing."""
     some = tuple(chain.from_iterable(_NARROW[work](now, settings, bounds) for work in works))
     if _EVERYTHING in some:
         return _EVERYTHING
@@ -109,7 +109,7 @@ def _filter_by_age(days: float, now: float) -> Iterator[Where]:
 
 
 def _ago(now: float, days: float) -> float | None:
-    """So many days ago, a moment later; None if that is before all times."""
+    """Returns the time `days` ago, a moment later; None if that is before all times."""
     then = now - days * DAY + _ROUNDING
     return min(then, LATEST) if then >= EARLIEST else None
 
@@ -139,7 +139,7 @@ _SOME: Final = 200  # records of a crowded tier that are read at first
 def bounds_of(
     store: Store, scope: str, settings: Upkeep, give_way: Callable[[], None] = lambda: None
 ) -> Bounds:
-    """Of a tier that has too many records, about as many as are too many are read; of others none."""
+    """Bounds what is read: of an overfull tier about the surplus, of others nothing."""
     place = Scope(scope)
     limits = {Tier.SHORT: settings.short_entries, Tier.MIDDLE: settings.middle_entries}
     held: Counter[str] = Counter()
@@ -160,7 +160,7 @@ def bounds_of(
 def _find_bound(
     store: Store, where: Where, held: int, limit: int, give_way: Callable[[], None]
 ) -> Rested | None:
-    """Where most of a tier is too many, all of it is read as it lies: to sort it would cost more."""
+    """Finds the bound of a tier; None if most is surplus, as sorting would cost more than reading."""
     over = held - limit
     if 2 * over < held:
         return crowd_bound(_by_created(store, where, over), over)
@@ -173,7 +173,7 @@ def _find_bound(
 
 
 def read_pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
-    """What matches of one scope now, by rising seq; what changes or goes before it is read is left out.
+    """Yields what matches in one scope now, by ascending seq; omits what changes or goes meanwhile.
 
     Looks through the scope once. To find one page after the other would look through it for each.
     """

@@ -45,7 +45,7 @@ def merge(
     width: int,
     periods: Callable[[Record], Hashable] = lambda _: None,
 ) -> Iterator[Change]:
-    """Facts with the same words and the same details become one, the first, with the others as its parts.
+    """Merges facts with the same words and details into the first, with the others as its parts.
 
     `read` gives the records, and is called twice: only those that repeat another are held in memory. What
     is protected takes no part. `periods` tells in which periods held what a record states: said again after
@@ -67,7 +67,7 @@ def merge(
 
 
 def _key_of(record: Record) -> bytes:
-    """What must agree: the words, who said them of what, and when, if the caller gave a time."""
+    """Returns what must agree: the words, who said them of what, and a time that the caller gave."""
     whole, parts = record.whole, {part.id for part in record.state.merged}
     given = None if record.occurred == record.created else record.occurred
     sources = [id for id in record.derived_from if id not in parts]
@@ -77,7 +77,7 @@ def _key_of(record: Record) -> bytes:
 
 
 def _merge_group(group: Sequence[Record], width: int, alike: float) -> Iterator[Change]:
-    """Each becomes part of the earliest; vectors that callers gave may tell equal words apart."""
+    """Makes each a part of the earliest, unless vectors that callers gave tell equal words apart."""
     by_id = {record.id: record for record in group}  # one on its way between tiers is seen twice
     once = by_id.values()
     rows = first_rows([record.vector for record in once], [record.level for record in once], width)
@@ -97,7 +97,7 @@ def _absorbing(old: Record, others: Sequence[Record]) -> Write:
 
 
 def _part_of(new: Record) -> MergedPart:
-    """What is kept of a record that became part of another: all that the other does not say."""
+    """Returns what to keep of a record merged into another: all that the other does not say."""
     return MergedPart(
         id=new.id,
         text=new.whole.text,
@@ -139,7 +139,7 @@ def episode_id(session: str) -> str:
 
 
 def due_for_episode(talk: _Talk, told: Record | None, now: float, settings: Upkeep) -> str | None:
-    """Why a session should have an episode now; None if it should not."""
+    """Says why a session should have an episode now; None if it should not."""
     fresh = talk.count - _messages_in(told)
     if talk.count < _FEWEST or fresh <= 0:
         return None
@@ -159,7 +159,7 @@ def _messages_in(told: Record | None) -> int:
 
 
 def episode(messages: Sequence[Record], session: str, because: str, now: float) -> Ask:
-    """What is to be told of a session, with its messages as sources, oldest first."""
+    """Asks for a session's episode, with its messages as sources, oldest first."""
     first, last = messages[0], messages[-1]
     record = Record(
         id=episode_id(session),
@@ -187,7 +187,7 @@ class _Said:
 
 
 def consolidate(episodes: Sequence[Record], settings: Upkeep, embed: _Embed, now: float) -> Iterator[Change]:
-    """What several episodes say becomes a fact, in the words of the newest, with the episodes as sources."""
+    """Turns what several episodes say into a fact, worded as in the newest, with the episodes as sources."""
     newest = sorted(episodes, key=lambda record: record.occurred)[-_EPISODES:]
     statements = [_Said(text, newer) for newer in newest for text in _statements(newer.whole.text)]
     if not statements:
@@ -235,7 +235,7 @@ _Rows = NDArray[np.intp]
 
 
 def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> list[tuple[str, ...]]:
-    """Groups of two or more ids, each within `threshold` (cosine) of the first one in its group.
+    """Groups ids within `threshold` (cosine) of the first in their group; groups of two or more.
 
     The first is the earliest in the order given: no chain of small steps joins what is far apart, and
     an id is in one group at most. Rows without length are alone. n rows of width d with k groups and

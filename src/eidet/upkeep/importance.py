@@ -37,7 +37,7 @@ _TAGS: Final = {
 
 
 def action_importance(reward: float | None, state_change: float | None) -> float:
-    """`min(1, 0.5 * |reward| + 0.5 * state change)`; what is unknown or a change below 0 counts as 0."""
+    """Computes `min(1, 0.5 * |reward| + 0.5 * state change)`; unknown or negative change counts as 0."""
     return min(1.0, 0.5 * abs(_value_or(reward, 0.0)) + 0.5 * max(_value_or(state_change, 0.0), 0.0))
 
 
@@ -59,7 +59,7 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
 
 
 def _surprise(best_cosine: float | None) -> float | None:
-    """How new something is: one minus the cosine with the nearest thing known; None where none is known."""
+    """Returns one minus the cosine with the nearest known record; None if none is known."""
     return None if best_cosine is None or math.isnan(best_cosine) else _clamp(1.0 - best_cosine)
 
 
@@ -81,7 +81,7 @@ def importance(
     uses: int | None = None,
     age_days: float | None = None,
 ) -> float:
-    """What is pinned matters fully, what somebody stated is taken at their word, the rest is weighed."""
+    """Returns 1 for a pinned record, the caller's value if given, else a weighted estimate."""
     if pinned:
         return 1.0
     if stated is not None and not math.isnan(stated):
@@ -114,7 +114,7 @@ _WINDOW: Final = 4_096
 
 
 def weigh_record(record: Record) -> Record:
-    """The record with the importance its content and metadata tell."""
+    """Returns the record with the importance that its content and metadata suggest."""
     value = _by_formula(record)
     if value is None:
         value = importance(record.text, tags=_tags(record.meta), reward=_number(record.data, "reward"),
@@ -123,7 +123,7 @@ def weigh_record(record: Record) -> Record:
 
 
 def reweigh(records: Iterable[Record], now: float, width: int) -> Iterator[Change]:
-    """What use, age and surprise make of the importance of those that were weighed; states stay."""
+    """Updates estimated importance by use, age and surprise; leaves states alone."""
     walk = iter(records)
     while window := sorted(islice(walk, _WINDOW), key=lambda record: (record.created, record.id)):
         ours = [at for at, record in enumerate(window) if _is_ours(record)]
@@ -150,7 +150,7 @@ def _put(record: Record, value: float, new: float | None) -> Write:
 
 
 def _surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> list[float | None]:
-    """How new each wanted record was against all before it in the window."""
+    """Measures how new each wanted record was against all before it in the window."""
     if not wanted:
         return []
     rows = first_rows([record.vector for record in window], [record.level for record in window], width)
@@ -164,7 +164,7 @@ def _is_ours(record: Record) -> bool:
 
 
 def _by_formula(record: Record) -> float | None:
-    """States and actions that tell their reward, health or change have formulas of their own."""
+    """Applies the formulas of states and actions that give a reward, health or change."""
     reward, health = _number(record.data, "reward"), _number(record.data, "health")
     change = _number(record.data, "state_change")
     if record.kind is Kind.ACTION and (reward, change) != (None, None):
@@ -241,7 +241,7 @@ _SMALL_TALK: Final = _words("""
 
 
 def measure_information(text: str) -> float:
-    """From 0 (nothing is said) to 1. Reads the first 4,000 characters.
+    """Estimates information from 0 (nothing is said) to 1, by the first 4,000 characters.
 
     The weights follow what a logistic regression gave for turns that questions of two public sets were
     asked about; they are rounded, as both sets are English.
@@ -265,7 +265,7 @@ def _details(low: str, said: Iterable[str]) -> int:
 
 
 def _names(sentence: str) -> list[str]:
-    """Words with a capital that do not begin the sentence; not of one that shouts or only calls somebody."""
+    """Lists capitalised words that do not begin the sentence, unless it shouts or only addresses somebody."""
     words = _WORD.findall(sentence)
     if len(words) <= 3 or sentence.isupper():
         return []

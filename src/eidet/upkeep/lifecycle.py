@@ -103,7 +103,7 @@ class Life:
             self._mover().nudge()
 
     def _mover(self) -> UpkeepWorker:
-        """The worker that runs, or else one that only moves what is due."""
+        """Returns the running worker, or one that only moves what is due."""
         if self._worker is None or not (self._worker.running or self._worker.nudged):
             from .service import UpkeepTask
             from .worker import UpkeepWorker
@@ -114,7 +114,7 @@ class Life:
         return self._worker
 
     def _round(self, task: UpkeepTask, breaks: Breaks) -> Maintained | None:
-        """One upkeep, unless another process is at it."""
+        """Runs upkeep once, unless another process does."""
         lease = _Lease(self._parts, self._owner, breaks)
         if not lease.renew():
             return None
@@ -137,7 +137,7 @@ class Life:
     # What the owner of a memory may ask for.
 
     def detail(self, record: Record) -> Record:
-        """As it was before anything was lowered."""
+        """Returns the record as it was before anything was lowered."""
         if record.level == 0:
             return record
         return self.keeping.forms(self._parts.settings.upkeep).whole([record])[0]
@@ -208,7 +208,7 @@ class Life:
         now: float,
         through: Callable[[Iterator[Record], float], Iterator[Record]],
     ) -> int:
-        """What is `sought` as of `may_hold`; each goes `through` what every loaded record goes through."""
+        """Restores what is `sought` (see `may_hold`); each record goes `through` the checks of loading."""
         from ..trust.seal.exports import check_piece
         from ..write.write_path import load_records
         from .archive import about, archive_of, may_hold
@@ -240,14 +240,14 @@ def _pin(record: Record, pin: Protection | None) -> Record:
 
 
 def _unmark(record: Record, state: State, ends: float | None) -> Record:
-    """Its expiry comes back, or goes on waiting for the protection that is left."""
+    """Restores the expiry, or keeps it waiting for the protection that is left."""
     if state.is_protected:
         return record.but(state=state.protect_from(ends))
     return record.but(state=state, expires=record.expires if ends is None else ends)
 
 
 class _Lease:
-    """The right to do upkeep on a store, renewed while it goes on; without it, upkeep stops."""
+    """The right to do upkeep on a store, renewed while it runs; upkeep stops without it."""
 
     def __init__(self, parts: Parts, owner: str, stops: Pause) -> None:
         self._parts = parts

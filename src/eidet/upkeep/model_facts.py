@@ -39,13 +39,13 @@ READ: Final = tuple(trust for trust in Trust if trust is not Trust.QUARANTINED)
 
 
 def list_unread(found: Iterable[Statement], record: Record) -> list[Statement]:
-    """What a model found in a record that the rules did not."""
+    """Lists what a model found in a record that the rules missed."""
     known = {(one.relation, name_key(one.object.name)) for one in statements_of(record.terms)}
     return [one for one in found if (one.relation, name_key(one.object.name)) not in known]
 
 
 def phrase_statement(statement: Statement, record: Record) -> str:
-    """A statement as a sentence; "I" is whoever said it."""
+    """Words a statement as a sentence; "I" becomes whoever said it."""
     subject = statement.subject.name or record.who or "I"
     return relation_of(statement.relation).phrase.format(subject=subject, object=statement.object.name)
 
@@ -96,11 +96,11 @@ class FactReadings:
         return list(islice(verbs.scan(self._parts.store, where, after=since, batch=min(most, PAGE)), most))
 
     def _name_setting(self, scope: str) -> str:
-        """Under which name progress is kept; it tells nothing of the scope."""
+        """Names the setting that keeps progress, without revealing the scope."""
         return f"facts_read_{self._parts.key_ids.mark(scope.encode())}"
 
     def _list_model_facts(self, scope: str) -> dict[str, list[Record]]:
-        """What models found before, by the id of the text."""
+        """Returns what models found before, by the id of the text."""
         by_model = Condition("state.worded_by", "=", BY_MODEL)
         where = Where(scope=Scope(scope), kinds=(Kind.TRIPLE,), conditions=(by_model,))
         found: dict[str, list[Record]] = {}
@@ -194,7 +194,8 @@ _TASTES: Final = frozenset({"likes", "dislikes", "prefers", "fan_of"})
 def read_facts_with(
     llm: LLM | None, text: str, *, said: datetime, language: str = "en"
 ) -> Outcome[tuple[Statement, ...]]:
-    """The statements of a text by a model, or by rules if there is none or its answer cannot be used.
+    """Reads the statements of a text with a model, or with rules if there is none or its answer is
+    unusable.
 
     `outcome.by` says who read them.
     """
@@ -265,7 +266,7 @@ class _Checker:
         return not load_vocabulary().secrets.isdisjoint(sentence.low)
 
     def _moment(self, day: str) -> float | None:
-        """Midnight of a day in ISO form; None for what is none."""
+        """Returns midnight of an ISO day; None for anything else."""
         try:
             return datetime.fromisoformat(day[:10]).replace(tzinfo=self.said.tzinfo).timestamp()
         except (ValueError, OverflowError, OSError):

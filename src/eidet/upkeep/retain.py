@@ -17,7 +17,7 @@ from .curve import DAY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How many records a policy covers; of those: due, due but held or pinned, protected by `keep`."""
+    """How many records a policy covers, and of those: due, due but held or pinned, protected by `keep`."""
 
     policy: Retention
     covered: int = 0
@@ -46,7 +46,7 @@ def _age_days(policy: Retention, record: Record, now: float) -> float:
 
 
 def is_kept(policies: Sequence[Retention], record: Record, now: float) -> bool:
-    """Whether a policy protects it from whatever else would delete it."""
+    """Tells whether a policy protects a record from deletion by anything else."""
     policy = policy_for(policies, record)
     if policy is None or policy.then != "keep":
         return False
@@ -66,7 +66,7 @@ def due(policies: Sequence[Retention], record: Record, now: float) -> Retention 
 def retain(
     records: Iterable[Record], now: float, policies: Sequence[Retention], archive: bool
 ) -> Iterator[Change]:
-    """What the policies want archived or deleted. What must be archived stays where there is no archive."""
+    """Yields what the policies archive or delete. What must be archived stays if there is no archive."""
     for record in records if policies else ():
         if (policy := due(policies, record, now)) is None:
             continue
@@ -85,7 +85,7 @@ def _describe_since(policy: Retention) -> str:
 
 
 def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:
-    """One answer per policy, in their order."""
+    """Returns one standing per policy, in order."""
     counts = [[0, 0, 0, 0] for _ in policies]
     for record in records:
         policy = policy_for(policies, record)

@@ -41,7 +41,7 @@ def never() -> bool:
 
 
 def hurry() -> None:
-    """Gives way to nobody: somebody waits for the upkeep itself."""
+    """Makes upkeep yield to nobody, because a caller waits for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class UpkeepParts:
 
 @dataclass(slots=True)
 class _Tally:
-    """What was done so far."""
+    """Counts what was done so far."""
 
     told: int
     counts: Counter[str] = field(default_factory=Counter)
@@ -89,7 +89,7 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Track:
-    """How far an upkeep is, told after each work on each scope; a larger scope counts for more."""
+    """Reports progress after each work on each scope; larger scopes count for more."""
 
     tell: Progress | None
     total: int
@@ -184,7 +184,7 @@ def _plan_scope(
 
 
 def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[Change]:
-    """What can be planned; a damaged record ends the plan of its scope, not the upkeep of the others."""
+    """Yields the planned changes; a damaged record ends the plan of its scope only."""
     try:
         yield from changes
     except Corrupt as error:
@@ -197,7 +197,7 @@ def _tell(changes: Sequence[Change], tally: _Tally) -> None:
 
 
 def _reasons(changes: Sequence[Change]) -> dict[str, str]:
-    """Why each record is changed, for those who note it."""
+    """Maps each record to the reason for its change, for the audit log."""
     reasons = {change.record.id: f"{change.what}: {change.because}" for change in changes}
     for change in changes:
         for record in change.absorbs if isinstance(change, Write) else ():
@@ -206,7 +206,7 @@ def _reasons(changes: Sequence[Change]) -> dict[str, str]:
 
 
 def _make(parts: UpkeepParts, changes: Sequence[Change], tally: _Tally, now: float) -> None:
-    """New records and next versions first: what is deleted may be part of them."""
+    """Writes new records and versions first, because what is deleted may be part of them."""
     for change in changes:
         if isinstance(change, Ask) or (isinstance(change, Write) and not change.recast):
             _each_or_all([change], lambda some: _write(parts, some[0], tally, now), tally)
@@ -223,7 +223,7 @@ C = TypeVar("C", Write, Drop, Change)
 
 
 def _each_or_all(changes: Sequence[C], make: Callable[[Sequence[C]], None], tally: _Tally) -> None:
-    """All at once; if that fails, one by one, so that a damaged record does not keep the others."""
+    """Makes all changes at once or, if that fails, one by one, so that a damaged record blocks no other."""
     try:
         make(changes)
     except EidetError as error:

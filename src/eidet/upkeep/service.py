@@ -45,7 +45,7 @@ _PROMPT_CHARS: Final = 24_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepTask:
-    """What one upkeep is asked to do; see `memory.upkeep.maintain`."""
+    """The task of one upkeep; see `memory.upkeep.maintain`."""
 
     scope: Scope | None = None
     only: str | Iterable[str] | None = None
@@ -80,7 +80,7 @@ class Keeping:
         give_way: GiveWay = hurry,
         progress: Progress | None = None,
     ) -> Maintained:
-        """Does a task, or says what it would do; `told` limits how many changes the answer lists."""
+        """Does a task, or says what it would do; `told` limits the number of changes listed."""
         chosen = task.settings or self._parts.settings.upkeep
         archive = task.archive
         if archive is None:
@@ -162,7 +162,7 @@ class Keeping:
         return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
 
     def reword(self, old: Record, sources: Sequence[Record]) -> Record:
-        """An episode as the rules tell it from these messages: others of its messages were forgotten."""
+        """Words an episode from the messages that are left after others were forgotten."""
         left = sorted((source.whole for source in sources), key=lambda record: record.occurred)
         ask = episode(left, old.session or "", "a source was forgotten", old.created)
         new = self._write_text(ask, settings=self._parts.settings.upkeep, llm=None).record
@@ -292,7 +292,7 @@ class Keeping:
 
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
-    """What is hardly longer than its gist is shown as it is: its original would take more than it saves."""
+    """Returns the gist, or the text if that is hardly longer: its original would cost more than it saves."""
     return text if len(text) <= _CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
 
 

@@ -36,7 +36,7 @@ _THRIFT: Final = 0.7  # how much length counts against a sentence: at 1 two-word
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Something said: by whom and on which day, where known. Whatever the caller puts there is told."""
+    """Something said, with speaker and day where known."""
 
     text: str
     who: str | None = None
@@ -69,7 +69,7 @@ def summarise(
     budget: int,
     counter: TokenCounter | Callable[[str], float] | None = None,
 ) -> _Summary:
-    """At most `budget` tokens of what was said, a line per passage: `[2026-05-08] Ann: …`.
+    """Summarises in at most `budget` tokens, one line per passage: `[2026-05-08] Ann: …`.
 
     A day is written where it changes. What fits as a whole is told as a whole. Where not even one
     sentence fits, the beginning of the best one is told; a budget of 0 gives the empty text.
@@ -124,7 +124,7 @@ def _by_gain(
 
 
 def _greedy(alike: NDArray[np.float32], costs: Sequence[int], budget: int) -> list[int]:
-    """Rows by what they add for their length. Gains only shrink: each is looked at again in its turn."""
+    """Picks rows by gain per length. Gains only shrink, so each is recomputed lazily."""
     covered = np.zeros(alike.shape[1], np.float32)
     heap = [
         (-float(gain) / cost**_THRIFT, row)
@@ -147,7 +147,7 @@ def _greedy(alike: NDArray[np.float32], costs: Sequence[int], budget: int) -> li
 
 
 def _candidates(vectors: Vectors, worth: NDArray[np.float32]) -> NDArray[np.intp]:
-    """All sentences, or of many the most central and telling of every stretch of the text."""
+    """Returns all sentences, or of many the most central and informative of each stretch."""
     if len(vectors) <= _CANDIDATES:
         return np.arange(len(vectors))
     central = vectors @ vectors.mean(0) * worth

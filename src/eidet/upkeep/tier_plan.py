@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..core.record import Original, Record, Tier, Trust, pack_original, read_original
+from ..core.record import Original, Record, Tier, Trust, decode_original, pack_original
 from ..core.settings import Retention, Upkeep
 from ..core.validate import Json
 from ..models.embed.quantise import dequantise, quantise
@@ -28,7 +28,7 @@ Rested = tuple[float, int]  # since when, and the seq that orders equal times
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What planners must know of a whole scope, and which policies its records are under.
+    """What planners must know of a whole scope, and the policies of its records.
 
     `crowded`: of a tier that has more records than it may, up to where they are too many.
     `newest_step`: of the scope; None if it counts none.
@@ -52,7 +52,7 @@ def curve_of(settings: Upkeep) -> Curve:
 
 
 def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
-    """Up to where, longest unused first, records are too many; None if there are none.
+    """Returns the bound of the surplus, longest unused first; None if there is no surplus.
 
     `over` is how many are too many. They come in the order of their creation (then of seq), and not
     all of them are read: nothing rests longer than since it was made, so once so many rest longer than
@@ -83,7 +83,7 @@ def _retain(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bou
 
 
 def _forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    """What has faded. What is important goes into the archive first, and stays where there is none."""
+    """Plans to forget what faded. Important records are archived first, or stay if there is no archive."""
     if not settings.forget_below:
         return
     curve = curve_of(settings)
@@ -113,7 +113,7 @@ def _promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bo
 
 
 def _move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    """One tier down, or two at once where both limits are passed."""
+    """Plans moves one tier down, or two where both limits are passed."""
     limits = {tier: _limits_of(tier, settings, bounds) for tier in _BELOW}
     alone = replace(limits[Tier.MIDDLE], crowd=None)  # who just came is not among those that are too many
     for record in records:
@@ -140,7 +140,7 @@ def _move_record(record: Record, tier: Tier, level: int, because: str, *, what: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limits:
-    """What makes a record leave a tier; None where a limit is off or not passed."""
+    """The limits that make a record leave a tier; None where one is off or not passed."""
 
     tier: Tier
     entries: int | None
@@ -162,7 +162,7 @@ def _limits_of(tier: Tier, settings: Upkeep, bounds: Bounds) -> _Limits:
 
 
 def _due(record: Record, limits: _Limits, now: float) -> str | None:
-    """Why a record should leave a tier; None if it should not."""
+    """Says why a record should leave a tier; None if it should not."""
     since = resting_time(record)
     if limits.crowd is not None and (since, record.seq) <= limits.crowd:
         return f"the {limits.tier} tier has more than {limits.entries:,} records"
@@ -192,7 +192,7 @@ PLANNERS: Final[Mapping[str, _Planner]] = {
 def plan(
     records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds, works: Iterable[str]
 ) -> Iterator[Change]:
-    """At most one change per record: the first work that wants one."""
+    """Yields at most one change per record: that of the first work that wants one."""
     rest = list(records)
     for work in works:
         seen = rest if work in _DUTIES else [record for record in rest if not _is_aside(record)]
@@ -203,7 +203,7 @@ def plan(
 
 
 def _is_aside(record: Record) -> bool:
-    """Whether it is in quarantine: upkeep makes nothing of it until somebody has approved it."""
+    """Tells whether a record is in quarantine: upkeep ignores it until it is approved."""
     return record.trust is Trust.QUARANTINED
 
 
@@ -228,7 +228,7 @@ class Forms:
     digits: int = 3
 
     def at_levels(self, records: Sequence[Record], levels: Sequence[int]) -> list[Record]:
-        """Each record at its level, from whatever level it has."""
+        """Returns each record at its level, from whatever level it has."""
         whole = self._raise_where(
             records, [new < old.level for old, new in zip(records, levels, strict=True)]
         )
@@ -238,12 +238,12 @@ class Forms:
         return [self._lower_form(record, level, again) for record, level in zip(whole, levels, strict=True)]
 
     def whole(self, records: Sequence[Record]) -> list[Record]:
-        """As they were before anything was lowered."""
+        """Returns records as they were before anything was lowered."""
         return self._raise_where(records, [record.level > 0 for record in records])
 
     def _raise_where(self, records: Sequence[Record], wanted: Sequence[bool]) -> list[Record]:
         kept = [
-            (read_original(record.original) if want else None)
+            (decode_original(record.original) if want else None)
             for record, want in zip(records, wanted, strict=True)
         ]
         missing = [
@@ -266,7 +266,7 @@ class Forms:
         return record.whole.but(vector=vector, level=0, original=None)
 
     def _is_made_again(self, record: Record, part: Original) -> bool:
-        """Not kept, or of an embedder that was replaced since."""
+        """Tells whether a part must be recomputed: it was not kept, or its embedder was replaced."""
         return False if record.vector is None else part.vector is None or part.embedder != self.embedder
 
     def _goes(self, record: Record, level: int) -> bool:
@@ -279,7 +279,7 @@ class Forms:
     def _lower_form(self, record: Record, level: int, again: dict[str, bytes]) -> Record:
         if level <= record.level:
             return record
-        part = read_original(record.original)
+        part = decode_original(record.original)
         text, data = record.text, record.data
         if level >= _GIST:
             text, data = self.gist(text), _round_floats(data, self.digits)

@@ -63,7 +63,7 @@ class UpkeepWorker:
         return self
 
     def nudge(self) -> None:
-        """There is work to do: does it soon, starting the thread if there is none."""
+        """Requests work soon; starts the thread if there is none."""
         self.start()
         self._thread.wake()
 
@@ -75,7 +75,7 @@ class UpkeepWorker:
 
     @property
     def nudged(self) -> bool:
-        """Whether it works only when nudged."""
+        """Tells whether it works only on request."""
         return self._every is None
 
     @property
@@ -145,7 +145,7 @@ class Breaks:
         return stopped
 
     def give_way(self) -> None:
-        """Also within a step: lets those who ask go first, as far as patience goes."""
+        """Lets foreground callers go first, also within a step, as far as patience allows."""
         waited = self._foreground.wait_until_idle(self._patience)
         self._patience -= waited
         self._waited += waited

@@ -42,7 +42,7 @@ _PAGE: Final = 64
 
 
 class Conversation:
-    """The messages of one session in the order they were added, whatever their timestamps say.
+    """The messages of one session in the order added, whatever their timestamps.
 
     `agent` is who writes; every view of the session reads the whole log. All of it is in the memory:
     what is added is found by `recall` too, and stays when the program ends.
@@ -147,7 +147,7 @@ class Conversation:
         return next((record for record in found if record is not None and self._log.holds(record)), None)
 
     def window(self, max_tokens: int = 4000, *, counter: Counter = None) -> list[Message]:
-        """The newest messages that fit in the tokens, oldest first; always at least the newest.
+        """Returns the newest messages that fit in the tokens, oldest first; always at least the newest.
 
         Does not begin with the result of a tool whose call no longer fits: models refuse that.
         """
@@ -167,14 +167,14 @@ class Conversation:
             page *= 4
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
-        """What was said in the session that matters for a query, best first; also what was summed up."""
+        """Finds what matters for a query in the session, best first, summarised messages included."""
         hits = self._memory.recall(
             query, scope=self._scope, session=self._session, kinds=Kind.MESSAGE, limit=limit
         )
         return [message_of(hit.record) for hit in hits]
 
     def containing(self, text: str, limit: int | None = None) -> list[Message]:
-        """The newest `limit` messages that have a text in them (in any case), oldest first.
+        """Returns the newest `limit` messages that contain a text (in any case), oldest first.
 
         Looks at messages until it has found that many; also at what was summed up.
         """
@@ -188,7 +188,7 @@ class Conversation:
             page *= 4
 
     def count(self) -> int:
-        """How many messages the log shows."""
+        """Counts the messages that the log shows."""
         return self._memory.count(self._log.after_summary().where, scope=self._scope)
 
     def __len__(self) -> int:
@@ -227,7 +227,7 @@ class Conversation:
 
     @property
     def summary(self) -> str | None:
-        """What `summarise` said last; None while that is in quarantine."""
+        """The latest summary; None while it is in quarantine."""
         made = self._log.read_summary()
         return None if made is None else made.text or None
 
@@ -256,7 +256,7 @@ class Conversation:
 def _make_summary(
     memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
 ) -> Summed:
-    """Worded by the caller, by a model, or out of what was said."""
+    """Makes a summary: the caller's, a model's, or an extract of what was said."""
     if text is not None:
         if not clean_text(text, "text").strip():
             raise BadInput("the summary is empty")
@@ -310,7 +310,7 @@ def _has(message: Message, wanted: str) -> bool:
 
 
 def _tokens_of(message: Message, counter: TokenCounter) -> int:
-    """What a message costs: its content, and its tool calls as JSON."""
+    """Counts the tokens of a message: its content, and its tool calls as JSON."""
     calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
     return counter.count(message.content or "") + calls
 
@@ -346,7 +346,7 @@ def _check_session(session: str) -> str:
 
 
 def _filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
-    """By the role of the message, or by who said it where a record tells no role."""
+    """Builds a filter by role, or by speaker where a record has no role."""
     if roles is None:
         return None
     names = [roles] if isinstance(roles, str) else list(roles)

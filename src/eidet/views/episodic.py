@@ -23,7 +23,7 @@ _READ: Final = 20  # episodes at least that are looked through for lessons
 
 
 class Episodic:
-    """The experiences of a scope. `agent` is whose they are; every agent of the scope may learn from them."""
+    """The experiences of a scope. `agent` says whose; every agent of the scope may learn from them."""
 
     def __init__(self, memory: Memory, *, scope: str = "default", agent: str | None = None) -> None:
         self._memory = memory
@@ -75,7 +75,7 @@ class Episodic:
         )
 
     def lessons(self, situation: str, limit: int = 5) -> list[str]:
-        """What was learned in situations like this one, nearest first, each once."""
+        """Returns the lessons of similar situations, nearest first, each once."""
         learned = Where(conditions=(Condition("data.lessons", "exists"),))
         hits = self.similar(situation, max(_READ, 4 * check_limit(limit)), where=learned)
         found = []
@@ -84,7 +84,7 @@ class Episodic:
         return list(dict.fromkeys(found))[:limit]
 
     def forget(self, id: str) -> bool:
-        """Whether there was such an experience."""
+        """Forgets an experience. Tells whether it existed."""
         return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
 
     def count(self) -> int:

@@ -14,7 +14,7 @@ from ..core.record import Kind, Record, Trust, key_id
 from ..core.validate import Json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .messages import MOST, ORDER, order_of, place_of, read_place
+from .messages import MOST, ORDER, noted_place, order_of, place_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class _Log:
         return ordered[: max(len(ordered) - offset, 0)]
 
     def but_newest(self, count: int) -> list[Record]:
-        """All but the newest `count`, oldest first. Reads little more than those."""
+        """Returns all but the newest `count`, oldest first. Reads little more than those."""
         if count == 0:
             return self.newest()
         found = self._find(self.where, MOST, offset=count - 1)  # the last that stays, and what does not
@@ -59,7 +59,7 @@ class _Log:
         return newer + self._of_moment(edge, need - len(newer), min(map(place_of, tied)))
 
     def _of_moment(self, created: float, count: int, floor: str) -> list[Record]:
-        """The last `count` of those added at one moment, of which so many have their place above a floor.
+        """Returns the last `count` records of one moment, which have that many places above a floor.
 
         Those whose place is not noted cannot be chosen by it: all of them are looked at.
         """
@@ -85,8 +85,8 @@ class Edge:
         """After the last of the records, and after the edge that there was before them."""
         last = summed[-1].created
         same = [record for record in summed if record.created == last]
-        places = [place for record in same if (place := read_place(record)) is not None]
-        ids = tuple(record.id for record in same if read_place(record) is None)
+        places = [place for record in same if (place := noted_place(record)) is not None]
+        ids = tuple(record.id for record in same if noted_place(record) is None)
         if before is not None and before.created == last:
             places += [] if before.place is None else [before.place]
             ids = (*before.ids, *ids)
@@ -119,14 +119,14 @@ class Summed:
 
     @classmethod
     def of(cls, records: Sequence[Record], text: str, before: Summed | None, *, by: str) -> Summed:
-        """All messages that the summary stands for now, those of the one before included."""
+        """Lists all messages that the summary now covers, those of the previous one included."""
         ids = tuple(record.id for record in records)
         edge = Edge.of(records, None if before is None else before.edge)
         return cls(text=text, edge=edge, sources=(*(before.sources if before else ()), *ids), by=by)
 
     @classmethod
     def read(cls, record: Record) -> Summed | None:
-        """None for a record that others made under this id. One in quarantine tells nothing."""
+        """Parses a summary; None for a foreign record under this id. A quarantined one is empty."""
         data: Any = record.whole.data
         if not isinstance(data, Mapping) or not isinstance(data.get("edge"), Mapping):
             return None
@@ -157,7 +157,7 @@ class SessionLog:
         self.summary_only: Where = Where(ids=(summary_id(session),))
 
     def whole(self) -> _Log:
-        """All messages, also those that were summed up."""
+        """Returns all messages, summarised ones included."""
         return _Log(memory=self._memory, scope=self._scope, where=self.messages)
 
     def after_summary(self, *parts: Where) -> _Log:

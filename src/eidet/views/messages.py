@@ -50,7 +50,7 @@ def _check_content(said: Message | Mapping[str, Json]) -> None:
 
 
 def _empty(draft: Draft) -> Draft:
-    """Nothing was said: None and the empty text are told apart when they come back."""
+    """Marks empty content, so that None and the empty text differ when they come back."""
     fields = {"content": ""} if draft.text == "" and "content" not in draft.data else {}
     return replace(draft, text="", data={**draft.data, **fields})
 
@@ -86,11 +86,11 @@ def order_of(record: Record) -> tuple[float, str, int, str]:
 
 
 def place_of(record: Record) -> str:
-    """Among messages of one moment: the order noted, else the id if it tells a time, else nothing."""
-    return read_place(record) or (record.id if _TIMED.fullmatch(record.id) else "")
+    """Orders messages of one moment: by the noted order, else by an id with a time, else not at all."""
+    return noted_place(record) or (record.id if _TIMED.fullmatch(record.id) else "")
 
 
-def read_place(record: Record) -> str | None:
+def noted_place(record: Record) -> str | None:
     return _notes(record.data).get("order")
 
 

@@ -121,7 +121,7 @@ class Semantic:
         return self._memory.find(scope=self._scope, kinds=Kind.FACT, order=order, limit=limit, offset=offset)
 
     def set_importance(self, id: str, value: float) -> bool:
-        """Whether there is such a fact."""
+        """Sets a fact's importance. Tells whether it exists."""
         if self.get(id) is None:
             return False
         try:
@@ -131,7 +131,7 @@ class Semantic:
         return True
 
     def forget(self, id: str) -> bool:
-        """Whether there was such a fact. It may be learned again."""
+        """Forgets a fact. Tells whether it existed; it may be learned again."""
         return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
 
     def consolidate(self, *, below: float = 0.3, uses: int = 2) -> int:

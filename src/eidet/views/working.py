@@ -21,7 +21,7 @@ _SHOWN_THOUGHTS: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingState:
-    """All of a working memory."""
+    """The whole state of a working memory."""
 
     task: str = ""
     task_id: str = ""
@@ -33,7 +33,7 @@ class WorkingState:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> WorkingState:
-        """From what `as_json` gave, or parts of it; what cannot be a state is refused."""
+        """Parses what `as_json` returned, or parts of it; refuses anything else."""
         return WorkingState().but(told)
 
     def but(self, changes: Mapping[str, Any]) -> WorkingState:
@@ -49,7 +49,7 @@ class WorkingState:
         return cleaned
 
     def prompt(self) -> str:
-        """For a language model; empty where there is nothing to tell."""
+        """Words the state for a language model; empty if there is nothing to say."""
         lines = [f"Task: {self.task}"] if self.task else []
         if self.goal:
             lines.append(f"Goal: {self.goal}")
@@ -138,7 +138,7 @@ class StateRecord:
         self.task_id: str = uuid.uuid4().hex[:8]
 
     def read(self) -> WorkingState:
-        """What is told: nothing of a state in quarantine, which changes go on from nonetheless."""
+        """Returns the state; empty if it is in quarantine, although changes continue from it."""
         record = self._record()
         if record is not None and record.trust is Trust.QUARANTINED:
             record = None
@@ -189,7 +189,7 @@ class StateRecord:
 
 
 class Working:
-    """The task at hand. In RAM only, or with `persist` one record of the memory.
+    """The task at hand, in RAM only or, with `persist`, as one record of the memory.
 
     That record is of one scope, agent and session, survives a restart and is shown by
     `Memory.context`. Views of the same one, in any thread or process, see each other's changes, and
@@ -239,7 +239,7 @@ class Working:
         return dict(self._home.read().variables)
 
     def set_task(self, task: str) -> None:
-        """Begins another task, which is also the goal; variables stay, all else begins anew."""
+        """Starts another task, which is also the goal. Variables stay; everything else is reset."""
         fresh = {"results": {}, "subgoals": (), "scratchpad": (), "task_id": uuid.uuid4().hex[:8]}
         self.update(task=task, goal=task, **fresh)
 
@@ -250,7 +250,7 @@ class Working:
         self._home.change(lambda state: (state.but({"results": {**state.results, key: value}}), None))
 
     def result(self, key: str) -> Any:
-        """None if there is none."""
+        """Returns a result; None if there is none."""
         return self._home.read().results.get(key)
 
     def think(self, thought: str) -> None:
@@ -268,7 +268,7 @@ class Working:
         self._home.change(lambda state: (state.but({"subgoals": (*state.subgoals, goal)}), None))
 
     def pop_goal(self) -> str | None:
-        """Takes the top subgoal away; None if there is none."""
+        """Removes and returns the top subgoal; None if there is none."""
         return self._home.change(_pop_subgoal)
 
     def update(self, /, **changes: Any) -> None:
@@ -276,18 +276,18 @@ class Working:
         self._home.change(lambda state: (state.but(changes), None))
 
     def prompt(self) -> str:
-        """The state as lines for a language model; the empty text while there is none."""
+        """Words the state as lines for a language model; empty while there is none."""
         return self._home.read().prompt()
 
     def clear(self) -> None:
         self._home.clear()
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON; an error names what is none."""
+        """Returns the whole state as JSON; an error names a value that is not."""
         return self._home.read().as_json()
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Replaces all of it by what `state` gave."""
+        """Replaces the whole state by what `state` returned."""
         loaded = WorkingState.of(state)
         fresh = loaded if loaded.task_id else replace(loaded, task_id=self._home.task_id)
         self._home.change(lambda _: (fresh, None))

@@ -39,7 +39,7 @@ class EchoGuard:
         self._lock = threading.Lock()
 
     def note(self, hits: Hits, now: float) -> None:
-        """Remembers which texts a recall has told."""
+        """Notes which texts a recall returned."""
         if not self._parts.settings.echo_guard:
             return
         with self._lock:
@@ -47,13 +47,13 @@ class EchoGuard:
                 self._of(hit.record.scope).note(hit.id, hit.text, now)
 
     def mark(self, records: list[Record], now: float) -> list[Record]:
-        """Texts that only repeat what was just recalled say so, and count for half."""
+        """Marks texts that only repeat a recent answer; they count for half."""
         with self._lock:
             found = [self._of(record.scope).is_echo(record.text, now) for record in records]
         return [_mark_echo(record, id) for record, id in zip(records, found, strict=True)]
 
     def unlearn(self, scopes: Iterable[str]) -> None:
-        """Drops what was noted of texts of these scopes."""
+        """Drops what it noted of these scopes."""
         with self._lock:
             for scope in scopes:
                 self._echoes.pop(scope, None)
@@ -73,7 +73,7 @@ def _mark_echo(record: Record, id: str | None) -> Record:
 
 
 class Echoes:
-    """What was recalled lately. Not for several threads at once: whoever shares it guards it."""
+    """Recently recalled texts. Not safe for threads: the owner locks it."""
 
     def __init__(self, *, seconds: float = 3_600.0, texts: int = 512) -> None:
         """`seconds` and `texts` bound how long and how many texts are kept in mind."""
@@ -109,7 +109,7 @@ class Echoes:
         return next((id for id, (_, kept) in reversed(self._noted.items()) if kept & said), None)
 
     def _forget(self, now: float) -> None:
-        """Drops what is too old, then the oldest of what is too many. A clock set back drops nothing."""
+        """Drops old entries, then the oldest beyond the limit. A clock that is set back drops nothing."""
         while len(self._noted) > self._texts:
             self._noted.popitem(last=False)
         for id in [id for id, (at, _) in self._noted.items() if now - at > self._seconds]:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict, Corrupt, each_item
-from ..core.record import Kind, Record, read_original
+from ..core.record import Kind, Record, decode_original
 from ..core.validate import clean_json, clean_text, local
 from ..core.where import Where
 from ..models.embed import Embedder, embed_checked
@@ -19,7 +19,7 @@ from ..models.embed.quantise import are_finite, dequantise, how_many, pack_rows,
 from ..parts import Parts
 from ..store import Derived, Store, verbs
 from ..text import Analyzer
-from ..text.analysis import pack_analysis, read_analysis
+from ..text.analysis import decode_analysis, pack_analysis
 from ..text.chunks import units_of
 from ..text.facts import pack_statements, read_facts
 from ..text.flags import marks_of, times_of
@@ -39,20 +39,20 @@ class Ingest(NamedTuple):
 
     @classmethod
     def of(cls, parts: Parts) -> Ingest:
-        """For an open memory, whose names are checked first."""
+        """Builds the read path of an open memory, after checking its names."""
         binding, settings = parts.binding, parts.settings
         parts.check_ready()
         binding.check_width()
         return cls(binding.embedder, binding.analyzer, settings.text_chars, settings.facts)
 
     def records(self, drafts: Sequence[Draft], *, scope: str, now: float) -> list[Record]:
-        """One record per draft, in order; the first bad draft is an error and nothing is embedded."""
+        """Makes one record per draft, in order. The first bad draft raises before anything is embedded."""
         shape = partial(shape_record, scope=scope, now=now, text_chars=self.text_chars)
         plain = each_item(shape, drafts)
         return self.derive(plain, [draft.vector for draft in drafts])
 
     def derive(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:
-        """The same records with what is computed from their text: vectors and analysis, unit by unit."""
+        """Returns the records with what their text yields: vectors and analysis, per unit."""
         packed = self._pack_vectors(records, vectors or ())
         ready = zip(records, packed, self.analyse(records, packed), strict=True)
         return [record.but(vector=vector, terms=terms) for record, vector, terms in ready]
@@ -69,7 +69,7 @@ class Ingest(NamedTuple):
         return [own[at] for at in range(len(records))]
 
     def analyse(self, records: Sequence[Record], vectors: Sequence[bytes | None]) -> list[bytes]:
-        """What search and the graph keep of each text.
+        """Computes what search and graph keep of each text.
 
         The words of all come first: one kind of work after the other finds its tables in the cache.
         """
@@ -93,7 +93,7 @@ class Ingest(NamedTuple):
 
 
 def embed_units(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    """For each text the vectors of its units, one after the other."""
+    """Embeds the units of each text and joins their vectors."""
     if not texts:
         return []
     units = [units_of(text) for text in texts]
@@ -107,7 +107,7 @@ def embed_units(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
 def analyse_record(
     record: Record, vector: bytes | None, width: int, analyzer: Analyzer, *, facts: bool = True
 ) -> bytes:
-    """What search and the graph keep of a record's text; as many units as it has vectors.
+    """Computes what search and graph keep of a record's text, one unit per vector.
 
     Vectors that somebody else made of the text may be more or fewer than its units: then all its
     words belong to the first.
@@ -128,7 +128,7 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
 
 
 def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
-    """All but the words: what kind of text it is, the days it speaks of, the facts that it states."""
+    """Analyses all but the words: the type of text, the days it mentions, the facts it states."""
     moment = _local_moment(record.occurred, time.tzname)
     dated = times_of(record.text, moment, language)
     flags, days = marks_of(record.text, moment, language, dated)
@@ -142,7 +142,7 @@ def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: 
 
 @lru_cache(maxsize=16)
 def _local_moment(occurred: float, names: tuple[str, str]) -> datetime:
-    """The records of one call were often said at one moment; `names` tell if the machine's zone changed."""
+    """Converts to local time; cached, as records of one call share moments. `names` detect a new zone."""
     if occurred < WHOLE_MINUTES:
         return local(occurred)
     return datetime.fromtimestamp(occurred, _zone_at(occurred // 60, names))
@@ -156,7 +156,7 @@ def _zone_at(minute: float, names: tuple[str, str]) -> tzinfo | None:
 
 
 def _add_speaker(record: Record, unit: str) -> str:
-    """The text whose words are indexed: who spoke is part of it."""
+    """Returns the text to index, speaker included."""
     if record.who:
         return f"{record.who}: {unit}"
     return unit
@@ -166,7 +166,7 @@ def _add_speaker(record: Record, unit: str) -> str:
 
 
 def fits_embedder(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
-    """Whether an embedder of this name and width made the vectors of a file; older files tell no width."""
+    """Tells whether an embedder of this name and width made a file's vectors."""
     named = manifest.get("embedder") == embedder.name
     return named and manifest.get("width") in (None, embedder.width)
 
@@ -179,7 +179,7 @@ def check_arrival(record: Record, embedder: Embedder | None, *, analysed: bool) 
     if record.sealed is not None:
         raise Corrupt("it is sealed, but the file does not say by which keys")
     if record.original is not None:
-        kept = read_original(record.original)
+        kept = decode_original(record.original)
         if kept.text is not None:
             clean_text(kept.text, "its original")
         if kept.data is not None:
@@ -189,7 +189,7 @@ def check_arrival(record: Record, embedder: Embedder | None, *, analysed: bool) 
     if embedder is not None and record.vector:
         _check_vector(record.vector, record.level, embedder)
     if analysed:
-        read_analysis(record.terms)
+        decode_analysis(record.terms)
 
 
 def _check_vector(vector: bytes, level: int, embedder: Embedder) -> None:
@@ -217,7 +217,7 @@ Progress = Callable[[int, int], None]  # done, of how many
 def reanalyse(
     store: Store, analyzer: Analyzer, width: int, progress: Progress | None, *, facts: bool = True
 ) -> int:
-    """What search keeps of every record's text, by another analyzer."""
+    """Analyses every record again with another analyzer."""
     total, done = verbs.count(store, Where()), 0
     for batch in batches(verbs.scan(store, Where()), 1000):
         terms = (analyse_record(one, one.vector, width, analyzer, facts=facts) for one in batch)

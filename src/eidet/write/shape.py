@@ -42,7 +42,7 @@ _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "to
 
 
 def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
-    """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
+    """Makes one draft per item, filled up from `said`; also tells whether there was only one item."""
     if not said and type(what) is str:  # as most are
         return [Draft(text=what)], True
     if unknown := said.keys() - _SAYABLE:
@@ -60,7 +60,7 @@ def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> 
 
 
 def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
-    """The texts that `remember` will embed for what is given; bad input is left for it to name."""
+    """Returns the texts that `remember` will embed; leaves bad input to `remember`."""
     things = what if isinstance(what, list | tuple) else [what]
     drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
     texts = [
@@ -72,7 +72,7 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
 
 
 def text_said(details: Mapping[str, Any]) -> list[str]:
-    """The text that details alone will be embedded as: their own, or the one their data tells."""
+    """Returns the text that details alone are embedded as: their own, or their data in words."""
     if isinstance(details.get("text"), str):
         return _units(details["text"])
     if details.get("data") is None:
@@ -105,7 +105,7 @@ def _draft(thing: object) -> Draft:
 
 
 def _fill_gaps(draft: Draft, said: Mapping[str, Any]) -> Draft:
-    """What a thing says of itself wins over what was said of all, but for its kind."""
+    """Fills a draft's gaps from the details of the whole call; the kind of the call wins."""
     gaps = {
         name: value for name, value in said.items() if name == "kind" or getattr(draft, name) in (None, ())
     }
@@ -269,7 +269,7 @@ def _check_pinned(pinned: bool) -> bool:
 
 
 def pin_state(state: State, expires: float | None, now: float) -> State:
-    """Pinned by whoever acts; the expiry waits until the pin ends."""
+    """Pins for the current actor; the expiry waits until the pin ends."""
     return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
 
 

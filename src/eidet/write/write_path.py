@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class WritePath:
-    """What a record passes on its way into the store, stage by stage."""
+    """Takes a record into the store, stage by stage."""
 
     def __init__(self, parts: Parts, guarding: Guarding, echoes: EchoGuard, life: Life) -> None:
         self._parts = parts
@@ -42,7 +42,7 @@ class WritePath:
         self._life = life
 
     def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | RememberedList:
-        """Stores one thing or a list of things; answers in kind.
+        """Stores one item or a list; returns one record or a list accordingly.
 
         One thing that was forgotten for good is `Entombed`; a list is stored without such things.
         """
@@ -93,7 +93,7 @@ class WritePath:
             self._life.count_insertions(count)
 
     def _put_news(self, said: Sequence[Record], stored: list[Record], *, now: float, again: bool) -> None:
-        """Stores what was taken for a repetition although what it repeats no longer held.
+        """Stores a statement that was taken for a repetition of one that no longer held.
 
         What somebody forgot for good meanwhile stays forgotten.
         """
@@ -113,7 +113,7 @@ class WritePath:
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None
     ) -> Record:
-        """Stores the next version of a record; `Conflict` if somebody else has changed it meanwhile."""
+        """Stores the next version of a record; raises `Conflict` if another writer changed it meanwhile."""
         now = self._parts.clock()
         whole = self._life.detail(old)
         kept, values = self._guarding.changes(changes)
@@ -162,7 +162,7 @@ def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list
 
 
 def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
-    """Whether a record that was taken for a repetition of another one states what no longer held."""
+    """Tells whether a supposed repetition states something that had ceased to hold."""
     if not said.occurred > kept.occurred or not has_statements(kept.terms):
         return False
     question = partial(_has_ended, seq=kept.seq, at=said.occurred, view=View(now=now))
@@ -170,7 +170,7 @@ def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
 
 
 def _has_ended(graph: ScopeGraph, seq: int, at: float, view: View) -> bool:
-    """Whether nothing of what a record states holds at a time, whoever says so."""
+    """Tells whether nothing that a record states holds at a time, whoever stated it."""
     intervals = graph.find_intervals(seq, view)
     for interval in intervals:
         said = graph.trace(interval.subject, interval.relation, view)
@@ -206,7 +206,7 @@ def _revise_record(
 
 
 def _draft_of(record: Record, said: Mapping[str, Any]) -> Draft:
-    """What a record says today. A new time to live begins now, whenever the old one would have ended."""
+    """Turns a record back into a draft. A new time to live starts now."""
     kept = {name: getattr(record, name) for name in _OF_RECORD}
     if said.get("ttl") is not None:
         kept["expires"] = None
@@ -214,7 +214,7 @@ def _draft_of(record: Record, said: Mapping[str, Any]) -> Draft:
 
 
 def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -> Record:
-    """What Eidet kept of the record stays, but for what was said anew; a pin keeps its expiry waiting."""
+    """Carries the old record's internal state over, except what the caller sets; a pin delays the expiry."""
     state, expires = old.state, new.expires
     if "ttl" in said:
         state = state.but(ttl=new.state.ttl)
@@ -251,7 +251,7 @@ def put_records(
     releases: bool = False,
     follows: bool = False,
 ) -> list[Record]:
-    """Writes records whose vectors are of this memory's embedder, and takes pending uses along."""
+    """Writes records embedded by this memory, together with pending use counts."""
     if not records:
         return []
     store = parts.store
@@ -284,7 +284,7 @@ def _put_said(
     again: bool,
     expect: int | None = None,
 ) -> RememberedList:
-    """Writes all records of a list that somebody says, but for those that were forgotten for good."""
+    """Writes a caller's list of records, except those whose content was forgotten for good."""
     rest = list(enumerate(records))
     rejected: list[Rejected] = []
     while rest:
@@ -321,7 +321,7 @@ def put_returning(
     by: str | None = None,
     follows: bool = False,
 ) -> list[Record]:
-    """Writes records that nobody says. Leaves out those that were forgotten for good, and logs how many.
+    """Writes records that no caller wrote just now. Leaves out and logs those forgotten for good.
 
     A record under a legal hold stays as it is, whatever another version of it says.
     """
@@ -351,7 +351,7 @@ def _tell_left_out(forgotten: int, held: int) -> None:
 def load_records(
     parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float, checked: bool = False
 ) -> int:
-    """Writes records of an export; what another embedder or analyzer made is made anew. How many.
+    """Writes an export's records; recomputes foreign vectors and terms. Returns how many.
 
     Each is checked as it arrives, unless all were `checked` before. Records of a scope that this store
     forgot as a whole after it wrote the export are left out.

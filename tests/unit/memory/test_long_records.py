@@ -16,7 +16,7 @@ from eidet.core.record import Record
 from eidet.models.adapt import adapt_embedder
 from eidet.models.embed.hashing import Hashing
 from eidet.text import term_id
-from eidet.text.analysis import read_analysis, terms_in
+from eidet.text.analysis import decode_analysis, terms_in
 from eidet.text.chunks import units_of
 
 NOW = 1_700_000_000.0
@@ -45,7 +45,7 @@ def rows(memory: Memory, scope: str = "default") -> Any:
 
 
 def units(record: Record) -> int:
-    return len(read_analysis(record.terms).units)
+    return len(decode_analysis(record.terms).units)
 
 
 def others(memory: Memory) -> None:
@@ -111,10 +111,10 @@ def test_a_revision_makes_it_longer_shorter_or_leaves_its_text_alone(memory: Mem
 
 def test_the_days_a_text_speaks_of_are_those_of_when_it_was_said(memory: Memory) -> None:
     record = memory.remember(FILLER * 60 + "We met yesterday.", occurred="2023-05-08T12:00:00Z")
-    assert read_analysis(record.terms).days == ()  # what a text is shows early
+    assert decode_analysis(record.terms).days == ()  # what a text is shows early
     short = memory.remember("We met yesterday.", occurred="2023-05-08T12:00:00Z")
     moved = memory.revise(short.id, occurred="2023-06-08T12:00:00Z")
-    [(first, _)], [(then, _)] = read_analysis(short.terms).days, read_analysis(moved.terms).days
+    [(first, _)], [(then, _)] = decode_analysis(short.terms).days, decode_analysis(moved.terms).days
     assert then - first == 31
 
 

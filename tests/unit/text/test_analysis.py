@@ -9,7 +9,7 @@ from tests.making import examples
 
 from eidet.core.errors import Corrupt
 from eidet.text import pack, pack_ids, term_id
-from eidet.text.analysis import DAYS_KEPT, NOTHING, Analysis, pack_analysis, read_analysis, terms_in
+from eidet.text.analysis import DAYS_KEPT, NOTHING, Analysis, decode_analysis, pack_analysis, terms_in
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 ids = st.lists(st.integers(0, 2**32 - 1), max_size=20)
@@ -22,7 +22,7 @@ def test_what_was_packed_is_read_back(
     units: list[list[int]], flags: int, when: list[tuple[int, int]]
 ) -> None:
     packed = [pack_ids(unit) for unit in units]
-    assert read_analysis(pack_analysis(packed, flags, when)) == Analysis(flags, tuple(when), tuple(packed))
+    assert decode_analysis(pack_analysis(packed, flags, when)) == Analysis(flags, tuple(when), tuple(packed))
     assert terms_in(pack_analysis(packed, flags, when)) == {id for unit in units for id in unit}
 
 
@@ -35,20 +35,20 @@ def test_bytes_that_lack_some_or_have_too_many_are_corrupt(
     cut = data.draw(st.integers(1, len(blob) - 1))
     for damaged in (blob[:cut], blob + b"x"):
         with pytest.raises(Corrupt):
-            read_analysis(damaged)
+            decode_analysis(damaged)
 
 
 def test_no_bytes_mean_that_nothing_was_analysed() -> None:
-    assert read_analysis(b"") == NOTHING == Analysis(0, (), ())
+    assert decode_analysis(b"") == NOTHING == Analysis(0, (), ())
     assert terms_in(b"") == set()
 
 
 def test_only_so_many_days_are_kept() -> None:
     when = [(day, day) for day in range(1, 100)]
-    assert read_analysis(pack_analysis([b""], 0, when)).days == tuple(when[:DAYS_KEPT])
+    assert decode_analysis(pack_analysis([b""], 0, when)).days == tuple(when[:DAYS_KEPT])
 
 
 def test_a_unit_without_words_is_still_a_unit() -> None:
     units = (pack(["cat"]), b"", pack(["dog", "cat"]))
-    assert read_analysis(pack_analysis(units)).units == units
+    assert decode_analysis(pack_analysis(units)).units == units
     assert terms_in(pack_analysis(units)) == {term_id("cat"), term_id("dog")}

@@ -15,7 +15,7 @@ from eidet import Memory, Settings
 from eidet.core.errors import Corrupt
 from eidet.core.settings import read_settings
 from eidet.text import pack
-from eidet.text.analysis import pack_analysis, read_analysis
+from eidet.text.analysis import decode_analysis, pack_analysis
 from eidet.text.facts import (
     RELATIONS,
     Mention,
@@ -307,7 +307,7 @@ statements = st.builds(
 def test_what_was_packed_is_read_back(facts: list[Statement]) -> None:
     assert parse_statements(pack_statements(facts)) == tuple(facts)
     blob = pack_analysis([pack(["cat"])], 3, [(7, 8)], pack_statements(facts))
-    kept = read_analysis(blob)
+    kept = decode_analysis(blob)
     assert kept.statements == tuple(facts)
     assert (kept.flags, kept.days, kept.units) == (3, ((7, 8),), (pack(["cat"]),))
 
@@ -319,7 +319,7 @@ def test_damaged_facts_are_corrupt(facts: list[Statement], data: st.DataObject) 
     cut = data.draw(st.integers(2, len(blob) - 1))
     for damaged in (blob[:cut], blob + b"x"):
         with pytest.raises(Corrupt):
-            read_analysis(damaged)
+            decode_analysis(damaged)
     with pytest.raises(Corrupt):
         parse_statements(b"[{}]")
 
@@ -343,7 +343,7 @@ def test_no_text_makes_it_raise_and_reading_is_pure(text: str) -> None:
 def test_bytes_of_texts_without_facts_stay_as_they_were() -> None:
     units = [pack(["cat", "dog"])]
     assert pack_analysis(units, 5, [(1, 2)]) == pack_analysis(units, 5, [(1, 2)], b"")
-    assert read_analysis(pack_analysis(units, 5, [(1, 2)])).statements == ()
+    assert decode_analysis(pack_analysis(units, 5, [(1, 2)])).statements == ()
 
 
 def test_facts_are_read_when_a_text_is_stored_and_one_setting_turns_it_off() -> None:
@@ -351,7 +351,7 @@ def test_facts_are_read_when_a_text_is_stored_and_one_setting_turns_it_off() -> 
         with Memory(settings=Settings(facts=on)) as memory:
             memory.remember("Ann lives in Lisbon.")
             (record,) = memory.find()
-            assert bool(read_analysis(record.terms).statements) is on
+            assert bool(decode_analysis(record.terms).statements) is on
     assert read_settings({"EIDET_FACTS": "no"}).facts is False
 
 
@@ -360,7 +360,7 @@ def test_a_revision_replaces_what_a_text_states() -> None:
         record = memory.remember("Ann lives in Lisbon.")
         memory.revise(record.id, text="Ann lives in Porto.")
         (kept,) = memory.find()
-        (statement,) = read_analysis(kept.terms).statements
+        (statement,) = decode_analysis(kept.terms).statements
         assert statement.object.name == "Porto"
 
 
@@ -368,7 +368,7 @@ def test_documents_are_not_read_for_facts() -> None:
     with Memory() as memory:
         memory.remember("Ann lives in Lisbon.", kind="document")
         (record,) = memory.find()
-        assert read_analysis(record.terms).statements == ()
+        assert decode_analysis(record.terms).statements == ()
 
 
 @pytest.mark.parametrize(

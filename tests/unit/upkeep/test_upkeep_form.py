@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import Corrupt
-from eidet.core.record import Record, read_original
+from eidet.core.record import Record, decode_original
 from eidet.upkeep.tier_plan import Forms
 
 WIDTH = 8
@@ -52,7 +52,7 @@ def test_any_other_vector_is_kept() -> None:
     full = record(embedder).but(vector=Embedder(2.0).vector("another"))
     for level in (1, 2):
         [low] = forms(embedder).at_levels([full], [level])
-        assert read_original(low.original).vector == full.vector
+        assert decode_original(low.original).vector == full.vector
         assert forms(embedder).whole([low]) == [full]
 
 
@@ -89,4 +89,4 @@ def test_a_kept_vector_of_an_embedder_that_was_replaced_is_made_anew() -> None:
 @pytest.mark.parametrize("blob", [b"", b"rubbish", b"x\x9c\x03\x00"])
 def test_a_damaged_original_is_corrupt(blob: bytes) -> None:
     with pytest.raises(Corrupt, match="original"):
-        read_original(blob)
+        decode_original(blob)

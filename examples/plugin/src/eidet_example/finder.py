@@ -14,7 +14,7 @@ from eidet.index.embedded.postings import Postings
 from eidet.index.outside import OutsideIndex
 from eidet.models.embed.quantise import dequantise_all
 from eidet.store import Store, verbs
-from eidet.text.analysis import read_analysis
+from eidet.text.analysis import decode_analysis
 
 
 def plain(store: Store, width: int, **parts: Any) -> OutsideIndex:
@@ -61,7 +61,7 @@ class PlainFinder:
 
 def _score_words(records: list[Record], terms: tuple[int, ...]) -> tuple[Floats, float]:
     """BM25 of the best unit of each record, and what all terms weigh."""
-    units = [read_analysis(record.terms).units or (b"",) for record in records]
+    units = [decode_analysis(record.terms).units or (b"",) for record in records]
     postings, best = Postings(), np.zeros(len(records), np.float32)
     postings.append([unit for some in units for unit in some])
     if not terms or not records:

@@ -40,7 +40,7 @@ class Tool:
 
 
 def _tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
-    """Tools by their names, or a clear error where one is none."""
+    """Maps tools by name; raises a clear error for anything that is no tool."""
     named: dict[str, Any] = {}
     for tool in tools:
         schema = getattr(tool, "to_api_schema", None)
@@ -85,7 +85,7 @@ def _make_storable(text: str) -> str:
 
 
 def _as_text(answer: Any) -> str:
-    """Texts as they are, other things as JSON, or else as Python shows them."""
+    """Returns texts as they are, other values as JSON, or else as Python shows them."""
     if isinstance(answer, str):
         return answer
     if answer is None:
@@ -254,7 +254,7 @@ def _text(response: Any) -> str:
 
 
 def _stop(response: Any) -> str:
-    """Why the model stopped; what cannot be gone on with is raised."""
+    """Returns why the model stopped; raises if it cannot continue."""
     stop, calls = response.stop_reason, any(block.type == "tool_use" for block in response.content)
     if stop == "refusal":
         raise Declined(f"the model would not answer: {_text(response) or 'it gave no reason'}")
@@ -279,7 +279,7 @@ def _answer_as_message(response: Any) -> dict[str, Any]:
 
 
 def _open_client(api_key: str | None = None, base_url: str | None = None) -> Any:
-    """Anthropic's own client. Without arguments it finds its key and address in the environment.
+    """Opens Anthropic's own client. Without arguments it finds its key and address in the environment.
 
     A key of the environment goes to the address of the environment only: another one needs a key of its own.
     """

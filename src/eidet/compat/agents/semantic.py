@@ -70,7 +70,7 @@ class MemoryStore(ABC):
 
     @abstractmethod
     async def delete(self, id: str) -> bool:
-        """Whether there was such a memory."""
+        """Deletes a memory. Tells whether it existed."""
 
 
 class FactStore(OwnsMemory, MemoryStore):
@@ -139,7 +139,7 @@ _SERVICES: Final = {  # provider: address, model, prefix of its variables
 
 
 class EmbeddingService:
-    """Vectors from "voyage", "openai", or "local" (offline, comes with Eidet).
+    """Computes vectors by "voyage", "openai", or "local" (offline, shipped with Eidet).
 
     Keys are those of VOYAGE_API_KEY or OPENAI_API_KEY, addresses those of VOYAGE_BASE_URL or
     OPENAI_BASE_URL, where none is given. Nothing is asked before the first text.
@@ -242,7 +242,7 @@ class SemanticMemory:
         return await run(memory, self._add_fact, content, importance, metadata, keep_duplicates)
 
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:
-        """The nearest facts, nearest first; each counts as accessed and tells its `last_similarity`."""
+        """Returns the nearest facts first; each counts as accessed and carries its `last_similarity`."""
         if not check_whole(limit, "limit") or (self.embedding_fn is None and not self.fallback):
             return []
         memory = await self._ready()
@@ -255,20 +255,20 @@ class SemanticMemory:
         return None if record is None else self._item(record)
 
     async def update_importance(self, memory_id: str, importance: float) -> bool:
-        """Whether there is such a fact."""
+        """Sets a fact's importance. Tells whether it exists."""
         return await run(await self._ready(), lambda: self._facts.set_importance(memory_id, importance))
 
     async def forget(self, memory_id: str) -> bool:
-        """Whether there was such a fact; its vector goes with it."""
+        """Forgets a fact and its vector. Tells whether it existed."""
         return await run(await self._ready(), lambda: self._facts.forget(memory_id))
 
     async def consolidate(self) -> int:
-        """Removes what is of little importance (below 0.3) and was accessed less than twice; how many."""
+        """Removes facts of importance below 0.3 accessed less than twice. Returns how many."""
         return await run(await self._ready(), self._remove_minor)
 
     @property
     def memories(self) -> dict[str, MemoryItem]:
-        """All facts by their ids, as they are now."""
+        """All present facts by id."""
         self.memory.admin.flush()
         return {record.id: self._item(record) for record in self._list_facts()}
 

@@ -31,7 +31,7 @@ class Episode:
 
 
 class EpisodicMemory(OwnsMemory):
-    """The experiences of a scope, found by what the situation was like."""
+    """The experiences of a scope, found by similar situations."""
 
     def __init__(
         self, *, memory: Place = None, scope: str = "default", session_id: str | None = None
@@ -76,7 +76,7 @@ class EpisodicMemory(OwnsMemory):
         return await run(self.memory, self._view.lessons, situation, limit)
 
     async def forget(self, episode_id: str) -> bool:
-        """Whether there was such an experience."""
+        """Forgets an experience. Tells whether it existed."""
         return await run(self.memory, self._view.forget, episode_id)
 
     def __len__(self) -> int:
@@ -136,7 +136,7 @@ class AgentMemorySystem(OwnsMemory):
     async def get_relevant_context(
         self, query: str, max_semantic_results: int = 3, *, max_episodes: int = 0
     ) -> str:
-        """The task at hand and what is known about the query; with `max_episodes`, what failed before."""
+        """Returns the task at hand and what is known about the query; with `max_episodes`, past failures."""
         parts = []
         if self.working.task:
             parts.append("## Current Task Context\n" + self.working.get_context_string())
@@ -165,7 +165,7 @@ class AgentMemorySystem(OwnsMemory):
         self.working.add_result(action, result)
 
     async def end_task(self, success: bool, outcome: str) -> None:
-        """Learns what was achieved, keeps the experience whether it went well or not, and clears the task."""
+        """Learns from a task, keeps the experience whether it succeeded or not, and clears the task."""
         if task := self.working.task:
             if success:
                 await self.learn(f"Successfully completed: {task}. Outcome: {outcome}", importance=0.7)
@@ -175,7 +175,7 @@ class AgentMemorySystem(OwnsMemory):
 
 
 def create_memory_aware_prompt(memory: AgentMemorySystem, task: str, include_history: bool = True) -> str:
-    """A prompt of the task, what was done so far, and what was said before, if that is wanted."""
+    """Builds a prompt of the task, what was done so far and, if wanted, what was said before."""
     parts, working = [f"Current task: {task}"], memory.working
     if working.results:
         parts.append(

@@ -152,11 +152,11 @@ class WorkingMemory(OwnsMemory):
         self.view.push_goal(goal)
 
     def pop_subgoal(self) -> str | None:
-        """The newest subgoal, which is then done; None if there is none."""
+        """Removes and returns the newest subgoal; None if there is none."""
         return self.view.pop_goal()
 
     def get_context_string(self) -> str:
-        """For a language model: results cut at 200 characters, the last five thoughts."""
+        """Words the state for a language model: results cut at 200 characters, the last five thoughts."""
         subgoals, results, thoughts = self.view.subgoals, self.view.results, self.view.scratchpad
         lines = [f"Current Task: {self.task}", f"Current Goal: {self.current_goal}"]
         if subgoals:

@@ -142,7 +142,7 @@ class _AgentCalls:
 
 
 class AgentMemoryAPI(OwnsMemory, _AgentCalls):
-    """Stores and finds what agents were, did and said. Safe from many threads.
+    """Stores and finds what agents were, did and said. Safe for threads.
 
     Each agent has a scope of its own: its id, below the base `scope` if one is given. `memory` is a
     Memory to share, or a path or URL; without it the config says where (RAM, or the file of its
@@ -199,7 +199,7 @@ class AgentMemoryAPI(OwnsMemory, _AgentCalls):
         return [agent_id] if agent_id is not None else self.agents()
 
     def force_memory_maintenance(self, agent_id: str | None = None) -> dict[str, Maintained]:
-        """Brings the tiers of one agent, or of all, within their limits; what was done, by agent.
+        """Brings the tiers of one agent, or of all, within their limits. Returns what was done, by agent.
 
         One agent that fails does not keep the others from it.
         """
@@ -243,7 +243,7 @@ class AgentMemoryAPI(OwnsMemory, _AgentCalls):
             space.clear_cache()
 
     def set_cache_ttl(self, ttl: float) -> None:
-        """For how many seconds answers are kept, for every agent; 0 keeps none."""
+        """Sets for how many seconds answers are cached, for every agent; 0 disables the cache."""
         self.configure_memory_system({"cache_ttl": ttl})
 
     def cache_info(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]
 
 @dataclass(frozen=True, slots=True)
 class QueryBuilder:
-    """Every call gives a new builder. What is asked must all hold, unless it was joined by `any_of`.
+    """Every call returns a new builder. All conditions must hold, unless joined by `any_of`.
 
     With `weigh`, the strategies so named are summed up by their weights among what else holds.
     """
@@ -28,7 +28,7 @@ class QueryBuilder:
     _query: MemoryQuery = field(default_factory=MemoryQuery)
 
     def match(self, strategy: Strategy) -> QueryBuilder:
-        """Any strategy of your own."""
+        """Adds a strategy of your own."""
         return replace(self, _parts=(*self._parts, strategy))
 
     def similar_to(
@@ -132,7 +132,7 @@ class QueryBuilder:
         return [entry for entry, _ in self.run_scored()]
 
     def run_scored(self) -> list[tuple[Entry, float]]:
-        """Like `run`, with scores."""
+        """Works like `run`, with scores."""
         if self._run is None:
             raise TypeError("this query belongs to no memory space: pass it to space.search(…)")
         return self._run(self.build())
@@ -146,7 +146,7 @@ def _strategy(given: Any) -> Strategy:
 
 
 def strategy_of(given: object) -> Any:
-    """A query or a strategy; a plain text asks for what is about it."""
+    """Returns a query or a strategy; a plain text asks for what is about it."""
     if isinstance(given, QueryBuilder):
         return given.build()
     if isinstance(given, str):

@@ -65,7 +65,7 @@ class _Redis(_Tier):
 
     @property
     def server(self) -> str | None:
-        """The URL of the server that is asked for, if one is."""
+        """Returns the URL of the server, if one is configured."""
         if self.url is not None:
             return self.url
         if not self.use_redis and self.host in _HERE:
@@ -102,7 +102,7 @@ class SQLiteLTMConfig(_Tier):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig:
-    """Settings of agents' memories. The tiers' settings may be dicts.
+    """The settings of agents' memories. The tiers' settings may be dicts.
 
     `memory_priority_decay`: what is left of a memory's priority for each `ttl` of the short tier (each
     day, if it has none) that has passed since it was stored.

@@ -126,7 +126,7 @@ def contents_as_json(record: Record) -> Json:
 
 
 class _Unread:
-    """Stands for a vector that nobody looked at: what reads past our methods fails instead of lying."""
+    """Stands for an unread vector, so that code which bypasses our methods fails instead of lying."""
 
     def __repr__(self) -> str:
         return "<vector that is read when it is looked at>"
@@ -205,9 +205,9 @@ def _vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, 
 
 
 def _units(full: bytes, record: Record) -> int:
-    from ...text.analysis import read_analysis
+    from ...text.analysis import decode_analysis
 
-    count = len(read_analysis(record.terms).units)
+    count = len(decode_analysis(record.terms).units)
     return count if count and len(full) % (4 * count) == 0 else 1
 
 

@@ -34,7 +34,7 @@ log: logging.Logger = logging.getLogger("eidet.compat.api")
 
 
 class Severity(StrEnum):
-    """What to do about an error."""
+    """How serious an error is, and so what to do about it."""
 
     RECOVERABLE = "recoverable"  # change the call, or go on with what the other tiers gave
     POTENTIALLY_RECOVERABLE = "potentially_recoverable"  # change the settings, or try again later
@@ -42,7 +42,7 @@ class Severity(StrEnum):
 
 
 class MemoryAPIException(EidetError):
-    """The root of what this door raises. `context` tells what was being done, for logs."""
+    """The root of this door's errors. `context` says what was being done, for logs."""
 
     severity: Severity = Severity.RECOVERABLE
 
@@ -76,7 +76,7 @@ class MemoryMaintenanceException(MemoryAPIException):
 
 
 class MemoryConfigException(MemoryAPIException):
-    """A setting is wrong, or does not fit what is there."""
+    """Raised if a setting is wrong, or does not fit what is there."""
 
     severity = Severity.POTENTIALLY_RECOVERABLE
 
@@ -101,7 +101,7 @@ def severity_of(error: BaseException) -> Severity:
 
 @contextmanager
 def translate_errors(kind: type[MemoryAPIException], what: str, **context: Any) -> Iterator[None]:
-    """Errors of the memory as errors of this door, with what was being done; logged once."""
+    """Translates the memory's errors to this door's, with what was being done, and logs them once."""
     try:
         yield
     except MemoryAPIException:

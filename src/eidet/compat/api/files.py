@@ -105,7 +105,7 @@ def _read(path: Path) -> Any:
 
 
 def _check_document(document: dict[str, Any], path: Path) -> None:
-    """Raises an error unless `save` wrote the document and nobody changed it since."""
+    """Raises an error unless `save` wrote the document and it is unchanged."""
     if document.get("version") != _VERSION:
         raise BadInput(f"{path} has version {document.get('version')!r}, this release reads {_VERSION}")
     if missing := [name for name, kind in _PARTS.items() if not isinstance(document.get(name), kind)]:
@@ -168,7 +168,7 @@ def _load_entries(api: AgentMemoryAPI, entries: Iterable[Any], path: Path) -> in
 
 
 def _check_draft(api: AgentMemoryAPI, name: str, draft: Draft, where: str) -> None:
-    """Whether the memory will take it: the agents before it would be stored otherwise."""
+    """Checks that the memory will take a draft, before earlier agents are stored."""
     parts, scope = api.memory.parts, api.get_memory_space(name).scope
     try:
         shape_record(draft, scope=scope, now=parts.clock(), text_chars=parts.settings.text_chars)

@@ -94,7 +94,7 @@ def install_memory_hooks(
     agent_id: str | None = None,
     methods: str | Sequence[str] = ("act",),
 ) -> C | Callable[[C], C]:
-    """Remembers what the agents of a class do: the state before and after, the action, what changed.
+    """Records what agents of a class do: the state before and after, the action, what changed.
 
     In the `memory` given, or the agent's own `memory_api`, or the default one. The method runs exactly
     once, whatever memory does; trouble with memory is told in the log.
@@ -199,7 +199,7 @@ def _action(
 
 
 def _flat(state: Mapping[str, Json] | None) -> dict[str, Json] | None:
-    """A state as `AgentState.as_dict` tells it."""
+    """Flattens a state as `AgentState.as_dict` does."""
     if state is None:
         return None
     flat: dict[str, Json] = {}

@@ -26,7 +26,7 @@ LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(Ranked):
-    """Like a state, a text or a vector: by the values of a state, else by the cosine of the vectors."""
+    """Finds what resembles a state, a text or a vector: by a state's values, else by cosine."""
 
     state: Mapping[str, Json] | str | None = None
     vector: Sequence[float] | None = None
@@ -52,7 +52,7 @@ class Similarity(Ranked):
 
 @dataclass(frozen=True, kw_only=True)
 class Content(Ranked):
-    """About a text: by meaning and by words."""
+    """Finds what is about a text, by meaning and by words."""
 
     text: str
     least: float = 0.0
@@ -154,7 +154,7 @@ class Narrative(Ranked):
 
 
 def _around(centre: Record) -> tuple[Where, Where, Where]:
-    """At the same step (or time), before it, after it."""
+    """Returns the filters at the same step (or time), before it and after it."""
     if centre.step is not None:
         at = centre.step
         return Where(step_from=at, step_to=at), Where(step_to=at - 1), Where(step_from=at + 1)
@@ -304,7 +304,7 @@ class MemoryQuery:
 
     @property
     def goes_by_now(self) -> bool:
-        """Whether the answer changes as time goes by, though nothing is written."""
+        """Tells whether the answer changes with time although nothing is written."""
         return _goes_by_now(self.strategy)
 
 

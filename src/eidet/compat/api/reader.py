@@ -45,7 +45,7 @@ def by_score(one: Scored) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One agent's memories as of a moment. `importance` tells what is left of a memory's priority."""
+    """One agent's memories at a moment. `importance` says what is left of a memory's priority."""
 
     memory: Memory
     scope: str
@@ -81,7 +81,7 @@ class Look:
         return [Scored(record, max(0.0, cosine)) for record, cosine in zip(records, near, strict=True)]
 
     def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
-        """Finds memories whose values are nearest to those of a state; scores are at least 0."""
+        """Finds memories whose values are nearest to a state's; scores are at least 0."""
         hits = self.memory.recall(
             state,
             scope=self.scope,
@@ -145,7 +145,7 @@ def state_as_text(state: object) -> str:
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:
-    """How closely a memory matches wanted attributes, 0-1: the mean over them, nested ones included."""
+    """Scores from 0 to 1 how closely a memory matches attributes: their mean, nested ones included."""
     if not wanted or not isinstance(there, dict):
         return 0.0
     return sum([_close(value, there.get(name)) for name, value in wanted.items()]) / len(wanted)
@@ -305,7 +305,7 @@ class AgentReader:
         return parts
 
     def _missing_tiers(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
-        """The tiers whose store is down, where a memory is made of several and answers from the rest."""
+        """Returns the tiers whose store is down, of a memory that answers from the rest."""
         if not missing_of(self._store()):
             return {}
         stores = self.memory.admin.health()["store"]

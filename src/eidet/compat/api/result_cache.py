@@ -80,7 +80,7 @@ class ResultCache(Generic[T]):
             self._weight = 0
 
     def set_ttl(self, ttl: float) -> None:
-        """For answers from now on, and for those that are kept: none stays longer than this."""
+        """Sets the time to live of cached and future answers; none stays longer."""
         with self._lock:
             self._ttl = _check_ttl(ttl)
             latest = self._clock() + self._ttl
@@ -102,7 +102,7 @@ class ResultCache(Generic[T]):
 
 
 class Cached(Protocol[P, R_co]):
-    """A function whose results are kept; `cache_clear` forgets them, `cache_info` counts."""
+    """A function with cached results; `cache_clear` drops them, `cache_info` counts."""
 
     __name__: str
     cache_clear: Callable[[], None]

@@ -77,7 +77,7 @@ class Retrieval:
     # Retrieving.
 
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
-        """A memory in full, whatever its tier shows of it; None if there is none. Counts as a retrieval."""
+        """Returns a memory in full, whatever its tier shows; None if there is none. Counts as a retrieval."""
         reader = self._reader
         with reader.translate_errors("the memory was not read", memory_id=memory_id):
             found = self._memory.get(check_id(memory_id), scope=self.scope)
@@ -117,7 +117,7 @@ class Retrieval:
         memory_tiers: Tiers = None,
         k: int | None = None,
     ) -> list[Entry]:
-        """Finds memories whose contents have these values, newest first; names may be dotted paths."""
+        """Finds memories with these values, newest first; names may be dotted paths."""
         self._check_agent(agent_id)
         return self.search(Attribute(fields=attributes), k, memory_type, memory_tiers)
 
@@ -130,7 +130,7 @@ class Retrieval:
         agent_id: str | None = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Nearest by their vectors; among those, whose attributes are closest."""
+        """Finds the nearest by vector and, among those, the closest by attributes."""
         self._check_agent(agent_id)
         return self.hybrid_retrieve(query_state, k, memory_type, memory_tiers=memory_tiers)
 
@@ -183,7 +183,7 @@ class Retrieval:
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """About a text (or what a dict tells): by meaning and by words."""
+        """Finds what is about a text (or a dict in words), by meaning and by words."""
         text = self._state_as_text(content_query)
         if not text.strip():
             raise MemoryRetrievalException("content_query is empty: say what to look for")
@@ -206,7 +206,7 @@ class Retrieval:
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[tuple[Entry, float]]:
-        """Like `search`, with scores."""
+        """Works like `search`, with scores."""
         asked = strategy_of(query)
         if not isinstance(asked, MemoryQuery):
             asked = MemoryQuery(
@@ -254,7 +254,7 @@ class Retrieval:
         self._reader.cache.clear()
 
     def set_cache_ttl(self, ttl: float) -> None:
-        """For how many seconds answers are kept; 0 keeps none."""
+        """Sets for how many seconds answers are cached; 0 disables the cache."""
         self._reader.cache.set_ttl(ttl)
 
     def configure(self, config: MemoryConfig) -> None:

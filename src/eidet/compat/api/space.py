@@ -75,7 +75,7 @@ class _AgentTiers:
         return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
 
     def is_due(self, *, early: bool) -> bool:
-        """Whether any tier is over a limit; cheap, mostly from the columns of the index.
+        """Tells whether any tier is over a limit; cheap, mostly from the index.
 
         With `early`, also whether something of little importance may be old enough to move before its time.
         """
@@ -92,7 +92,7 @@ class _AgentTiers:
         return steps is not None and self._count_steps_behind(tier) > steps
 
     def _is_any_old(self, tier: Tier, ttl: float, *, early: bool = False) -> bool:
-        """Whether a record was unused for `ttl`. While all are younger, uses need not be read."""
+        """Tells whether a record was unused for `ttl`. While all are younger, uses need not be read."""
         here = _all_of(tier)
         oldest = self.memory.find(here, scope=self.scope, order="created", limit=1)
         if not oldest or self.now - oldest[0].created < (ttl / 2 if early else ttl):
@@ -109,7 +109,7 @@ class _AgentTiers:
 
 
 def _all_of(tier: Tier) -> Where:
-    """All of a tier: what is in quarantine takes its place there, too."""
+    """Selects all of a tier; quarantined records count."""
     return Where(tiers=(tier,), trust=tuple(Trust))
 
 
@@ -165,7 +165,7 @@ def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[st
 
 
 class MemorySpace(Retrieval):
-    """One agent's memories. `memory_type` and `memory_tiers` narrow any question; None asks for all.
+    """One agent's memories. `memory_type` and `memory_tiers` narrow any question; None means all.
 
     Several spaces, of this process or of others, may be open on the same agent.
     """

@@ -37,7 +37,7 @@ NOTHING: Final = Where(ids=())
 class Strategy(Protocol):
     @property
     def graded(self) -> bool:
-        """Whether memories that pass its filter may have different scores."""
+        """Tells whether memories that pass its filter may have different scores."""
 
     def where(self, look: Look) -> Where | None:
         """The strategy as a filter; None if it does more than filter."""
@@ -229,7 +229,7 @@ class Location(_Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute(_Filter):
-    """Attributes of the contents with these values: all of them, or any; scored by how many.
+    """Finds contents with these attribute values: all of them, or any; scored by how many.
 
     All of no attributes are every memory, any of no attributes is none.
     Names are dotted paths. Texts may be compared whatever their case, or as regular expressions.
@@ -281,7 +281,7 @@ class Attribute(_Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class Example(_Filter):
-    """Like a partial pattern: what it has, the memory has too, nested ones inside; None is any value."""
+    """Finds what matches a partial pattern, nested values included; None is any value."""
 
     pattern: Mapping[str, Json]
 

@@ -116,7 +116,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return self.add(text, importance)
 
     def add(self, text: str, importance: int = 1, meta: Mapping[str, Any] | None = None) -> str:
-        """Like `add_experience`, with more metadata."""
+        """Works like `add_experience`, with more metadata."""
         if not clean_text(text, "an experience").strip():
             raise BadInput("an experience needs a text; this one is empty")
         details = {**(meta or {}), "importance": importance}
@@ -156,7 +156,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return self.recall(query, k)
 
     def forget(self, key: str, *, for_good: bool = False) -> bool:
-        """Forgets an experience or a message by its key; whether there was one.
+        """Forgets an experience or a message by key. Tells whether it existed.
 
         `for_good` takes all copies and what was made of it along, as `Memory.forget` does.
         """
@@ -197,7 +197,8 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     # Getting shorter.
 
     def create_summary(self, step: int | None = None, keep: int | None = None) -> str:
-        """Sums up all but the newest `keep` messages, which leave the working memory; the summary.
+        """Summarises all but the newest `keep` messages, which leave the working memory. Returns the
+        summary.
 
         With the number of a step, it begins with `Step N summary:` and what there was until then.
         """

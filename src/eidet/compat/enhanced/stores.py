@@ -35,11 +35,11 @@ class MemoryStore(ABC, Generic[T]):
 
     @abstractmethod
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, T, float]]:
-        """At most `top_k` of (key, value, score), best first."""
+        """Returns at most `top_k` of (key, value, score), best first."""
 
     @abstractmethod
     def forget(self, key: str) -> bool:
-        """Whether there was something to forget."""
+        """Forgets a key. Tells whether it existed."""
 
 
 class StoreOptions(TypedDict, total=False):
@@ -54,7 +54,8 @@ class StoreOptions(TypedDict, total=False):
 
 
 class InMemoryStore(OwnsMemory, MemoryStore[str]):
-    """Texts in RAM (or in any `memory=`), searched by case-insensitive substring, each hit scoring 1.0.
+    """Keeps texts in RAM (or in any `memory=`), searched by case-insensitive substring; each hit scores
+    1.0.
 
     `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is
     added again keeps its place, and its metadata if none is given. The whole number `importance` of
@@ -121,7 +122,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         )
 
     def get(self, key: str) -> str | None:
-        """The value, or None; what is in quarantine is not told, because prompts are made of this."""
+        """Returns the value or None; hides quarantined texts, because prompts are made of this."""
         found = self.record(key)
         return None if found is None or found.trust is Trust.QUARANTINED else self.show(found)
 
@@ -131,7 +132,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         return [(key, text, 1.0) for key, text in found if wanted in text.lower()][: check_count(top_k)]
 
     def forget(self, key: str, *, for_good: bool = False) -> bool:
-        """Whether there was something to forget. `for_good`: with all copies, and never to be said again."""
+        """Forgets a key. Tells whether it existed. `for_good`: with all copies, and never again."""
         found = self.record(key)
         return found is not None and self.memory.forget(found.id, scope=self.scope, for_good=for_good) > 0
 
@@ -140,7 +141,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         return self.memory.get(key_id(self._key(key)), scope=self.scope)
 
     def records(self) -> list[Record]:
-        """All of them, in the order they were added."""
+        """Lists all records, in the order added."""
         found = self.memory.find(self._where, scope=self.scope, order="created", limit=ALL)
         return sorted(filter(_key_of, found), key=_order_of)
 
@@ -205,7 +206,7 @@ class Texts(MutableMapping[str, str]):
         return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}
 
     def items(self) -> Any:
-        """All at one moment, in one reading."""
+        """Returns all items as of one moment."""
         return self._read().items()
 
     def values(self) -> Any:
@@ -255,7 +256,7 @@ class SqliteStore(InMemoryStore):
 
 
 class RedisStore(InMemoryStore):
-    """An `InMemoryStore` on a Redis server: a cache whose entries live `ttl` seconds (None: for good)."""
+    """An `InMemoryStore` on a Redis server: a cache whose entries live `ttl` seconds (None: forever)."""
 
     def __init__(
         self,

@@ -74,7 +74,7 @@ class VectorMemoryStore(InMemoryStore):
         self.last: Hits | None = None  # what the last search found, for `feedback`
 
     def shares(self, store: object) -> bool:
-        """Whether both are views of the same texts."""
+        """Tells whether both are views of the same texts."""
         return (
             isinstance(store, InMemoryStore)
             and store.memory is self.memory
@@ -140,7 +140,7 @@ def _same(memory: Memory, model: object) -> Memory:
 
 
 def _is_new(memory: Place) -> bool:
-    """Whether nothing can be there yet; of a server that is not known."""
+    """Tells whether it must be empty; of a server that is unknown."""
     if memory is None or isinstance(memory, Path):
         return memory is None or not memory.expanduser().exists()
     name, colon, rest = str(memory).partition("://")
@@ -150,7 +150,7 @@ def _is_new(memory: Place) -> bool:
 
 
 def _find_embedder(model_name: str) -> Embedder:
-    """One of ours by its name, else the sentence-transformers model that is called so.
+    """Returns our embedder of that name, else the sentence-transformers model.
 
     For the model of the default, weights from either extra will do; where neither is installed, it
     is our default embedder, and the log says so.

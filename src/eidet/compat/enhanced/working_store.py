@@ -47,7 +47,7 @@ class WorkingStore(InMemoryStore):
         return [self.show(record) for record in self.log.records(count)] if count > 0 else []
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
-        """Any text under a key of yours, shown as it is given."""
+        """Adds any text under a key, shown as given."""
         self._key(key)
         old, text = self.record(key), clean_text(value, "a value")
         if old is None:
@@ -157,7 +157,7 @@ class OldCalls:
     def add_tool_call(
         self, tool_name: str, parameters: Any = None, result: Any = None, success: bool = True
     ) -> ToolCall:
-        """Keeps the use of a tool; what is not JSON in its result is kept as text."""
+        """Stores the use of a tool; parts of its result that are not JSON become text."""
         call = {
             "tool_name": clean_text(tool_name, "tool_name"),
             "parameters": _plain(parameters),
@@ -226,7 +226,7 @@ def _call_of(record: Record) -> ToolCall:
 
 
 def _plain(value: Any) -> Json:
-    """The value as JSON; what is none is told as text."""
+    """Converts a value to JSON; what is not becomes text."""
     try:
         return json.loads(json.dumps(value, default=str))
     except (TypeError, ValueError, RecursionError):

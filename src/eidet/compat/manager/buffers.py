@@ -34,7 +34,7 @@ def choose_window(records: Sequence[Record], size: int, threshold: float) -> lis
 
 
 def _list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
-    """The ids beyond a capacity: the least important first, of equals the oldest.
+    """Lists the ids beyond a capacity: least important first, oldest among equals.
 
     Never the newest, nor what is pinned or under a legal hold.
     """
@@ -64,7 +64,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
         return [record for record in found if _item_of(record) is not None]
 
     def put(self, content: str, metadata: Mapping[str, Any], key: str | None = None) -> None:
-        """Keeps an entry under a key, one of its own if none is given."""
+        """Stores an entry under a key, made up if none is given."""
         item = self._free_key() if key is None else key
         stored = self._memory.remember(
             clean_text(content, "content"),

@@ -21,7 +21,7 @@ UNKNOWN: Final = "unknown"
 
 
 class MemoryTypes:
-    """Which memory is meant."""
+    """The types of memory."""
 
     SHORT_TERM = "short_term"  # recent conversation history
     WORKING = "working"  # current task and context
@@ -39,7 +39,7 @@ TYPES: Final = (
 
 @dataclass
 class MemoryEntry:
-    """One memory. The timestamp is aware (UTC); `score` says how well it answered, where it was asked for."""
+    """One memory. The timestamp is aware (UTC); `score` says how well it answered a query."""
 
     content: str
     embedding: list[float] = field(repr=False)
@@ -64,7 +64,7 @@ class Message:
 
 
 def entry_of(record: Record, memory_type: str, width: int, score: float | None = None) -> MemoryEntry:
-    """A record as this door tells it: as it was given, whatever its tier shows of it."""
+    """Converts a record as it was given, whatever its tier shows."""
     whole = record.whole
     [vector] = first_rows([record.vector], [record.level], width)
     return MemoryEntry(

@@ -228,7 +228,7 @@ class MemoryManager:
             await self.summarize()
 
     async def summarize(self) -> MemoryEntry:
-        """Sums the conversation up in an episode that names its messages; again, it tells all of it."""
+        """Summarises the conversation in an episode that names its messages; again, it covers all of it."""
         scope, llm = self.config.scope, self.config.llm
         made = await self._ask(
             lambda: self.memory.upkeep.end_session(self.conversation_id, scope=scope, llm=llm)
@@ -259,7 +259,7 @@ class MemoryManager:
             await self._run(self.memory.feedback, self._last, useful=useful)
 
     async def metrics(self) -> dict[str, dict[str, float | None]]:
-        """Metrics of performance, quality and scale; None where there is no data yet."""
+        """Returns metrics of performance, quality and scale; None where there is no data yet."""
         return _figures(await self._run(self.memory.admin.metrics, self.config.scope))
 
     async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:

@@ -45,7 +45,7 @@ class History:
 
 
 class ConversationContext:
-    """A conversation by its id: on a file it goes on where it was, also after a restart.
+    """A conversation by its id: on a file it continues where it was, also after a restart.
 
     Contexts of one config (or of one memory and scope) know what the others learned.
     """
@@ -58,7 +58,7 @@ class ConversationContext:
         self.history: History = History(self.memory)
 
     async def add_message(self, message: Message | Any) -> None:
-        """Adds to the history and to short-term memory; both are told where it was said, and by whom."""
+        """Adds to the history and to short-term memory, with place and speaker."""
         await run(self.memory.memory, self.memory.add_message, message, self.id)
         await self.memory.summarize_if_due()
 
@@ -90,7 +90,7 @@ HEADINGS: Final = {
 
 
 class Agent:
-    """Retrieves memories for a message, tells a model both, and keeps what was said.
+    """Retrieves memories for a message, gives a model both, and stores what was said.
 
     `llm` is an asynchronous generator function, whose pieces are passed on as they come, or whatever
     `eidet.models.llm.llm_of` takes, whose answer comes in one piece. `turns` are messages that are sent

@@ -107,7 +107,7 @@ class BaseMemoryStore(MessageSession):
         await self._run(self.append, [message])
 
     async def add_messages(self, messages: Sequence[Message]) -> None:
-        """Adds several: all or none, unless a store has an `add_message` of its own, which gets each."""
+        """Adds several messages, all or none; a store that overrides `add_message` gets each."""
         if type(self).add_message is not BaseMemoryStore.add_message:
             for message in messages:
                 await self.add_message(message)
@@ -134,7 +134,7 @@ class BaseMemoryStore(MessageSession):
         return fit_messages(newest, max_tokens, counter_of(self.token_counter))
 
     async def close(self) -> None:
-        """Closes what this store opened; used again, it is opened anew. What is in RAM stays."""
+        """Closes what this store opened; the next use reopens it. What is in RAM stays."""
         memory, given = self._memory, self._place is None or is_shared(self._place)
         if memory is not None and not given:
             self._memory = None

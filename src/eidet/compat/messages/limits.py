@@ -55,7 +55,7 @@ class InMemoryMemoryStore(BaseMemoryStore):
 
 
 class TokenLimitedMemoryStore(InMemoryMemoryStore):
-    """At most `max_tokens` in all, by the estimate of 1.3 tokens a word; the newest message always stays."""
+    """Keeps at most `max_tokens`, estimated as 1.3 tokens a word; the newest message always stays."""
 
     def __init__(self, max_tokens: int = 4000, **where: Unpack[Kept]) -> None:
         super().__init__(max_tokens=max_tokens, **where)

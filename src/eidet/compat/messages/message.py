@@ -18,7 +18,7 @@ _ZONE = "utc_offset"  # in the data of a record whose message had a time zone; o
 
 @dataclass
 class Message:
-    """One turn. `timestamp` is local time unless it was given a time zone, and comes back as it was given.
+    """One turn. `timestamp` is local time unless it has a time zone, and comes back as given.
 
     As text it is its content, so that an answer can be put into a sentence.
     """
@@ -102,7 +102,7 @@ def local_time(record: Record) -> datetime:
 
 
 def fit_messages(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
-    """The newest that fit, oldest first; the very newest even if it alone does not.
+    """Returns the newest messages that fit, oldest first; the very newest even if it alone does not.
 
     Does not begin with the result of a tool whose call no longer fits: models refuse that.
     """

@@ -87,7 +87,7 @@ class SemanticMemoryStore(BaseMemoryStore):
 
 
 class FilterableMemoryStore(BaseMemoryStore):
-    """Messages found by what is said of them."""
+    """Finds messages by their metadata."""
 
     async def get_messages_by_metadata(self, **metadata_filters: Any) -> list[Message]:
         """Finds messages whose metadata has all these values, oldest first; None also matches absence."""
@@ -103,7 +103,7 @@ class FilterableMemoryStore(BaseMemoryStore):
 
 
 def embedder_for(model: object) -> Embedder:
-    """An embedder around what embeds one text at a time; an embedder of ours, or its name, is itself."""
+    """Wraps an object that embeds one text at a time; returns one of our embedders, or its name, as is."""
     if isinstance(model, str):
         return embedder_of(model)
     # looked up statically: asking for `width` may call a model

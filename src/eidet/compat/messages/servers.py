@@ -97,7 +97,7 @@ class RedisMemoryStore(_OnServer):
                 self.drop([record.id for record in self.conversation.records() if not is_protected(record)])
 
     def _after(self) -> None:
-        """Messages also end by themselves, a little later, where nobody asks for them any more."""
+        """Lets messages expire by themselves a little later, if nobody asks for them any more."""
         super()._after()
         memory, seconds = self.memory, self.ttl.total_seconds()
         now, page = memory.parts.clock(), self.conversation.records(limit=PAGE)
@@ -178,7 +178,7 @@ class S3MemoryStore(ArchiveMemoryStore):
 
 
 def _archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
-    """An archive for what a memory holds: sealed if the memory is, and found by what it forgets later."""
+    """Builds an archive for a memory: sealed if the memory is, and known to later erasures."""
     store, archive = memory.parts.store, archive_of(place)
     if archive is None:
         raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
@@ -231,7 +231,7 @@ def default_store(
 
 
 class AutoCleanupMemory(BaseMemoryStore):
-    """`cleanup` deletes what is older than `max_age_days`, having archived what is important of it.
+    """`cleanup` deletes what is older than `max_age_days`, after archiving what is important.
 
     Important is a message with `metadata["important"]`. `archive_to` is a store, a folder or an
     `Archive`; without one they are kept in the same memory, as the session `<session_id>:archive`.
@@ -269,7 +269,7 @@ class AutoCleanupMemory(BaseMemoryStore):
         await self.archive_store.add_messages(messages)
 
     async def cleanup(self, now: Moment | None = None) -> int:
-        """Archives, then deletes what is too old; how many messages went."""
+        """Archives, then deletes what is too old. Returns how many messages went."""
         async with self._turns:
             old = await self._run(self._old, now)
             if important := [message for message in old if message.metadata.get("important", False)]:

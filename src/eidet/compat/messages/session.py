@@ -79,11 +79,11 @@ class MessageSession:
         """Runs before messages are read or added."""
 
     def _after(self) -> None:
-        """Runs after messages were added: what is over a limit goes."""
+        """Removes what is over a limit, after messages were added."""
 
 
 class Log(MutableSequence[Message]):
-    """Oldest first. Each call looks into the memory, so it always tells the truth; iterate to read all."""
+    """The messages, oldest first. Each call reads the memory; iterate to read all."""
 
     def __init__(self, store: MessageSession) -> None:
         self._store = store
@@ -151,7 +151,7 @@ class Log(MutableSequence[Message]):
 
 
 def _find_kept(there: Sequence[str], wanted: Sequence[Message]) -> list[str]:
-    """The ids that stay, where `wanted` is some of what is there, in order, then new ones; else none do."""
+    """Lists the ids that stay if `wanted` is some of what is there, in order, then new ones; else none."""
     places = {id: place for place, id in enumerate(there)}
     known = []
     for message in wanted:

@@ -33,7 +33,7 @@ class _AgentCaller(Protocol):
 
 @runtime_checkable
 class _NeedsContext(Protocol):
-    """A store that calls agents by name. `App.run_context()` tells it where."""
+    """A store that calls agents by name, through `App.run_context()`."""
 
     context: _AgentCaller | None
 
@@ -84,7 +84,7 @@ class SummaryMemory(BaseMemoryStore):
 
     @property
     def summaries(self) -> list[Message]:
-        """One system message per summary, oldest first."""
+        """Returns one system message per summary, oldest first."""
         record = self.memory.get(summary_id(self.session_id), scope=self.scope)
         if record is None or record.trust is Trust.QUARANTINED:
             return []
@@ -124,7 +124,7 @@ class SummaryMemory(BaseMemoryStore):
             )
 
     async def _summarise(self, messages: Sequence[Message]) -> str | None:
-        """The summary by the agent or function; None where there is none, it fails or says nothing."""
+        """Summarises by the agent or function; None if there is none, it fails or says nothing."""
         if self.summarizer_agent is None or isinstance(self.summarizer_agent, LLM):
             return None
         lines = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
@@ -205,7 +205,7 @@ class RunContext:
 
 
 class App:
-    """Where agents are registered: `async with app.run_context() as rt: await rt.call_agent(…)`."""
+    """Registers agents: `async with app.run_context() as rt: await rt.call_agent(…)`."""
 
     def __init__(self, *agents: LLMAgent) -> None:
         self._agents: dict[str, LLMAgent] = {}
@@ -226,7 +226,7 @@ class App:
 
 
 def _give_context(store: object, context: RunContext) -> None:
-    """To a store that calls agents by name, whatever wrappers are around it."""
+    """Gives the context to a store that calls agents by name, through any wrappers."""
     while isinstance(store, Around):
         store = store.store
     if isinstance(store, _NeedsContext):

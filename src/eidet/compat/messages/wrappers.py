@@ -287,7 +287,7 @@ class AuditMemoryStore(Around):
 
 
 class _Trail(Beside):
-    """The trail of a scope. Its own scope, which nobody can guess, is found out when the memory is open."""
+    """The audit trail of a scope, in an unguessable scope that is resolved once the memory is open."""
 
     @property
     def scope(self) -> str:

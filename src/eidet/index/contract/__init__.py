@@ -16,7 +16,7 @@ __all__ = ["NOW", "WIDTH", "IndexContract", "bm25", "long", "make_record", "unit
 
 
 class IndexContract(FindingLaws, ScoringLaws, DescribingLaws, KeepingUpLaws):
-    """Every index passes these. `make` gives one over a store; `folder` is a place for its files.
+    """The laws that every index passes. `make` builds one over a store; `folder` is for its files.
 
     An index that needs a store of its own kind has `make_store`, and `reopen` for a second object
     on the same records.

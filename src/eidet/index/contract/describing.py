@@ -15,7 +15,7 @@ from .index_laws import NOW, IndexLaws, long, make_record
 
 
 class DescribingLaws(IndexLaws):
-    """What an index tells of its candidates beside their scores."""
+    """The laws about what an index reports of its candidates beside their scores."""
 
     def test_a_record_of_several_units_is_one_candidate_with_the_best_of_each_arm(self) -> None:
         self.put(

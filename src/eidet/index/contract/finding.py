@@ -15,7 +15,7 @@ from .index_laws import NOW, WIDTH, IndexLaws, bm25, make_record
 
 
 class FindingLaws(IndexLaws):
-    """What was stored is found, and nothing else."""
+    """The laws of finding: what was stored is found, and nothing else."""
 
     def test_an_empty_scope_gives_nothing(self) -> None:
         found = self.search("word", axis=0)

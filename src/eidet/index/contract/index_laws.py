@@ -65,7 +65,7 @@ def bm25(tf: float, length: float, mean: float, holding: int, of: int) -> float:
 
 
 class IndexLaws:
-    """What the laws of an index share. `make` gives one over a store; `folder` is a place for its files.
+    """The base of the index laws. `make` builds an index over a store; `folder` is for its files.
 
     An index that needs a store of its own kind has `make_store`, and `reopen` for a second object
     on the same records.
@@ -123,7 +123,7 @@ class IndexLaws:
         return (index or self.index).search(probe)
 
     def find_scores(self, words: str = "", **how: Any) -> dict[str, tuple[float, float]]:
-        """What a search finds: the scores of both arms by id."""
+        """Searches and returns both arms' scores by id."""
         return self.scores(self.search(words, **how))
 
     def scores(self, found: Candidates) -> dict[str, tuple[float, float]]:

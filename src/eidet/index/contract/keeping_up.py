@@ -18,7 +18,7 @@ from .index_laws import NOW, WIDTH, IndexLaws, make_record, unit
 
 
 class KeepingUpLaws(IndexLaws):
-    """An index agrees with its store, whoever writes and whenever it was built."""
+    """The laws of following: an index agrees with its store, whoever writes and whenever it was built."""
 
     def test_select_orders_by_each_column_both_ways(self) -> None:
         low: dict[str, Any] = {"occurred": 1.0, "created": 1.0, "importance": 0.1, "step": -1}

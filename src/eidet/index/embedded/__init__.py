@@ -23,7 +23,7 @@ from .vectors import VectorPlanes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSettings:
-    """How much the index may keep in RAM, and from which size a scope gets a cache file."""
+    """How much the index may keep in RAM, and from which size on a scope gets a cache file."""
 
     memory_mb: int = 1024
     sidecar_from: int = 20_000

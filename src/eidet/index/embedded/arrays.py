@@ -30,7 +30,7 @@ def extend_array(array: NDArray[A], count: int, capacity: int) -> NDArray[A]:
 
 
 def run_starts(values: NDArray[A]) -> Rows:
-    """Where each run of equal values begins."""
+    """Returns where each run of equal values begins."""
     if not len(values):
         return np.empty(0, np.intp)
     begins = np.ones(len(values), np.bool_)
@@ -75,7 +75,7 @@ def top(scores: Floats, depth: int) -> Rows:
 
 
 def _find_high(scores: Floats, depth: int) -> Rows:
-    """Positions that hold the `depth` highest, if they are at least so many: few among many.
+    """Returns positions that include the `depth` highest; fast for few among many.
 
     A sample tells from which score on. Where most are the same, which a sort is slow with, it is those above.
     """

@@ -40,7 +40,7 @@ class Attributes:
         self.nbytes: int = 0
 
     def holding(self, conditions: Sequence[Condition], seq: NDArray[np.int64], read: Read) -> Mask | None:
-        """Which rows pass all conditions; None where the store must be asked.
+        """Returns which rows pass all conditions; None if the store must be asked.
 
         Rows whose record is gone count as without a value: whoever asks knows that they are gone.
         """
@@ -153,13 +153,13 @@ class _Column:
         self.count = total
 
     def keep(self, rows: Mask) -> None:
-        """Those beyond what the column has seen are not its own yet."""
+        """Keeps these rows; ignores rows that the column has not seen yet."""
         self._codes = self._codes[: self.count][rows[: self.count]]
         self.count = len(self._codes)
 
     @property
     def is_stale(self) -> bool:
-        """Whether most of the values it knows are of records that are gone."""
+        """Tells whether most of its values belong to deleted records."""
         return len(self._values) > 4 * self.count + 1000
 
     def passing(self, condition: Condition) -> Mask:
@@ -167,7 +167,7 @@ class _Column:
         return found
 
     def _table(self, op: str, operand: Json) -> Mask:
-        """For each code whether its value passes."""
+        """Tells for each code whether its value passes."""
         match op:
             case "=":
                 return self._same(operand)
@@ -211,7 +211,7 @@ class _Column:
 
 
 def _is_exact(value: Json) -> bool:
-    """Whether it is a number that a float64 tells from every other number."""
+    """Tells whether a float64 represents the number exactly."""
     if isinstance(value, float):
         return True
     return isinstance(value, int) and not isinstance(value, bool) and -(2**53) <= value <= 2**53

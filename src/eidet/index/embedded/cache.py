@@ -25,7 +25,7 @@ log: logging.Logger = logging.getLogger("eidet.index")
 
 
 class Keeper(Protocol[V]):
-    """How the shards of an index begin, go on and end."""
+    """Creates, saves and closes the shards of an index."""
 
     def create(self, scope: str) -> Shard[V]:
         """An empty one."""
@@ -37,7 +37,7 @@ class Keeper(Protocol[V]):
         """Takes a page of changes in."""
 
     def is_worth_saving(self, rows: int) -> bool:
-        """Whether a shard is saved that has learnt so many rows, or leaves RAM with so many."""
+        """Tells whether to save a shard that learnt this many rows, or leaves RAM with this many."""
 
     def save(self, shard: Shard[V]) -> None: ...
 
@@ -112,7 +112,7 @@ class ScopeCache(Generic[V]):
         return None if slot is None else slot.shard
 
     def weigh(self, scope: str) -> None:
-        """Counts the bytes of a scope again, whose shard has become smaller."""
+        """Counts the bytes of a scope again after its shard shrank."""
         slot = self._slots.get(scope)
         if slot is not None:
             self._weigh(slot)
@@ -239,7 +239,7 @@ class ScopeCache(Generic[V]):
             self.drop(slot.shard.scope)
 
     def _warn_of_reading_again(self, shard: Shard[V], wanted: int) -> None:
-        """Once, when a scope leaves RAM that takes long to come back."""
+        """Warns once when a scope leaves RAM that takes long to load again."""
         if self._has_warned or not self._keeper.is_worth_saving(shard.live):
             return
         self._has_warned = True

@@ -86,7 +86,7 @@ class Sessions:
             yield row
 
     def around(self, rows: Rows) -> Rows:
-        """The rows before and after those given, where there are any."""
+        """Returns the existing rows before and after those given."""
         found = np.concatenate((self.before[rows], self.after[rows]))
         return found[found >= 0].astype(np.intp)
 
@@ -155,7 +155,7 @@ class ColumnTable:
         return self.codes[column].get(label, UNSEEN)
 
     def rows_of(self, seqs: Seqs) -> Rows:
-        """All rows of the records with these seqs; not every seq need be one of ours."""
+        """Returns all rows of the records with these seqs; ignores unknown seqs."""
         first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
         sizes = last - first
         return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
@@ -166,7 +166,7 @@ class ColumnTable:
         return rows[alive]
 
     def select_passing(self, where: Where | None, now: float, resolve: Resolve) -> Mask | None:
-        """Which rows may be answered; None when all may."""
+        """Returns which rows pass; None if all do."""
         keep = None if where is None else mask(where, self, resolve)
         if keep is not None and keep.all():
             keep = None  # all rows are searched faster as all than as those that passed
@@ -179,7 +179,7 @@ class ColumnTable:
 
     @property
     def voices(self) -> tuple[str, ...]:
-        """Every who of the scope, by code; "" for one who has no living record."""
+        """Lists every `who` of the scope by code; "" for one without a live record."""
         if self._voices is None:
             here = np.bincount(self.who[self.alive & (self.who >= 0)], minlength=len(self.codes["who"]))
             self._voices = tuple(who if here[at] else "" for at, who in enumerate(self.codes["who"]))
@@ -231,7 +231,7 @@ class ColumnTable:
         expires[np.isnan(expires)] = np.inf
 
     def _put(self, name: str, rows: slice, values: Any, owners: Rows | None) -> None:
-        """Writes a value of each record to its rows; `owners` says whose each is, if some have several."""
+        """Writes each record's value to its rows; `owners` maps rows to records if some have several."""
         column = np.array(values, TYPES[name])
         if owners is not None:
             column = column.take(owners)
@@ -260,7 +260,7 @@ class ColumnTable:
                 return
 
     def _extend_sessions(self, start: int) -> None:
-        """Adds new rows to the sessions, as long as each comes last in its own; else they are made anew."""
+        """Adds new rows to the sessions if each comes last in its own; else rebuilds them."""
         if self._sessions is None:
             return
         session, occurred = self.session, self.occurred
@@ -287,7 +287,7 @@ class ColumnTable:
                 self.arrays[name] = extend_array(column, self.count, capacity)
 
     def keep(self, rows: Mask) -> None:
-        """Forgets the other rows and numbers those that stay anew."""
+        """Drops all other rows and renumbers the rest."""
         for name in self.arrays:
             self.arrays[name] = self.arrays[name][: self.count][rows]
         self.days = self.days[rows[self.days[:, 0]]]
@@ -298,7 +298,7 @@ class ColumnTable:
             self._drop_unused_labels(name)
 
     def _drop_unused_labels(self, name: str) -> None:
-        """Numbers the labels of the rows anew: no label stays that was only of rows which are gone."""
+        """Renumbers the labels so that none of a deleted row stays."""
         column = self.arrays[name]
         used, numbers = np.unique(column[column >= 0], return_inverse=True)
         labels = list(self.codes[name])

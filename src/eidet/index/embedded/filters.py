@@ -63,7 +63,7 @@ class Columns(Protocol):
 
     @property
     def x(self) -> Floats:
-        """NaN where there is no place."""
+        """The x coordinates; NaN where there is no place."""
 
     @property
     def y(self) -> Floats: ...
@@ -84,7 +84,7 @@ class Columns(Protocol):
 
 
 def mask(where: Where, columns: Columns, resolve: Resolve) -> Mask:
-    """Which rows match; a fresh array.
+    """Returns which rows match, as a new array.
 
     What columns cannot answer (ids and JSON conditions) is asked of `resolve`, which gives the
     rising seqs the store finds; it is asked last, and not at all when no row is left.
@@ -101,7 +101,7 @@ def mask(where: Where, columns: Columns, resolve: Resolve) -> Mask:
 
 
 def _parts(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
-    """A fresh mask for each part that is asked for, the cheap ones first."""
+    """Yields a new mask for each part of the filter, cheap ones first."""
     if where.scope is not None and not where.scope.holds(columns.scope):
         yield np.zeros(len(columns), np.bool_)
     if where.alive_at is not None:
@@ -183,7 +183,7 @@ def _mask_nested(where: Where, columns: Columns, resolve: Resolve) -> Iterator[M
 
 
 def _among(seqs: Seqs, wanted: Seqs) -> Mask:
-    """Which of the seqs are wanted; both rise, and either may hold what the other does not."""
+    """Tells which seqs are wanted; both are sorted, and either may have extra values."""
     if not len(wanted):
         return np.zeros(len(seqs), np.bool_)
     at = np.minimum(np.searchsorted(wanted, seqs), len(wanted) - 1)

@@ -29,7 +29,7 @@ _Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> the terms, as 
 
 
 class WordReader(NamedTuple):
-    """A lexicon for one scope, whose texts tell how its terms are spelt."""
+    """A lexicon for one scope, whose texts show how its terms are spelt."""
 
     learn: Callable[[Terms], tuple[NDArray[np.int8], Floats]]
     vectors: Callable[[Sequence[str]], Floats]
@@ -54,7 +54,7 @@ class Lexicon:
         return words
 
     def rows(self, ids: Terms, spell: _Spell) -> tuple[NDArray[np.int8], Floats]:
-        """Bytes and scales, one row per term; zeros for a term that nobody can spell."""
+        """Returns bytes and scales, one row per term; zeros for a term without a known spelling."""
         with self._lock:
             if len(self._places) > MOST:
                 self._begin()

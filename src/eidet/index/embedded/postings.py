@@ -27,7 +27,7 @@ Counts = NDArray[np.uint8]
 
 
 class Bm25(NamedTuple):
-    """What BM25 goes by in a scope: the rarity of each term, and how long a row is on average."""
+    """The statistics of BM25 in a scope: each term's rarity and the average length of a row."""
 
     rarity: NDArray[np.float64]
     mean: float
@@ -39,7 +39,7 @@ class Bm25(NamedTuple):
         return cls(rarity, total / live if live and total else 1.0)
 
     def score(self, which: NDArray[np.intp], lengths: Floats, counts: NDArray[Any]) -> Floats:
-        """What each occurrence of a term adds to its row. Changes `lengths`."""
+        """Scores each occurrence of a term. Changes `lengths`."""
         norm = lengths
         norm *= _K1 * B / self.mean
         norm += _K1 * (1 - B)
@@ -113,12 +113,12 @@ class Postings:
         self._tail, self._tail_size = _nothing(), 0
 
     def pairs(self) -> tuple[Terms, Docs]:
-        """Every term of every row, and the row."""
+        """Lists every term of every row, with the row."""
         tail = self._cut_tail()
         return np.concatenate((self.base[0], tail[0])), np.concatenate((self.base[1], tail[1]))
 
     def lookup(self, terms: Sequence[int]) -> tuple[Rows, Rows, Counts]:
-        """Where the terms occur: which term (its position in `terms`), in which row, how often.
+        """Finds the terms: which term (its position in `terms`), in which row, how often.
 
         Term by term with rising rows, for the base and then for the tail, whose rows are others.
         """
@@ -196,7 +196,7 @@ class Postings:
         return np.bincount(docs, weight, self.count).astype(np.float32), scale.rarity.astype(np.float32)
 
     def count_rows(self, terms: Sequence[int], alive: NDArray[np.bool_] | None) -> NDArray[np.intp]:
-        """How many rows hold each term; of those that are `alive`, if not all are."""
+        """Counts the rows that hold each term, of all or of those `alive`."""
         which, docs, _ = self.lookup(terms)
         return np.bincount(which if alive is None else which[alive[docs]], minlength=len(terms))
 
@@ -207,7 +207,7 @@ class Postings:
         return np.bincount(docs, weight, self.count).astype(np.float32)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Forgets the other rows and numbers those that stay anew."""
+        """Drops all other rows and renumbers the rest."""
         self.merge()
         place = np.cumsum(rows, dtype=np.int32) - 1
         terms, docs, counts = self.base

@@ -72,7 +72,7 @@ def merge_candidates(parts: list[Candidates]) -> Candidates:
 
 
 def merge_statistics(parts: list[WordStatistics]) -> WordStatistics:
-    """What BM25 goes by in all scopes together."""
+    """Merges the BM25 statistics of several scopes."""
     holding = tuple(sum(counts) for counts in zip(*[part.holding for part in parts], strict=True))
     return WordStatistics(holding, sum(part.units for part in parts), sum(part.terms for part in parts))
 
@@ -127,7 +127,7 @@ def _merge_days(parts: list[Traits], order: Rows) -> NDArray[np.int32]:
 
 
 def _join_optional(parts: Sequence[NDArray[D] | None], order: Rows) -> NDArray[D] | None:
-    """None where one of them is, or there is none."""
+    """Joins optional arrays; None if one of them is None or there are none."""
     there = [part for part in parts if part is not None]
     return np.concatenate(there)[order] if there and len(there) == len(parts) else None
 
@@ -143,7 +143,7 @@ def _renumber(parts: list[Traits]) -> NDArray[np.int32]:
 
 
 def _recode(part: Traits, voices: tuple[str, ...]) -> NDArray[np.int32]:
-    """Who spoke, by the numbers of `voices`."""
+    """Translates speaker codes to the numbers of `voices`."""
     number = {who: at for at, who in enumerate(voices)}
     table = np.array([*map(number.__getitem__, part.voices), -1], np.int32)
     return table[part.who]
@@ -162,7 +162,7 @@ def _widest(parts: list[Candidates], arm: str) -> Span:
 
 
 class ShardQueries(Generic[V]):
-    """Asks the shards of a cache, and the store for what no column tells: ids, conditions and texts."""
+    """Asks the shards of a cache, and the store for what no column holds: ids, conditions and texts."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class ShardQueries(Generic[V]):
         return self._cache.ask(scope, head, partial(self.search_shard, probe))
 
     def search_shard(self, probe: Probe, shard: Shard[VectorArm], scorer: Scorer | None = None) -> Candidates:
-        return shard.search(probe, self.resolve_in(shard), self.read_words(shard), scorer)
+        return shard.search(probe, self.resolve_in(shard), self.words_in(shard), scorer)
 
     def count_terms(self, scope: str, head: Head, terms: Sequence[int]) -> WordStatistics:
         return self._cache.ask(scope, head, lambda shard: shard.count_terms(terms))
@@ -186,7 +186,7 @@ class ShardQueries(Generic[V]):
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        """As `Index.select`."""
+        """Implements `Index.select`."""
         name, descending = check_order(order)
         if name == "uses":
             raise BadInput("the index does not keep uses; `find` orders by them")
@@ -209,7 +209,7 @@ class ShardQueries(Generic[V]):
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        """As `Index.around`."""
+        """Implements `Index.around`."""
 
         def walk(shard: Shard[V]) -> dict[int, Neighbours]:
             return shard.around(seqs, reach, where, now, self.resolve_in(shard))
@@ -220,12 +220,12 @@ class ShardQueries(Generic[V]):
         return self._cache.ask(scope, head, lambda shard: shard.columns.voices)
 
     def follow(self, scope: str) -> None:
-        """As `Index.follow`."""
+        """Implements `Index.follow`."""
         if self._cache.peek(scope) is not None:
             self._cache.ask(scope, self._cache.read_head(), lambda shard: shard.head)
 
     def check(self, scope: str) -> list[str]:
-        """As `Index.check`."""
+        """Implements `Index.check`."""
 
         def list_seqs(shard: Shard[V]) -> tuple[set[int], set[int]]:
             columns = shard.columns
@@ -246,7 +246,7 @@ class ShardQueries(Generic[V]):
     # What columns cannot tell.
 
     def resolve_in(self, shard: Shard[VectorArm]) -> Resolve:
-        """The seqs that pass what the columns of records cannot tell: ids and conditions."""
+        """Resolves what the columns cannot: returns the seqs that pass ids and conditions."""
         return partial(self._resolve, shard)
 
     def _resolve(self, shard: Shard[VectorArm], where: Where) -> Seqs:
@@ -264,7 +264,7 @@ class ShardQueries(Generic[V]):
         for start in range(0, len(seqs), BATCH):
             yield from self._store.read(shard.scope, seqs[start : start + BATCH])
 
-    def read_words(self, shard: Shard[VectorArm]) -> WordReader | None:
+    def words_in(self, shard: Shard[VectorArm]) -> WordReader | None:
         """Vectors of the words of a scope; None where the embedder knows none."""
         return None if self._lexicon is None else self._lexicon.reader(partial(self._spell, shard))
 
@@ -288,7 +288,7 @@ class ShardQueries(Generic[V]):
 
 
 def merge_voices(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Who speaks in several scopes; of one scope, as it tells it."""
+    """Lists the speakers of several scopes; a single scope keeps its order."""
     if len(parts) == 1:
         return parts[0]
     heard: dict[str, None] = {}
@@ -298,7 +298,7 @@ def merge_voices(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def report_faults(scope: str, missed: int, ghosts: int, damaged: int) -> list[str]:
-    """Where an index and its store disagree, in words."""
+    """Lists in words where an index and its store disagree."""
     faults = []
     if missed:
         faults.append(f"scope {scope}: the index misses {missed:,} records; run `eidet rebuild`")
@@ -310,7 +310,7 @@ def report_faults(scope: str, missed: int, ghosts: int, damaged: int) -> list[st
 
 
 def _list_texts(record: Record) -> set[str]:
-    """What the terms of a record were read from: all of its text, or each of its units."""
+    """Returns the texts that a record's terms came from: the whole text, or each unit."""
     text, speaker = record.whole.text, f"{record.who}: " if record.who else ""
     return {speaker + part for part in (text, *units_of(text))}
 

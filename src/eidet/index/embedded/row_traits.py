@@ -20,7 +20,7 @@ from .postings import Postings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Portrait:
-    """What columns tell of candidates, whatever the question: one row for each record, unless it says so.
+    """What columns say of candidates, whatever the question: one row per record unless noted.
 
     starts  where each record begins among the rows of its units; None where every record has one
     rows    the first row of each record
@@ -50,7 +50,7 @@ class Portrait:
 
 
 def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[np.int32]) -> Portrait:
-    """Of the records that the rows are units of; `turn` is by row of the columns."""
+    """Describes the records that the rows are units of; `turn` is indexed by row of the columns."""
     starts = run_starts(columns.seq.take(rows))
     several = len(starts) < len(rows)
     if columns.records < columns.live:
@@ -73,7 +73,7 @@ def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[
         kind=arrays["kind"].take(rows),
         flags=flags,
         length=length,
-        days=_read_days(columns, rows),
+        days=_days_of(columns, rows),
         line=TurnLine(session, turns, who, flags, length),
     )
 
@@ -116,7 +116,7 @@ def _measure_lengths(columns: ColumnTable, postings: Postings, rows: Rows) -> Fl
     return lengths
 
 
-def _read_days(columns: ColumnTable, rows: Rows) -> NDArray[np.int32]:
+def _days_of(columns: ColumnTable, rows: Rows) -> NDArray[np.int32]:
     """Days of the rows, which rise, by their position among them."""
     days = columns.days
     if not len(days) or not len(rows):
@@ -131,7 +131,7 @@ def _read_days(columns: ColumnTable, rows: Rows) -> NDArray[np.int32]:
 
 
 def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: tuple[int, ...]) -> Mask:
-    """Whether the records that begin at the rows have every term of a name (in one unit)."""
+    """Tells whether the records starting at the rows have every term of a name in one unit."""
     if not name:
         return np.zeros(len(rows), np.bool_)
     terms = tuple(set(name))
@@ -153,7 +153,7 @@ def _match_sessions(columns: ColumnTable, rows: Rows, names: tuple[str, ...]) ->
 
 
 def _measure_distance(columns: ColumnTable, rows: Rows, place: Place) -> NDArray[np.float64]:
-    """How far the rows are from a place; without a height they are at 0, as in filters."""
+    """Measures the rows' distance from a place; as in filters, a missing height is 0."""
     height = columns.z[rows]
     axes = (columns.x[rows], columns.y[rows], np.where(np.isnan(height), 0.0, height))
     total = np.zeros(len(rows))
@@ -167,7 +167,7 @@ def _measure_distance(columns: ColumnTable, rows: Rows, place: Place) -> NDArray
 
 @dataclass(slots=True)
 class Passing:
-    """Which rows may be answered; None where all may. `portrait` is of all of them, once somebody made it.
+    """The rows that may be answered; None if all may. `portrait` covers all of them, once made.
 
     `all_living`: nothing keeps a living row out.
     """
@@ -228,7 +228,7 @@ def _select(columns: ColumnTable, where: Where | None, now: float, resolve: Reso
 
 
 def _next_expiry(columns: ColumnTable, now: float) -> float:
-    """Until when the same rows are alive."""
+    """Returns the time until which the set of live rows stays the same."""
     if not columns.mortal:
         return math.inf
     later = columns.expires[columns.expires > now]
@@ -236,7 +236,7 @@ def _next_expiry(columns: ColumnTable, now: float) -> float:
 
 
 def _asks_the_store(where: Where) -> bool:
-    """Whether some part of a filter is told by no column."""
+    """Tells whether some part of a filter is in no column."""
     if where.ids is not None or where.conditions:
         return True
     return any(map(_asks_the_store, (*where.every, *where.some, *where.never)))

@@ -15,7 +15,7 @@ from ...core.errors import Corrupt
 from ...core.where import Where
 from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Head
-from ...text.analysis import Analysis, read_analysis
+from ...text.analysis import Analysis, decode_analysis
 from .. import Candidates, Floats, Neighbours, Probe, Rows, Span, WordStatistics
 from .arrays import top, unite
 from .attributes import Attributes
@@ -108,7 +108,7 @@ class Shard(Generic[V_co]):
     def _append(self, entries: Sequence[Entry]) -> None:
         given = Entry(*zip(*entries, strict=True))  # type: ignore[arg-type]
         blobs: tuple[bytes, ...] = given.terms  # type: ignore[assignment]
-        read = [read_analysis(blob) for blob in blobs]
+        read = [decode_analysis(blob) for blob in blobs]
         vectors, width = _raise_levels(given, self.vectors.width), 4 * self.vectors.width
         sizes = list(map(_count_rows, read, vectors, repeat(width)))
         start = self.count
@@ -120,7 +120,7 @@ class Shard(Generic[V_co]):
         self._extend_vocabulary(units)
 
     def _extend_vocabulary(self, units: Sequence[bytes]) -> None:
-        """Adds the words of new rows, if they are few; else the vocabulary is made anew."""
+        """Adds the words of new rows if they are few; else rebuilds the vocabulary."""
         if len(units) > FEW:
             self._vocabulary = None
         if self._vocabulary is not None:
@@ -226,7 +226,7 @@ class Shard(Generic[V_co]):
     def around(
         self, seqs: Sequence[int], reach: int, where: Where | None, now: float, resolve: Resolve
     ) -> dict[int, Neighbours]:
-        """As `Index.around`."""
+        """Implements `Index.around`."""
         columns = self.columns
         keep, order = columns.select_passing(where, now, resolve), columns.sessions
         held, turn = columns.seq, order.turn
@@ -263,7 +263,7 @@ class Shard(Generic[V_co]):
         return self._vocabulary.align(probe.terms, spelt, lexicon, rarity, rows)
 
     def _count_words(self, probe: Probe, passing: Passing) -> tuple[Floats | None, Floats]:
-        """A score for each row that passed, and how rare each term is in what was asked."""
+        """Scores each row that passed, and returns how rare each term is."""
         terms, known = probe.terms, probe.statistics
         if not terms or not self.count:
             return None, np.zeros(len(terms), np.float32)
@@ -275,13 +275,13 @@ class Shard(Generic[V_co]):
         return scores if passing.rows is None else scores.take(passing.rows), rarity
 
     def count_terms(self, terms: Sequence[int]) -> WordStatistics:
-        """What BM25 goes by in this scope."""
+        """Returns the BM25 statistics of this scope."""
         held = self.postings.count_rows(terms, self._alive) if self.count else np.zeros(len(terms), np.intp)
         return WordStatistics(tuple(held.tolist()), self.live, self.total)
 
     @property
     def _alive(self) -> NDArray[np.bool_] | None:
-        """Which rows are alive; None where all are."""
+        """Returns which rows are alive; None if all are."""
         return self.columns.alive if self.live < self.count else None
 
     def shed_words(self) -> None:
@@ -310,7 +310,7 @@ def _choose_candidates(coarse: Floats | None, words: Floats | None, kept: int, d
 
 
 def _take(scores: Floats | None, best: Rows | None, count: int) -> Floats:
-    """All scores, or the best; zeros for an arm that was not asked."""
+    """Returns all scores or the best ones; zeros for an arm that was not asked."""
     if scores is None:
         return np.zeros(count, np.float32)
     return scores if best is None else scores.take(best)
@@ -346,7 +346,7 @@ def _list_units(read: Sequence[Analysis], sizes: Sequence[int]) -> list[bytes]:
 
 
 def _split_vectors(vectors: Sequence[bytes | None], sizes: Sequence[int], width: int) -> list[bytes | None]:
-    """A vector, or none, for every row; bytes that are no vectors of this width are none."""
+    """Splits off one vector per row; None for bytes that are no vectors of this width."""
     if all(size == 1 for size in sizes):
         return list(vectors)
     rows: list[bytes | None] = []

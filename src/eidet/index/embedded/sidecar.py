@@ -87,7 +87,7 @@ class Sidecars:
             partial.unlink(missing_ok=True)
 
     def _is_behind(self, shard: PlaneShard) -> bool:
-        """Whether records were deleted that the shard still has: what is forgotten must not be kept."""
+        """Tells whether the shard still has deleted records, which must not be kept."""
         known, head = shard.head, self._store.head()
         while known != head:
             changes = self._store.changes(shard.scope, known.seq, PAGE)
@@ -100,7 +100,7 @@ class Sidecars:
         return False
 
     def find_dead(self, scope: str) -> list[str]:
-        """What the cache file of a scope has of records that the store has no more, in words."""
+        """Lists in words what a scope's cache file keeps of records that the store no longer has."""
         path = self.path(scope)
         if path is None or not path.exists():
             return []
@@ -126,7 +126,7 @@ class Sidecars:
             log.warning("index cache %s was not removed: %s", path, error)
 
     def _is_fresh(self, path: Path, shard: PlaneShard) -> bool:
-        """Whether the file on disk already tells (nearly) all: then a catch-up is cheaper than a write."""
+        """Tells whether the file on disk is nearly complete, so that catching up is cheaper than writing."""
         try:
             with path.open("rb") as file:
                 header = _read_header(file)

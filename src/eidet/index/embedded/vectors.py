@@ -51,14 +51,14 @@ class VectorArm(Scorer, Protocol):
         """Learns that living rows are gone; they stay where they are until `keep`."""
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Forgets the other rows and numbers those that stay anew."""
+        """Drops all other rows and renumbers the rest."""
 
     @property
     def nbytes(self) -> int: ...
 
 
 class _ThreadChoice:
-    """Chooses one or two threads for large scans by what they cost lately.
+    """Chooses one or two threads for large scans by their recent cost.
 
     Two halve the time on an idle machine; on a busy one the slower half waits for its turn and
     the scan takes several times as long as on one.
@@ -155,10 +155,10 @@ class VectorPlanes:
         return scores
 
     def mark_gone(self, rows: Rows) -> None:
-        """Nothing changes before `keep`: whoever searches leaves these rows out."""
+        """Changes nothing before `keep`: searches leave these rows out."""
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Forgets the other rows and numbers those that stay anew."""
+        """Drops all other rows and renumbers the rest."""
         self.high, self.low = self.high[: self.count][rows], self.low[: self.count][rows]
         self.scale = self.scale[: self.count][rows]
         self.count = len(self.scale)

@@ -31,7 +31,7 @@ class RowWords:
     """Numbers of words in blocks, row after row; each row has one block at least. Rows are only added."""
 
     def __init__(self, numbers: Numbers, docs: Docs, count: int) -> None:
-        """From pairs of a word's number and the row that has it, for `count` rows."""
+        """Builds it from pairs of a word's number and its row, for `count` rows."""
         sizes = np.bincount(docs, minlength=count)
         taken = np.maximum(1, -(-sizes // BLOCK))
         self._count = count
@@ -45,7 +45,7 @@ class RowWords:
 
     @property
     def _size(self) -> int:
-        """In blocks."""
+        """Returns the size in blocks."""
         return int(self._ends[self._count - 1]) if self._count else 0
 
     def append(self, numbers: Sequence[int] | Numbers) -> None:
@@ -132,7 +132,7 @@ class _Similar(NamedTuple):
     known: int
 
     def merge(self, other: _Similar) -> _Similar:
-        """Both, with the later one's `known`."""
+        """Merges both, keeping the later one's `known`."""
         if not self.known:
             return other
         numbers = np.concatenate((self.numbers, other.numbers))
@@ -143,7 +143,7 @@ _NO_SIMILAR: Final = _Similar(np.empty(0, np.intp), np.empty(0, np.float32), 0)
 
 
 class Vocabulary:
-    """All words that the postings have; whoever adds rows to these tells their words here, too.
+    """All words of the postings. Code that adds rows to those adds their words here, too.
 
     Words are numbered from 1. The vector of a word stands at its number less one.
     """
@@ -190,7 +190,7 @@ class Vocabulary:
     def align(
         self, terms: Sequence[int], spelt: Sequence[str], known: _WordKnowledge, weights: Floats, rows: Rows
     ) -> Floats:
-        """For each row 0 to 1: the share of the terms' weight that its words cover. The rows rise."""
+        """Scores each row from 0 to 1: the share of the terms' weight that its words cover. Rows ascend."""
         total = weights.sum()
         if not total > 0 or not len(rows):
             return np.zeros(len(rows), np.float32)
@@ -199,7 +199,7 @@ class Vocabulary:
         return shares
 
     def _spread(self, terms: Sequence[int], similar: list[_Similar]) -> tuple[Floats, Mask]:
-        """How near each word is to each term, a row per term, a column per number; which are near to any."""
+        """Computes how near each word is to each term (a row per term), and which words are near any."""
         nearness = np.zeros((len(terms), self._count + 1), np.float32)
         is_near = np.zeros(self._count + 1, np.bool_)
         owns = self._find_numbers(np.array(terms, np.uint32))
@@ -236,7 +236,7 @@ class Vocabulary:
             self._similar[term] = one.merge(found)
 
     def _raise_related(self, values: Floats, related: Related, start: int) -> None:
-        """Other forms of a term are as near as is said of them, or nearer."""
+        """Raises other forms of a term to at least their stated nearness."""
         numbers = self._find_numbers(np.fromiter(related, np.uint32, len(related)))
         for number, near in zip(numbers.tolist(), related.values(), strict=True):
             at = number - 1 - start
@@ -244,7 +244,7 @@ class Vocabulary:
                 values[at] = max(values[at], near)
 
     def _measure_nearness(self, vectors: Floats, start: int) -> Floats:
-        """How near each word from a number on is to each term, 0 to 1; a row per term."""
+        """Computes from 0 to 1 how near each word from `start` on is to each term; a row per term."""
         matrix, scale = self._vectors[start:], self._scale[start:]
         top = np.maximum(np.abs(vectors).max(axis=1), 1e-12)
         coarse = np.rint(vectors * (127 / top[:, None])).astype(np.int8)

@@ -131,7 +131,7 @@ class _PgvectorFinder:
     def _find_near(
         self, connection: Connection[Any], probe: Probe, copy: Copy, test: SqlCondition, *, few: bool
     ) -> tuple[list[int], float]:
-        """The nearest of those that pass, best first, and the lowest cosine there is, judged by a sample.
+        """Finds the nearest records that pass, best first, and estimates the lowest cosine from a sample.
 
         Few are compared one by one; many are found along the graph, which the planner must be told.
         """
@@ -166,7 +166,7 @@ class _PgvectorFinder:
         return tuple(unescape_row(row)[0] for row in rows)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: it holds no resources."""
 
 
 def _count_words(connection: Connection[Any], probe: Probe, copy: Copy) -> WordStatistics:
@@ -183,7 +183,7 @@ def _count_passing(connection: Connection[Any], test: SqlCondition, most: int) -
 
 
 def _estimate_passing(connection: Connection[Any], test: SqlCondition, most: int) -> int:
-    """How many pass a filter, as the planner judges."""
+    """Estimates how many records pass a filter, by the planner's judgement."""
     sql = f"EXPLAIN (FORMAT JSON) SELECT 1 FROM records WHERE {test.sql}"
     row = connection.execute(sql, test.values).fetchone()
     return most if row is None else min(most, int(row[0][0]["Plan"]["Plan Rows"]))
@@ -259,7 +259,7 @@ class PgvectorIndex:
         )
         self._copies = Copies(self._store, width, self._how)
         finder = _PgvectorFinder(self._store, self._copies, self._how)
-        self._served = OutsideIndex(store, width, finder, read_words=self._ram.queries.read_words)
+        self._served = OutsideIndex(store, width, finder, words_in=self._ram.queries.words_in)
         self._damaged: set[str] = set()  # scopes whose copies are to be made anew
         self._worker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)
 
@@ -285,7 +285,7 @@ class PgvectorIndex:
         return self._ram.queries.search(path, head, probe)
 
     def _is_in_ram(self, path: str) -> bool:
-        """Whether a scope is loaded, and small enough to stay."""
+        """Tells whether a scope is loaded and small enough to stay in RAM."""
         shard = self._ram.cache.peek(path)
         return shard is not None and shard.records < self._how.from_records
 

@@ -110,7 +110,7 @@ _UNREADABLE: Final = (
 
 
 class NoCopy(Exception):
-    """There is no copy of the scope that can be used."""
+    """Raised if a scope has no usable copy."""
 
 
 class DamagedCopy(NoCopy):
@@ -123,7 +123,7 @@ class BeingCopied(EidetError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PgvectorSettings:
-    """From which size a scope is searched by the server, and how.
+    """From which size on the server searches a scope, and how.
 
     `tail` changes may wait before they are copied. So `few` that pass a filter are compared one by one.
     `background`: large scopes are first copied by a thread of its own, and searched in RAM meanwhile.
@@ -187,14 +187,14 @@ class Copies:
         return self._store.ask(run, deadline_seconds=seconds)
 
     def find(self, scope: str) -> Copy | None:
-        """The copy of a scope, usable or not; None where there is none."""
+        """Returns the copy of a scope, usable or not; None if there is none."""
         try:
             return self.ask(lambda connection: _read_copy(connection, scope))
         except NoCopy:
             return None
 
     def is_usable(self, copy: Copy, head: Head) -> bool:
-        """Whether a copy is finished and of the vectors that the store has now."""
+        """Tells whether a copy is finished and matches the store's present vectors."""
         return copy.indexed and (copy.width, copy.epoch) == (self._width, head.epoch)
 
     def catch_up(self, scope: str, head: Head) -> tuple[Copy, list[int]]:
@@ -213,7 +213,7 @@ class Copies:
         raise NoCopy(f"scope {scope} has no copy of its present vectors")
 
     def extend(self, scope: str, *, anew: bool = False) -> None:
-        """Copies what the copy of a scope lacks, which is all of it where there is none, or with `anew`.
+        """Copies what the copy of a scope lacks; with `anew`, copies everything.
 
         `BeingCopied` where another process is at it for too long.
         """
@@ -237,7 +237,7 @@ class Copies:
         self.ask(lambda connection: connection.execute(sql), _COPY_SECONDS)
 
     def _do_alone(self, scope: str, job: Callable[[Connection[Any], str], T], records: int = 0) -> T:
-        """Does a job in a transaction while nobody else copies the scope."""
+        """Runs a job in a transaction while no other process copies the scope."""
         from psycopg.errors import LockNotAvailable
 
         def run(connection: Connection[Any]) -> T:
@@ -277,7 +277,7 @@ class Copies:
         connection.execute(f"CREATE TABLE pgvector_words_{row[0]:d} (word integer PRIMARY KEY, units bigint)")
 
     def _is_stale(self, copy: Copy, changes: Changes) -> bool:
-        """Whether vectors were made anew since, or the store no longer says what went away."""
+        """Tells whether vectors were rewritten since, or the store no longer knows what was deleted."""
         fits = (copy.width, copy.epoch) == (self._width, changes.head.epoch)
         return not fits or 0 < copy.copied < changes.pruned
 
@@ -316,7 +316,7 @@ class Copies:
 
 
 def lock_of(scope: str) -> list[int]:
-    """The advisory lock of whoever copies a scope."""
+    """Returns the advisory lock for copying a scope."""
     return [LOCK, zlib.crc32(scope.encode()) - 2**31]
 
 
@@ -387,7 +387,7 @@ def _list_units(scope: str, width: int, changes: Changes) -> Iterator[tuple[Any,
 
 
 def _pack_vectors(vectors: Floats) -> Iterator[bytes | None]:
-    """Each as a halfvec: two bytes for its width, two that are zero, and two for each number."""
+    """Packs each vector as a halfvec: two bytes of width, two zero bytes, two per number."""
     halves = vectors.astype(np.float16)
     packed = np.zeros((len(halves), 2 + halves.shape[1]), ">u2")
     packed[:, 0] = halves.shape[1]

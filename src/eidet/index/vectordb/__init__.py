@@ -23,7 +23,7 @@ class VectorLost(EidetError):
 
 
 class VectorShelf(NamedTuple):
-    """Where the vectors of one scope are: nobody else's are there. Named by us: letters, digits, - and _."""
+    """Holds the vectors of one scope and no other. We name it: letters, digits, - and _."""
 
     collection: str
     name: str
@@ -39,7 +39,7 @@ class Point(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The key of a point and its cosine with what was asked for."""
+    """The key of a point and its cosine with the query."""
 
     key: int
     score: float
@@ -64,7 +64,7 @@ class VectorSettings:
 
 
 class Database(Protocol):
-    """What is asked of a vector database. Safe from many threads.
+    """The port to a vector database. Safe for threads.
 
     Every call ends within the deadline of `line`, and raises `Unavailable` where trying again may
     help, `VectorLost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be

@@ -28,7 +28,7 @@ _NUMBERS: Final = {f.name for f in fields(VectorSettings)} - {"background", "pre
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseAddress:
-    """What an address says: where the database is, how one is let in, and how it is used.
+    """A parsed address: where the database is, its credentials and its options.
 
     `target` is an http(s) address, a path of a file, or ":memory:".
     """
@@ -42,14 +42,16 @@ class DatabaseAddress:
 
     @property
     def shown(self) -> str:
-        """For messages: without the key."""
+        """The address for messages, without the key."""
         return f"{self.name} at {self.target}"
 
     def number(self, option: str, usual: float) -> float:
         return Options(self.options).parse_number(option, usual)
 
 
-def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> DatabaseAddress:
+def parse_database_address(
+    url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()
+) -> DatabaseAddress:
     """`own` are the options that this database has beside those that all have."""
     name, target, options = _split(url)
     settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
@@ -80,7 +82,7 @@ def _split(url: str) -> tuple[str, str, dict[str, str]]:
 
 
 def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] = ()) -> VectorSettings:
-    """What options say of how an index is used; `own` are those that say something else."""
+    """Parses index settings from the options; `own` lists the options that mean something else."""
     read = Options(options, hint=f"see docs/operate/vector-databases.md on {name}")
     read.check_known(sorted({"background", *own, *_NUMBERS}))
     usual = VectorSettings()
@@ -110,7 +112,7 @@ def open_vector_index(
     analyzer: Analyzer | None = None,
 ) -> VectorIndex:
     """The index that the setting `index` names."""
-    address = read_address(settings.index, os.environ, own=own)
+    address = parse_database_address(settings.index, os.environ, own=own)
     return VectorIndex(
         store,
         width,
@@ -145,7 +147,7 @@ class Http:
 
 
 def uuid_of(shelf: VectorShelf, key: int) -> str:
-    """For databases that take no other ids: of shelf and key, as a record may be on two shelves at once."""
+    """Makes a UUID from shelf and key: a record may be on two shelves at once."""
     space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
     return str(UUID(int=space << 64 | key))
 

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placement:
-    """Where a scope is in a database, and up to which seq. Kept in the settings of the store.
+    """Where a scope is in a database, and up to which seq. Kept in the store's settings.
 
     `settled` is what was sent so long ago before `sent_at` that it is found for sure.
     """
@@ -74,7 +74,7 @@ class Shipper:
         self._where = _short(f"{settings.prefix} {database.retrier.name} {UNIT_BITS}")
 
     def placement(self, scope: str, epoch: int) -> _Placement | None:
-        """The one that is known; read anew where it is of another epoch."""
+        """Returns the known placement; reads it again if it is of another epoch."""
         if scope not in self._placements:
             return self.refresh(scope)
         known = self._placements[scope]
@@ -94,14 +94,14 @@ class Shipper:
         return found.usable(self._clock(), self._database.settle_seconds)
 
     def find_shelf(self, scope: str, head: Head, *, anew: bool = False) -> VectorShelf:
-        """Where a scope is; with `anew`, also if another process has changed over to another shelf."""
+        """Returns a scope's shelf; with `anew`, also if another process switched to another shelf."""
         found = self.refresh(scope) if anew else self.placement(scope, head.epoch)
         if found is None:
             raise VectorLost(f"scope {scope} is not in {self._database.retrier.name}")
         return found.at
 
     def ship(self, scope: str) -> bool:
-        """Sends what is new, and removes what is gone; whether it could be done here and now."""
+        """Sends new points and removes deleted ones. Tells whether it could do so at once."""
         with self._lock:
             if not self._take_lease(scope):
                 self.refresh(scope)
@@ -182,7 +182,7 @@ class Shipper:
         return known
 
     def _anew(self, scope: str, known: _Placement) -> _Placement:
-        """The store does not tell any more what went away meanwhile, or vectors were rewritten."""
+        """Starts a new shelf after vectors were rewritten, or deletions are no longer known."""
         self._placements[scope] = known
         fresh = self._fill(scope, self._fresh(scope), keep=False)
         self._keep(scope, fresh)
@@ -204,7 +204,7 @@ class Shipper:
         self._placements[scope] = placement
 
     def read_secret(self) -> bytes:
-        """By which labels are hashed in the database; made when it is first filled."""
+        """Returns the secret that keys labels in the database; creates it on first use."""
         if self._secret is None:
             self._secret = secret_of(self._store, "labels")
         return self._secret
@@ -228,7 +228,7 @@ def list_vectors(entries: Sequence[Entry], width: int) -> Iterator[tuple[Entry, 
 
 
 def _list_points(entries: Sequence[Entry], width: int, secret: bytes) -> Iterator[Point]:
-    """What is damaged or has no direction is left out."""
+    """Yields the points of entries; leaves out damaged vectors and those without direction."""
     for entry, rows in list_vectors(entries, width):
         values = {**columns(entry, secret), "seq": entry.seq}
         for number, row in enumerate(rows):

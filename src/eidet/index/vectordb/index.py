@@ -80,17 +80,17 @@ class VectorIndex:
             return self.queries.search(scope, head, probe)
         self._keep_up(scope, head)
         for _ in range(TRIES):
-            turn = self._read_turn(scope, head)
+            turn = self._turn_of(scope, head)
             found = self._search_once(scope, head, probe)
-            if found.notes or self._read_turn(scope, head) == turn:
+            if found.notes or self._turn_of(scope, head) == turn:
                 break
         return found
 
-    def _read_turn(self, scope: str, head: Head) -> int:
+    def _turn_of(self, scope: str, head: Head) -> int:
         return self.cache.ask(scope, head, lambda shard: shard.vectors.turn)
 
     def _search_once(self, scope: str, head: Head, probe: Probe) -> Candidates:
-        """While the database cannot be asked, words alone answer, and the notes say so."""
+        """Searches once. While the database is down, words alone answer, and the notes say so."""
         passing, held = self.cache.ask(scope, head, partial(self._list_passing, probe))
         if not len(passing):
             return self.queries.search(scope, head, probe)
@@ -112,7 +112,7 @@ class VectorIndex:
         return replace(found, notes=(*found.notes, *notes))
 
     def _search_words(self, scope: str, head: Head, probe: Probe, why: Unavailable) -> Candidates:
-        """Without the database; where there are no words to go by, its error is the answer."""
+        """Searches by words alone; raises the database's error if there are no words."""
         if not probe.terms:
             raise why
         found = self.queries.search(scope, head, replace(probe, vector=None))
@@ -129,7 +129,7 @@ class VectorIndex:
     def _ask_database(
         self, scope: str, head: Head, probe: Probe, passing: Seqs, held: int
     ) -> tuple[dict[int, float], float, list[str]]:
-        """Cosines of the nearest that pass, the lowest of all, and what is missing, in words.
+        """Returns the cosines of the nearest that pass, the lowest cosine, and in words what is missing.
 
         Where few pass, or some that no comparison of the database can tell, the store has their vectors.
         """
@@ -154,7 +154,7 @@ class VectorIndex:
     def _answer(
         self, scope: str, head: Head, probe: Probe, known: dict[int, float], low: float
     ) -> tuple[Candidates, Seqs]:
-        """Candidates with the cosines that are known, and those whose cosines are not."""
+        """Builds candidates from the known cosines, and returns the seqs whose cosines are unknown."""
 
         def search(shard: RecentShard) -> tuple[Candidates, Seqs]:
             scorer = DatabaseScorer(shard, known, low)
@@ -178,7 +178,7 @@ class VectorIndex:
     # Following.
 
     def follow(self, scope: str) -> None:
-        """What went away leaves the database also where the scope was not asked for here."""
+        """Removes deleted records from the database even if nobody asked for the scope here."""
         if self.cache.peek(scope) is not None:
             self._keep_up(scope, self.cache.read_head())
         elif self._ships.refresh(scope) is not None:
@@ -218,7 +218,7 @@ class VectorIndex:
         return sent < head.seq and wanted
 
     def _send(self, scope: str) -> bool:
-        """Whether it was done here and now."""
+        """Sends pending changes. Tells whether it did so at once."""
         sent = self._ships.ship(scope)
         if sent and self.cache.peek(scope) is not None:
             self._settle(scope)
@@ -262,7 +262,7 @@ class VectorIndex:
         return records
 
     def _insist(self, job: Callable[[], bool]) -> bool:
-        """Waits for whoever is sending, for as long as for an answer."""
+        """Waits for the sender under way, as long as for an answer."""
         for _ in range(max(1, int(self._database.retrier.policy.deadline_seconds / PAUSE_SECONDS))):
             if job():
                 return True
@@ -317,7 +317,7 @@ class VectorIndex:
         }
 
     def close(self) -> None:
-        """What waits is sent if the database is up: the next process then has less to do."""
+        """Sends pending changes if the database is up, so that the next process has less to do."""
         self._worker.close(_STOP_SECONDS)
         if self._database.retrier.health().state == "up":
             for scope in self.cache.scopes:
@@ -365,6 +365,6 @@ def _holds(rising: Seqs, seq: int) -> bool:
 
 
 def _lacks(known: dict[int, float], depth: int, passing: Seqs) -> int:
-    """How many there should be more; a few may escape a search that is not exhaustive."""
+    """Returns how many matches are missing; an approximate search may lose a few."""
     wanted = min(depth, len(passing))
     return wanted - len(known) if wanted - len(known) > wanted // 20 else 0

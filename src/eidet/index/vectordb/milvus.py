@@ -49,7 +49,7 @@ def connect(address: DatabaseAddress) -> MilvusDatabase:
 
 
 class MilvusDatabase:
-    """Speaks to Milvus through its own client. Reads are strongly consistent: what was put is found."""
+    """Talks to Milvus through its own client, with strongly consistent reads."""
 
     most = 16_384
     batch = 500

@@ -99,7 +99,7 @@ class PineconeDatabase:
             return  # there is no such namespace
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: it holds no connection open."""
 
     def _ask(self, method: str, path: str, body: Any = None, query: dict[str, Any] | None = None) -> Any:
         return (

@@ -46,14 +46,14 @@ class Leaf(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """All parts must hold; without any, everything passes."""
+    """A conjunction; passes everything if it has no parts."""
 
     parts: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """One of the parts must hold; without any, nothing passes."""
+    """A disjunction; passes nothing if it has no parts."""
 
     parts: tuple[Filter, ...] = ()
 
@@ -64,14 +64,14 @@ NOTHING: Final = Some()
 
 
 class Pushed(NamedTuple):
-    """`only` lets pass at least what was asked for; where it is `exact`, nothing else."""
+    """`only` passes at least what was asked for and, if `exact`, nothing else."""
 
     only: Filter
     exact: bool
 
 
 def push_down(where: Where | None, scope: str, now: float, secret: bytes) -> Pushed:
-    """What a database can tell of a filter on the living records of a scope; see `hash_label`."""
+    """Translates a filter on a scope's live records into what a database can test; see `hash_label`."""
     alive = Leaf("expires", ">", now)
     if where is None:
         return Pushed(alive, True)
@@ -79,7 +79,7 @@ def push_down(where: Where | None, scope: str, now: float, secret: bytes) -> Pus
 
 
 def columns(entry: Entry, secret: bytes) -> dict[str, Any]:
-    """What a point tells of its record; see `hash_label`."""
+    """Returns the columns that a point has of its record; see `hash_label`."""
     return {
         "kind": str(entry.kind),
         "tier": str(entry.tier),
@@ -99,14 +99,14 @@ def columns(entry: Entry, secret: bytes) -> dict[str, Any]:
 
 
 def hash_label(label: str | None, secret: bytes) -> str:
-    """A label as a database has it: keyed with a secret of the store, so that nobody there can guess it."""
+    """Hashes a label with a secret of the store, so that the database cannot guess it."""
     if label is None:
         return ""
     return blake2b(label.encode("utf-8", "surrogatepass"), key=secret, digest_size=12).hexdigest()
 
 
 def every(parts: Iterable[Filter]) -> Filter:
-    """All of them, flat; nothing if one is nothing."""
+    """Builds a flat conjunction; nothing passes if one part passes nothing."""
     found: list[Filter] = []
     for part in parts:
         found += part.parts if isinstance(part, Every) else (part,)
@@ -133,7 +133,7 @@ def negate(only: Filter) -> Filter:
 
 
 def passes(only: Filter, row: Mapping[str, Any]) -> bool:
-    """Whether columns pass: the meaning that every database is held to."""
+    """Tells whether columns pass: the reference semantics for every database."""
     if isinstance(only, Leaf):
         return bool(_COMPARE[only.op](row[only.column], only.value))
     join = all if isinstance(only, Every) else any
@@ -163,7 +163,7 @@ def write_filter(only: Filter, leaf: Callable[[Leaf], T], join: Callable[[str, l
 
 
 def _push(where: Where, scope: str, least: bool, secret: bytes) -> Filter:
-    """With `least`, at least what the filter lets pass, else at most that."""
+    """Translates a filter; with `least` the result passes at least what the filter does, else at most."""
     return every(_parts(where, scope, least, secret))
 
 
@@ -189,7 +189,7 @@ def _parts(where: Where, scope: str, least: bool, secret: bytes) -> Iterator[Fil
 
 
 def _plain(where: Where) -> bool:
-    """Whether comparisons alone tell this level of a filter."""
+    """Tells whether comparisons alone express this level of a filter."""
     return where.ids is None and not where.conditions and where.near is None
 
 

@@ -27,7 +27,7 @@ _turns: Final = count()
 
 
 class RecentVectors:
-    """Vectors of the rows from `base` on; of those before, only whether there is one.
+    """The vectors of the rows from `base` on; of earlier rows, only whether there is one.
 
     `departed` counts rows of the database that are gone; `turn` is another number whenever vectors have
     left; `compared` says whether what the store told first was compared with the database.
@@ -51,7 +51,7 @@ class RecentVectors:
         """Room is made as rows come: most of them will not stay."""
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
-        """As if the database had told nothing."""
+        """Scans as if the database had returned nothing."""
         scores = np.zeros(len(self.has) if rows is None else len(rows), np.float32)
         before = self.base if rows is None else int(np.searchsorted(rows, self.base))
         if len(scores) > before:
@@ -59,7 +59,7 @@ class RecentVectors:
         return scores
 
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        """Of the rows that are here, the best are made exact."""
+        """Computes exact scores for the best of the rows held here."""
         near = top(scores, count)
         near = near[rows[near] >= self.base]
         scores[near] = self._here.exact(query, rows[near] - self.base)
@@ -139,7 +139,7 @@ class RecentKeeper:
 
 
 class DatabaseScorer:
-    """Scores the rows of a shard by what is known of records in the database, and by the vectors here.
+    """Scores the rows of a shard by the database's cosines and by the vectors held here.
 
     `known` are cosines of records by seq; all other records of the database score `low`, and after a search
     `unknown` names those among the candidates.
@@ -169,6 +169,6 @@ class DatabaseScorer:
         return vectors.sharpen(query, scores, rows, count)
 
     def _find(self, seqs: Seqs) -> tuple[Rows, NDArray[np.bool_]]:
-        """Where each seq is among those known, and whether it is."""
+        """Returns the position of each seq among the known ones, and whether it is known."""
         at = np.searchsorted(self._seqs, seqs)
         return at, np.append(self._seqs, -1)[at] == seqs

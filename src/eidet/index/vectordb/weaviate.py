@@ -98,7 +98,7 @@ class WeaviateDatabase:
             return
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: it holds no connection open."""
 
     def _unless_there(self, path: str, body: Any) -> None:
         """Makes a collection or tenant; another process may have been faster."""
@@ -125,7 +125,7 @@ class WeaviateDatabase:
 
 
 def _refusal(name: str, words: str) -> EidetError:
-    """Weaviate tells of what is not there in words."""
+    """Turns Weaviate's message into an error; it reports missing objects only in words."""
     low = words.lower()
     if "tenant not found" in low or "class not found" in low or "cannot query field" in low:
         return VectorLost(f"{name}: {words[:300]}")

@@ -57,7 +57,7 @@ class EidetChatMemoryStore:
         return default_from_dict(cls, data)
 
     def scope_of(self, user_id: str | None) -> str:
-        """The scope of a user; without one, that of memories which belong to nobody."""
+        """Returns the scope of a user; without one, that of memories that belong to nobody."""
         return self.scope if not user_id else f"{self.scope}/{quote_label(user_id)}"
 
     def add_memories(
@@ -124,7 +124,7 @@ class EidetChatMemoryStore:
 def _draft_messages(
     messages: Sequence[ChatMessage], run_id: str | None, agent_id: str | None, now: float
 ) -> list[Draft]:
-    """One draft for each message with a text. Its key counts how often the list said the same before."""
+    """Makes one draft per message with a text. Its key counts earlier equal messages."""
     drafts: list[Draft] = []
     copies: Counter[str] = Counter()
     times = RisingTimes(lambda: now)
@@ -156,7 +156,7 @@ def _plain(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class EidetRecallHook:
-    """At `before_run` of an `Agent`: reminds it of what matters for the user's latest message.
+    """Reminds an `Agent`, at `before_run`, of what matters for the user's latest message.
 
     `hook_context={"user_id": …, "run_id": …}` of the run says whose memories are meant, and which run's own
     messages are left out.
@@ -194,7 +194,7 @@ class EidetRecallHook:
 
 
 class EidetRememberHook:
-    """At `after_run` of an `Agent`: stores the conversation, all but system messages.
+    """Stores the conversation, at `after_run` of an `Agent`, except system messages.
 
     `hook_context={"user_id": …, "run_id": …}` of the run says whose it is.
     """

@@ -99,7 +99,7 @@ def _join(parts: Sequence[Where], how: str) -> Where | None:
 
 
 def _imply_comparison(filters: Filters) -> Where | None:
-    """Equality of plain strings; Haystack compares all else by rules of its own, dates above all."""
+    """Translates equality of plain strings; Haystack compares all else by its own rules, dates above all."""
     field, operator, value = filters["field"], filters.get("operator"), filters.get("value")
     if operator == "==":
         value = [value]
@@ -143,7 +143,7 @@ class DocumentFields(ABC):
         }
 
     def get_metadata_field_min_max(self, metadata_field: str) -> dict[str, Any]:
-        """The least and the greatest value; None where there are none, or where they do not compare."""
+        """Returns the least and greatest value; None if there are none or they do not compare."""
         found = _distinct(self.filter_documents(), metadata_field.removeprefix("meta."))
         values = [value for value in found.values() if isinstance(value, int | float | str)]
         try:

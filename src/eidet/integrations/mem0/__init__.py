@@ -101,7 +101,7 @@ class Memory:
         return {"results": adding.add(turns, writing, infer=infer, at=at)}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
-        """A memory by its id; None if there is none."""
+        """Returns a memory by its id; None if there is none."""
         try:
             return tell_memory(self._verbs.get(memory_id), self._verbs.home)
         except NotFound:
@@ -269,7 +269,7 @@ class AsyncMemory:
         prompt: str | None = None,
         llm: Any = None,
     ) -> dict[str, Any]:
-        """As `Memory.add`; `llm` words the memories of this call."""
+        """Works like `Memory.add`; `llm` words the memories of this call."""
         return await finish(
             partial(
                 self._choose(llm).add,
@@ -296,7 +296,7 @@ class AsyncMemory:
     reset = _twin(Memory.reset)
 
     def close(self) -> None:
-        """As `Memory.close`."""
+        """Works like `Memory.close`."""
         self._sync.close()
 
     async def chat(self, query: str) -> None:

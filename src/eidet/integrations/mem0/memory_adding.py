@@ -64,7 +64,7 @@ class MemoryAdding:
     def add(
         self, turns: Sequence[Said], writing: Writing, *, infer: bool = True, at: float | None = None
     ) -> list[dict[str, Any]]:
-        """Remembers messages, all or none: as they are, or worded by the model where there is one."""
+        """Stores messages, all or none: as they are, or worded by the model if there is one."""
         if not turns:
             return []
         extracted = self._extract(self.llm, turns, writing) if infer and self.llm is not None else None

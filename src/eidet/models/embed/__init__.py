@@ -39,7 +39,7 @@ class Embedder(Protocol):
         """The length of every row, constant for life. May cost one call of the model, the first time."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, in the order given, shape (len(texts), width).
+        """Embeds texts: one row per text, in the order given, shape (len(texts), width).
 
         The same text gives the same row, alone or in company; no texts give shape (0, width).
         Every number is finite, also for empty and for very long texts. The answer belongs to the
@@ -52,7 +52,7 @@ class AsyncEmbedder(Protocol):
     """An embedder whose own code is asynchronous."""
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
-        """Like `embed`, by the same laws, awaited in the caller's loop."""
+        """Works like `embed`, by the same laws, awaited in the caller's loop."""
 
 
 @runtime_checkable
@@ -73,7 +73,7 @@ class ForgettingEmbedder(Protocol):
 
 @runtime_checkable
 class WordEmbedder(Protocol):
-    """An embedder whose vectors of single words mean something and cost next to nothing."""
+    """An embedder whose vectors of single words are meaningful and nearly free."""
 
     @property
     def width(self) -> int: ...
@@ -88,17 +88,17 @@ def is_warmable(embedder: Embedder) -> TypeGuard[WarmableEmbedder]:
 
 
 def reads_sentences(embedder: object) -> bool:
-    """Whether words are better compared by the vectors of another; False for one that does not say."""
+    """Tells whether words are better compared by another embedder's vectors; False if it does not say."""
     return bool(getattr(embedder, "reads_sentences", False))
 
 
 def gives_same_bytes(embedder: Embedder) -> bool:
-    """Whether a text gives the same bytes each time; False for an embedder that does not say so."""
+    """Tells whether a text gives the same bytes each time; False if the embedder does not say so."""
     return bool(getattr(embedder, "repeats", False))
 
 
 def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """What the embedder answers, after its shape, width and numbers were verified.
+    """Embeds and verifies shape, width and numbers.
 
     Whatever it raises comes out as `Unavailable`, with the original as its cause.
     """
@@ -110,7 +110,7 @@ def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
 
 def check_vectors(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vectors:
-    """The answer as float32 rows, or `Misconfigured` saying what came and what was promised."""
+    """Returns the answer as float32 rows; raises `Misconfigured` if it is not what was promised."""
     try:
         rows: Vectors = np.asarray(answer, dtype=np.float32)
     except (TypeError, ValueError) as bad:
@@ -176,7 +176,7 @@ def embedder_of(spec: object = None) -> Embedder:
 
 
 def embedder_named(name: str, width: int) -> Embedder:
-    """The embedder a store was written with; one that only knows its name if it cannot be had.
+    """Returns the embedder that wrote a store; a placeholder with its name if it is not available.
 
     A file alone chooses no embedder that sends texts to a server, fetches a model or runs a plugin:
     whoever opens it names that one.
@@ -192,19 +192,19 @@ def embedder_named(name: str, width: int) -> Embedder:
 
 
 def describe_choice(name: str) -> str:
-    """What to open a memory with that was written by this embedder, in words."""
+    """Says how to open a memory that this embedder wrote."""
     if _is_known(name):
         return f"embedder={name!r} (EIDET_EMBEDDER or --embedder on the command line)"
     return "embedder=…, the object or function itself, or its name once the plugin is installed"
 
 
 def _is_known(name: str) -> bool:
-    """Whether `embedder_of` understands the name; otherwise it is of an object or function of the caller."""
+    """Tells whether `embedder_of` knows the name; else it is that of a caller's object or function."""
     return all(kind in BUILT_IN or kind in list_plugins(GROUP) for kind in _find_kinds(name))
 
 
 def is_offline(name: str) -> bool:
-    """Whether an embedder of this name comes with Eidet and asks nobody else."""
+    """Tells whether this embedder ships with Eidet and needs no network."""
     return _find_kinds(name) <= set(OFFLINE)
 
 
@@ -264,7 +264,7 @@ class Joined:
 
     @classmethod
     def from_names(cls, parts: str = "") -> Joined:
-        """From the names of embedders with a + between them."""
+        """Joins the embedders named, with a + between them."""
         return cls(*(part for part in parts.split("+") if part))
 
     @cached_property
@@ -282,6 +282,6 @@ class Joined:
 
 
 def _of_length_one(rows: Vectors) -> Vectors:
-    """Each row by its length; a row of zeros stays."""
+    """Divides each row by its length; rows of zeros stay."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, np.where(lengths > 0, lengths, 1), dtype=np.float32)

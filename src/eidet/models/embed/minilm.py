@@ -78,7 +78,7 @@ class _OnnxModel:
     session: Any
 
     def row_of(self, text: str) -> Vectors:
-        """One text at a time: nothing is padded, and no company changes the row."""
+        """Embeds one text at a time, so that padding and neighbours never change a row."""
         ids = np.array([self.ids(text)], dtype=np.int64)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         [states] = self.session.run(None, given)

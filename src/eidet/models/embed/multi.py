@@ -140,7 +140,7 @@ def _make_vector(word: str) -> _Sums:
 
 
 def _find_parts(word: str, places: dict[str, int]) -> list[str]:
-    """What a word seems to be made of; nothing for a number, a short word or a very long one."""
+    """Returns the likely parts of a word; none for a number, a short word or a very long one."""
     if not _MENDED <= len(word) <= _LONGEST or word.isdigit():
         return []
     known = [near for near in _find_near(word) if near in places]
@@ -160,7 +160,7 @@ def _find_near(word: str) -> Iterator[str]:
 
 
 def _split(word: str, places: dict[str, int]) -> list[str]:
-    """The parts of a compound, beginning with the longest; one letter may join two. Empty if it is none."""
+    """Splits a compound, longest part first; one letter may join two. Empty if it is none."""
     if word in places:
         return [word]
     for size in range(len(word) - _PART, _PART - 1, -1):

@@ -69,7 +69,7 @@ def quantise(vector: bytes, level: int, width: int) -> bytes:
 
 
 def dequantise(vector: bytes, level: int, width: int) -> bytes:
-    """The float32 vectors that stand for what is kept at a level; from bits, they have length one."""
+    """Restores the float32 vectors kept at a level; from bits they have length one."""
     count = _count(vector, level, width)
     if not count:
         return vector
@@ -106,7 +106,7 @@ def _dequantise_bits(vector: bytes, width: int) -> bytes:
 
 
 def are_finite(rows: bytes) -> bool:
-    """Whether bytes are float32 numbers, none of them infinite or no number at all."""
+    """Tells whether bytes are float32 numbers, all finite."""
     return not len(rows) % 4 and bool(np.isfinite(np.frombuffer(rows, "<f4")).all())
 
 
@@ -127,7 +127,7 @@ def _count(vector: bytes, level: int, width: int) -> int:
 
 
 def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> Vectors:
-    """The first vector of each record, as a matrix; a row of zeros where there is none that fits."""
+    """Returns each record's first vector as a matrix; a row of zeros where none fits."""
     rows = np.zeros((len(vectors), width), np.float32)
     for row, vector in zip(rows, dequantise_all(vectors, levels, width), strict=True):
         if vector is not None and len(vector) >= 4 * width:

@@ -41,7 +41,7 @@ class Cached:
 
     @property
     def repeats(self) -> bool:
-        """Whether the embedder gives the same bytes for a text each time."""
+        """Tells whether the embedder gives the same bytes for a text each time."""
         return gives_same_bytes(self._embedder)
 
     @property
@@ -57,7 +57,7 @@ class Cached:
         return self._embedder.width
 
     def health(self) -> dict[str, Any]:
-        """That of the embedder, where it tells any."""
+        """Returns the embedder's health, if it reports any."""
         return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:

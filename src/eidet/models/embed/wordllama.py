@@ -104,7 +104,7 @@ def _sum_vectors(vectors: Vectors, tokens: Sequence[int]) -> Vectors:
 
 
 def _normalise(row: Vectors) -> Vectors:
-    """With length one; zeros stay."""
+    """Scales to length one; zeros stay."""
     length = sqrt(row.dot(row))
     return row / np.float32(length) if length else row
 

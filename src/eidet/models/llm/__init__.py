@@ -30,7 +30,7 @@ class BadAnswer(EidetError):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said before the prompt: role is "user" or "assistant"."""
+    """One earlier turn; role is "user" or "assistant"."""
 
     role: str
     text: str
@@ -38,7 +38,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question. `purpose` names the operation in the log, `schema` the JSON object that is wanted.
+    """One question. `purpose` names the operation in the log, `schema` the JSON object wanted.
 
     `temperature=None` leaves it to the model.
     """
@@ -77,7 +77,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back. Tokens are None where nobody counted them.
+    """A model's answer. Tokens are None if nobody counted them.
 
     `value` is what the schema asked for; `ask` leaves it None, `consult` fills it.
     """
@@ -99,7 +99,7 @@ class LLM(Protocol):
         """Says which model this is; where it can, in the words `llm_of` understands."""
 
     def ask(self, request: Request) -> Answer:
-        """What the model says, as it says it: judging it is the work of `consult`.
+        """Asks the model and returns its raw answer; `consult` judges it.
 
         With a schema it asks for JSON by the best means it has. It comes back in bounded time.
         Raises `Unavailable` for what may pass, `BadInput` for a request that is not taken,
@@ -143,7 +143,7 @@ def _is_llm(thing: Any) -> TypeGuard[LLM]:
 
 
 def add_instruction(request: Request) -> str:
-    """The system prompt with the schema spelt out, for models that are not told of it otherwise."""
+    """Adds the schema to the system prompt, for models that take no schema."""
     if request.schema is None:
         return request.system
     return f"{request.system}\n\n{instruction(request.schema)}".strip()

@@ -57,7 +57,7 @@ class Outcome(Generic[T]):
 def consult_or_fall_back(
     llm: LLM | None, request: Request, *, read: Callable[[Answer], T], otherwise: Callable[[], T]
 ) -> Outcome[T]:
-    """What `read` makes of the model's answer; what `otherwise` gives if there is none that can be used.
+    """Parses the model's answer with `read`; falls back to `otherwise` if none is usable.
 
     No failure of a model gets out of here; each is logged as a warning of `eidet.llm`. `read` may raise to
     say that the answer makes no sense (ValueError, LookupError, TypeError …). Errors of `otherwise` are
@@ -111,7 +111,7 @@ def _repair(request: Request, answer: Answer, wrong: str) -> Request:
 
 
 def _ask_model(llm: LLM, request: Request) -> Answer:
-    """The answer without the model's thoughts, or what is wrong with it."""
+    """Returns the answer without the model's thoughts; raises if something is wrong with it."""
     with translate_errors(llm.name):
         answer = llm.ask(request)
     text = _THOUGHTS.sub("", answer.text)
@@ -132,7 +132,7 @@ def _ask_model(llm: LLM, request: Request) -> Answer:
 
 
 def find_fitting(text: str, schema: Mapping[str, Json]) -> dict[str, Json]:
-    """The first object in the text that fits the schema, or `BadAnswer` saying what is wrong with it."""
+    """Returns the first object in the text that fits the schema; raises `BadAnswer` saying what is wrong."""
     first = ""
     for value in _objects(text):
         wrong = find_misfit(value, schema)
@@ -147,7 +147,7 @@ def find_fitting(text: str, schema: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def find_misfit(value: Json, schema: Mapping[str, Json], path: str = "$") -> str:
-    """The first thing that does not fit, with the way to it (`$.facts[2].text`); "" if all fits.
+    """Returns the first misfit with its path (`$.facts[2].text`); "" if all fits.
 
     Checks type, properties, required, additionalProperties (true or false), items, enum, minimum, maximum and
     maxItems. Other keywords are told to the model and not checked.
@@ -185,7 +185,7 @@ def _object_misfits(value: dict[str, Json], schema: Mapping[str, Json], path: st
 
 
 def is_closed(schema: Any) -> bool:
-    """Whether every object names all it may hold and needs it all: what strict modes of providers take."""
+    """Tells whether every object names and requires all its fields, as strict modes of providers demand."""
     if not isinstance(schema, Mapping):
         return True
     parts = schema.get("properties", {})

@@ -26,7 +26,7 @@ class Reranker(Protocol):
         """Says which scores these are; where it can, in the words `reranker_of` understands."""
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """One score per text, in the order given, each finite and from 0 (off the point) to 1.
+        """Returns one score per text, in the order given, from 0 (irrelevant) to 1.
 
         The same query and text give the same score, alone or in company, whatever the order; no
         texts give no scores. Empty and very long texts are scored too. Safe in many threads.
@@ -36,7 +36,7 @@ class Reranker(Protocol):
 
 
 def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
-    """What the reranker answers, after number and range of the scores were verified."""
+    """Reranks and verifies number and range of the scores."""
     if isinstance(texts, str):
         raise BadInput("reranking takes a list of texts; wrap a single text: [text]")
     if not texts:

@@ -81,7 +81,7 @@ class ActForm(BaseModel):
 
 
 def list_page(memory: Memory, scope: Scope, form: TableForm) -> dict[str, Any]:
-    """One page of records and how many match; a search is ranked, and has no more than its hits."""
+    """Returns one page of records and the number of matches; a search is ranked and ends with its hits."""
     options = form.options()
     where = form.filter()
     if form.query.strip():
@@ -123,7 +123,7 @@ def describe(memory: Memory, id: str, scope: str, *, whole: bool) -> dict[str, A
 
 
 def _strength(memory: Memory, record: Record) -> dict[str, Any]:
-    """Computes its strength now, and the curve it follows if nobody uses it."""
+    """Computes its present strength, and the curve it follows while unused."""
     now, settings = memory.parts.clock(), memory.parts.settings.upkeep
     curve = curve_of(settings)
     last = max(record.created, record.last_used or 0.0)
@@ -163,7 +163,7 @@ def _neighbours(memory: Memory, record: Record) -> list[Record | None]:
 
 
 def list_waiting(memory: Memory, scope: Scope) -> dict[str, Any]:
-    """What waits for review, newest first, with the reasons; `more` says whether others wait."""
+    """Lists what waits for review, newest first, with reasons; `more` says whether others wait."""
     found = memory.trust.review(scope=scope, limit=WAITING + 1)
     return {"records": [_waiting_as_json(one) for one in found[:WAITING]], "more": len(found) > WAITING}
 
@@ -195,7 +195,7 @@ def act_on(memory: Memory, scope: str, form: ActForm) -> Record:
 
 
 def _event_as_json(event: Event) -> dict[str, Any]:
-    """Without its id and scope; long texts of the earlier version are cut."""
+    """Converts an event without id and scope; cuts long earlier texts."""
     told = {name: getattr(event, name) for name in ("what", "at", "by", "version")}
     before = event.before and {name: _cut(value) for name, value in event.before.items()}
     return told | {"before": before}

@@ -49,7 +49,7 @@ class EntryScan:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def rows(self, store: Store, scope: Scope) -> list[tuple[str, Row]]:
-        """Every record of a scope (and of those below it, where that is asked), with its scope."""
+        """Lists every record of a scope (and below it, if asked), with its scope."""
         found = []
         for path in verbs.count_scopes(store, scope):
             with self._lock:
@@ -101,7 +101,7 @@ Placed = tuple[str, Row]
 
 
 class TimelineForm(BaseModel):
-    """Which stretch of time is looked at, and by which of the two times of a record."""
+    """The stretch of time shown, and which of a record's two times it goes by."""
 
     first: float | None = None
     last: float | None = None
@@ -140,7 +140,7 @@ def _read_stretch(
 
 
 def _whole_range(times: Sequence[float], now: float) -> tuple[float, float]:
-    """From the first to the last record, with a margin; the last month where there is none."""
+    """Returns the range from the first to the last record, with a margin; the last month if there is none."""
     if not times:
         return now - 30 * DAY, now
     first, last = min(times), max(times)
@@ -159,7 +159,7 @@ def _bin_kinds(rows: Iterable[Placed], form: TimelineForm, first: float, last: f
 
 
 def _find_sessions(rows: Iterable[Placed], by: str, first: float, last: float) -> list[dict[str, Any]]:
-    """Sessions that reach into the stretch, by their beginning; the longest where there are too many."""
+    """Returns sessions that overlap the stretch, by their start; the longest if there are too many."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for scope, row in rows:
         if row.session is None:
@@ -221,7 +221,7 @@ FEW_RECALLS: Final = 20  # too few to say that recalls find nothing
 
 
 def read_overview(memory: Memory, scan: EntryScan, scope: Scope) -> dict[str, Any]:
-    """One look at a scope; nothing of other scopes is told."""
+    """Summarises a scope; reveals nothing of other scopes."""
     stats = memory.admin.stats(scope)
     newest = memory.find(scope=scope, order="-created", limit=NEWEST)
     return {

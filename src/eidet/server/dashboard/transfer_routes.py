@@ -47,7 +47,7 @@ async def _tell_export(grant: Grant, file: Path) -> AsyncIterator[bytes]:
 
 @router.post("/load")
 async def _load_scope(request: Request, grant: Administers) -> StreamingResponse:
-    """Takes a whole export first, then tells how far loading is. Only records of the scope are loaded."""
+    """Receives a whole export, then reports progress. Loads only records of the scope."""
     upload = await receive_upload(request, grant.serving)
     memory = grant.memory.core
 

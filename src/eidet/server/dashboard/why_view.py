@@ -181,7 +181,7 @@ def _list_removed(explained: Explained) -> list[dict[str, Any]]:
 
 
 def _context_as_json(context: Context) -> dict[str, Any]:
-    """A context line by line, each with its tokens and, where it tells a record, with that."""
+    """Converts a context line by line, each with its tokens and its record, if it has one."""
     counter, records, at = counter_of(None), list(context.records), 0
     lines = []
     for line in context.text.split("\n"):

@@ -120,7 +120,7 @@ def _add_graph_tools(server: MemoryServer, tools: GraphTools) -> None:
 
 
 def _make_auth(url: str | None) -> AuthSettings:
-    """A resource server whose tokens are keys of its own; nobody else issues any."""
+    """A resource server whose tokens are its own keys; there is no other issuer."""
     place = AnyHttpUrl(url or "http://127.0.0.1:8765/mcp")
     return AuthSettings(issuer_url=place, resource_server_url=place, validate_token_resource=False)
 
@@ -139,7 +139,7 @@ async def serve_stdio(memory: AsyncMemory, local: Caller, home: str, *, graph_to
 
 
 def _start_ending(memory: AsyncMemory) -> None:
-    """Lets calls in flight finish, writes down what is pending, and leaves."""
+    """Lets calls in flight finish, flushes pending writes, and exits."""
     ending = asyncio.ensure_future(memory.close())
     ending.add_done_callback(_leave)
 
@@ -150,14 +150,14 @@ def _leave(_ended: asyncio.Future[None]) -> None:
 
 
 class _ScopeResources:
-    """Resources and the prompt of one memory, for whoever `access` lets in."""
+    """The resources and the prompt of one memory, for callers that `access` admits."""
 
     def __init__(self, memory: AsyncMemory, access: AgentAccess) -> None:
         self._memory = memory
         self._access = access
 
     async def profile(self, scope: str | None = None) -> str:
-        """What is most important in a scope: pinned memories and facts, most important first."""
+        """Returns what is most important in a scope: pinned memories and facts, most important first."""
         with self._access.enter(scope) as place:
             facts = await self._memory.find(
                 scope=place, kinds=["fact", "summary"], order="-importance", limit=_FACTS_TOLD

@@ -45,7 +45,7 @@ class KeyVerifier:
 
 @dataclass(frozen=True, slots=True)
 class AgentAccess:
-    """Decides for every call of a tool who asks and which scope is meant.
+    """Decides, for every tool call, who asks and which scope is meant.
 
     `local` is whoever asks without a key: None where a key is needed.
     """
@@ -80,7 +80,7 @@ class AgentAccess:
 
     @contextmanager
     def enter(self, scope: str | None = None) -> Iterator[str]:
-        """Gives the path of the scope that is meant; what is done inside is done by the caller.
+        """Yields the path of the scope meant; attributes what happens inside to the caller.
 
         The server has checked the right that the tool, resource or prompt needs.
         """

@@ -17,7 +17,7 @@ from .tool_arguments import About, AsOf, EverHeld, KnownAt, Limit, Object, Relat
 
 
 class FactTools:
-    """`memory.facts` for whoever `access` lets in."""
+    """`memory.facts` for callers that `access` admits."""
 
     def __init__(self, memory: AsyncMemory, access: AgentAccess) -> None:
         self._memory = memory
@@ -92,7 +92,7 @@ class FactTools:
 
 @dataclass(frozen=True, slots=True)
 class _FactsAskedAt:
-    """Which time a question about facts means; the present, unless it says otherwise."""
+    """The time that a question about facts means; the present by default."""
 
     as_of: str | None
     known_at: str | None

@@ -139,7 +139,7 @@ class KnowledgeGraph:
         await self._delete(gone.__contains__)
 
     async def _list_facts(self, relation: str | None = None) -> list[tuple[str, McpFact]]:
-        """The facts that were told, or those of one relation, with the ids of their records."""
+        """Lists the facts that callers stated, or those of one relation, with their record ids."""
         wanted = {"$exists": True} if relation is None else {"$eq": relation}
         told = {"data.relation": wanted, "kind": Kind.TRIPLE.value}
         records = await self._memory.find(told, scope=self._scope, order="created", limit=_MOST)
@@ -166,7 +166,7 @@ class KnowledgeGraph:
 
 
 def _is_stored(record: Record) -> bool:
-    """Whether a fact was told; those that rules read out of a text are parts of that text."""
+    """Tells whether a fact was stated by a caller; one that rules read is part of its text."""
     return "#" not in record.id
 
 
@@ -298,7 +298,7 @@ class GraphTools:
             return await self._graph(place).read()
 
     def _tell_new(self, new: list[T], given: list[T]) -> list[T]:
-        """Returns what was new; for a caller without the right to read, everything that it gave."""
+        """Returns what was new; without the right to read, everything the caller gave."""
         return new if self._access.may(Right.READ) else given
 
     def _graph(self, scope: str) -> KnowledgeGraph:
@@ -306,13 +306,13 @@ class GraphTools:
 
 
 def _matches(entity: GraphEntity, query: str) -> bool:
-    """Whether its name, type or an observation has the text, in whatever case."""
+    """Tells whether its name, type or an observation contains the text, in any case."""
     wanted = query.lower()
     return any(wanted in text.lower() for text in (entity.name, entity.entityType, *entity.observations))
 
 
 def _answer_json(shown: Any, values: BaseModel) -> CallToolResult:
-    """As the reference server answers: indented JSON for a model, and the same as values."""
+    """Answers like the reference server: indented JSON for a model, and the same as values."""
     return answer(_to_json(shown), values)
 
 

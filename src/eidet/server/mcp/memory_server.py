@@ -57,7 +57,7 @@ _LISTS_LAST: Final = CacheHint(ttl_ms=60_000, scope="private")  # they depend on
 
 
 class MemoryServer(MCPServer[dict[str, Any]]):
-    """An MCP server whose tools each need a right; a caller is shown only those that it may call."""
+    """An MCP server whose tools each need a right; it shows a caller only those it may call."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
 
 
 def _name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextManager[None]:
-    """Over stdio there is no request that has an id of its own; the one of the call stands in its place."""
+    """Names the call: over stdio no request has an id, so the call's own id is used."""
     if context is None or current_request() is not None:
         return nullcontext()
     return name_request(f"mcp-{context.request_id}")
@@ -170,7 +170,7 @@ def _name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextM
 
 @contextmanager
 def _keep_logging() -> Iterator[None]:
-    """The SDK configures the root logger of the process; that is for whoever runs the process to do."""
+    """Restores the root logger, which the SDK configures although that is the process's business."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     try:

@@ -55,7 +55,7 @@ from .tool_arguments import (
 
 
 class MemoryTools:
-    """The verbs of one memory for whoever `access` lets in."""
+    """The verbs of one memory for callers that `access` admits."""
 
     def __init__(self, memory: AsyncMemory, access: AgentAccess) -> None:
         self._memory = memory
@@ -261,7 +261,7 @@ class MemoryTools:
 
 
 def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
-    """A call that names nothing, or means two things at once, deletes nothing."""
+    """Refuses a call that names nothing or means two things at once."""
     if not ids and not filters:
         raise BadInput("forget needs ids, or one of session, who, since, until")
     if ids and filters:
@@ -269,7 +269,7 @@ def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
 
 
 def _list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Draft]:
-    """All texts of a call; a key can only name one."""
+    """Makes drafts of all texts of a call; a key can name only one."""
     if key is not None and more:
         raise BadInput("a key names one memory; call remember once for each text")
     return [Draft(text=one, key=key) for one in (text, *(more or ()))]
@@ -307,7 +307,7 @@ def _make_entry(event: Event) -> HistoryEntry:
 
 
 def _tell_entry(entry: HistoryEntry, trust: Trust) -> str:
-    """One change as a line. What a text of strangers said before is quoted as the text itself is."""
+    """Words one change as a line. Earlier texts of strangers are quoted like present ones."""
     line = f"{entry.at} {entry.what} (version {entry.version})"
     if entry.by:
         line += f" by {entry.by}"

@@ -17,7 +17,7 @@ from ...trust.privacy.quarantine import UNTRUSTED, fence_text, is_untrusted
 
 
 class AgentMemory(BaseModel):
-    """One memory."""
+    """A memory as tools return it."""
 
     id: str = Field(description="Names the memory in revise, forget and history.")
     scope: str
@@ -108,7 +108,7 @@ class FactsAnswer(BaseModel):
 
 
 def answer(text: str, values: BaseModel) -> CallToolResult:
-    """Both forms of an answer; clients show a model one or the other."""
+    """Returns both forms of an answer; clients show a model one or the other."""
     content = TextContent(type="text", text=text)
     return CallToolResult(content=[content], structured_content=values.model_dump(mode="json", by_alias=True))
 

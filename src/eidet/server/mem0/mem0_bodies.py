@@ -26,7 +26,7 @@ class _ClientBody(BaseModel):
 
 
 class AddBody(_ClientBody):
-    """Messages to remember, and whose they are: by name, or in `filters`."""
+    """Messages to remember, and their owner: by name, or in `filters`."""
 
     messages: str | dict[str, Any] | list[Any]
     user_id: _EntityId | None = None
@@ -50,21 +50,21 @@ class AddBody(_ClientBody):
 
 
 class _SelectionBody(_ClientBody):
-    """Which memories are meant."""
+    """A selection of memories."""
 
     filters: dict[str, Any] | None = None
     categories: list[str] | None = None
     show_expired: bool = False
 
     def join_filters(self) -> dict[str, Any]:
-        """The filter, with what is said beside it."""
+        """Combines the filter with what is given beside it."""
         if self.filters is None or not self.categories:
             return dict(self.filters or {})
         return {"AND": [self.filters, {"categories": {"in": self.categories}}]}
 
 
 class ListBody(_SelectionBody):
-    """Which memories to list."""
+    """Selects the memories to list."""
 
     start_date: str | None = None
     end_date: str | None = None
@@ -111,7 +111,7 @@ class UpdateBody(_ClientBody):
 
 
 class _BatchUpdate(UpdateBody):
-    """One memory of many, and its change."""
+    """One memory of a batch, and its change."""
 
     memory_id: _MemoryKey
 
@@ -123,7 +123,7 @@ class BatchUpdateBody(_ClientBody):
 
 
 class _NamedMemory(_ClientBody):
-    """One memory of many."""
+    """One memory of a batch."""
 
     memory_id: _MemoryKey
 
@@ -143,7 +143,7 @@ class JudgementBody(_ClientBody):
 
 
 def parse_entities(said: Mapping[str, Any]) -> Entities:
-    """Entities of the platform, whose names may have spaces."""
+    """Parses the platform's entities, whose names may contain spaces."""
     for name in NAMES:
         if not isinstance(said.get(name), _EntityId | None):
             raise BadInput(f"{name} must be a text")

@@ -53,7 +53,7 @@ def _respond(told: Any) -> Response:
 
 
 async def _ping(access: Enters) -> Response:
-    """Whether a key is valid. mem0's organisation and project are the server and the key's scope."""
+    """Tells whether a key is valid. mem0's organisation and project are the server and the key's scope."""
     content = {"status": "ok", "org_id": _ORG, "project_id": access.home.path, "user_email": None}
     return _respond(content)
 
@@ -115,7 +115,7 @@ def _tell(record: Record, access: Mem0Grant) -> dict[str, Any]:
 
 
 async def _get_one(id: MemoryId, access: ReadsMem0) -> Response:
-    """One memory."""
+    """A memory as tools return it."""
     return _respond(_tell(await access.run(lambda: access.verbs.get(id)), access))
 
 
@@ -222,7 +222,7 @@ async def _get_project(access: ReadsMem0) -> Response:
 
 
 async def _refuse(_access: Enters) -> Response:
-    """For those parts of the API that need mem0's platform."""
+    """Refuses the parts of the API that need mem0's platform."""
     raise Problem(
         501,
         "not_offered",

@@ -110,7 +110,7 @@ async def _scopes(
 
 
 def _reachable(caller: Caller, under: str | None) -> list[str | None]:
-    """The prefixes to list: those of the caller, or those below what is asked for."""
+    """Lists the prefixes to show: the caller's, or those below what is asked for."""
     if caller.sees_all:
         return [under]
     if under is None:
@@ -235,7 +235,7 @@ _STARTED: Final = time.time()
 
 
 def make_file() -> Path:
-    """A file that only this server can read; whoever uses it removes it."""
+    """Creates a file that only this server can read; its user removes it."""
     clean_folder()
     handle, name = tempfile.mkstemp(prefix=machine_prefix(_STEM), suffix=".jsonl")
     os.close(handle)

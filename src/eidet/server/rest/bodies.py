@@ -136,7 +136,7 @@ ChangesBody: Final = make_body(
 
 
 def to_arguments(body: BaseModel) -> dict[str, Any]:
-    """Converts a request to arguments of its verb; the verb's defaults apply to what is absent or null."""
+    """Converts a request to its verb's arguments; defaults apply to what is absent or null."""
     given = {name: value for name in body.model_fields_set if (value := getattr(body, name)) is not None}
     if "where" in given:
         given["where"] = where_from_json(given["where"])

@@ -325,7 +325,7 @@ def _tell_remembered(records: Sequence[Record], rejected: Sequence[Rejected] = (
 
 
 def _make_drafts(body: Any) -> list[Draft]:
-    """One draft for each memory of a request."""
+    """Makes one draft per memory of a request."""
     if body.memories is None:
         return [_make_draft(body)]
     if alone := sorted(body.model_fields_set & NEW_MEMORY.keys()):

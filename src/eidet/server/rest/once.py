@@ -50,7 +50,7 @@ IdempotencyKey = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class KeyedAttempt:
-    """One of perhaps several requests with the same key. `at` is when the first one came."""
+    """One of perhaps several requests with the same key. `at` is when the first came."""
 
     name: str
     at: float

@@ -55,7 +55,7 @@ def reply_type(shape: Any) -> Any:
 
 @cache
 def _reply_model(kind: type) -> type[BaseModel]:
-    """A model with the fields of a dataclass that answers tell."""
+    """Builds a model with the public fields of a dataclass."""
     hints, times = get_type_hints(kind), _TIMES_OF.get(kind, _TIMES)
     told: dict[str, Any] = {}
     for one in fields(kind):

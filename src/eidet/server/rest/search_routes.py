@@ -74,7 +74,7 @@ def add_to(router: APIRouter) -> None:
 
 
 def _search(verb: Any, tell: Callable[..., dict[str, Any]]) -> Handler:
-    """The handler of a verb whose answer has hits."""
+    """Builds the handler of a verb that answers with hits."""
 
     async def run(body: Any, grant: Grant) -> Response:
         check_records(grant, body.limit, "limit")
@@ -270,7 +270,7 @@ def _write_cursor(mark: _PageMark) -> str:
 
 
 def _parse_cursor(cursor: str, order: str, asked: str) -> _PageMark:
-    """`BadInput` if it is none of ours, or is for another question."""
+    """Parses a cursor; raises `BadInput` for a foreign one, or one of another question."""
     try:
         fields = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         mark = _parse_mark(*fields)

@@ -28,7 +28,7 @@ class PlainLines(logging.Formatter):
         self._content = content
 
     def format(self, record: logging.LogRecord) -> str:
-        """Without what another handler's formatter left on the record: it may tell more, or less."""
+        """Formats without what another handler's formatter left on the record."""
         left, record.exc_text = record.exc_text, None
         try:
             return super().format(record)
@@ -50,7 +50,7 @@ class PlainLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line, with the ids of the request and of the trace."""
+    """Formats one JSON object per line, with the ids of request and trace."""
 
     def __init__(self, *, content: bool = False) -> None:
         super().__init__()

@@ -87,7 +87,7 @@ class MemoryMetrics:
         self._requests.labels(method, route, str(status)).observe(seconds)
 
     def text(self) -> str:
-        """All numbers in Prometheus' text format: of this process, or of all workers together."""
+        """Returns all metrics in Prometheus' text format, of this process or of all workers."""
         from prometheus_client import generate_latest
 
         return generate_latest(self._all_workers()).decode()

@@ -50,7 +50,7 @@ _OPERATIONS: Final = {
 
 @contextmanager
 def trace_memories(*, content: bool = False, provider: TracerProvider | None = None) -> Iterator[None]:
-    """Makes a span of every verb of every memory in this process, for as long as the block lasts.
+    """Makes a span of every verb of every memory in this process while the block lasts.
 
     Spans tell the operation, the store, ids and counts. With `content` they also tell queries and texts.
     Without a `provider`, the one that OpenTelemetry is configured with gets them.
@@ -125,7 +125,7 @@ class _MemorySpans:
 
 
 def has_listeners() -> bool:
-    """Whether OpenTelemetry is configured; if not, no span is made."""
+    """Tells whether OpenTelemetry is configured; if not, no spans are made."""
     from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
     return not isinstance(get_tracer_provider(), ProxyTracerProvider)

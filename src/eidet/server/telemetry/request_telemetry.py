@@ -60,7 +60,7 @@ class _RequestTelemetry:
             self._note(scope, answer.status, time.perf_counter() - started)
 
     def _is_traced(self, scope: MutableMapping[str, Any]) -> bool:
-        """Whether somebody gets spans, or the request is part of a trace, whose id logs tell."""
+        """Tells whether spans are collected, or the request is part of a trace that logs name."""
         if has_listeners():
             return True
         return any(name in self._trace_headers for name, _ in scope["headers"])
@@ -122,7 +122,7 @@ def _method_of(scope: MutableMapping[str, Any]) -> str:
 
 
 def _route_of(scope: MutableMapping[str, Any]) -> str:
-    """The template of the path, such as /v1/memories/{id}: a path itself can name anybody."""
+    """Returns the path's template, such as /v1/memories/{id}: a path itself may name a person."""
     route = scope.get("route")
     if route is not None:
         return str(route.path)

@@ -18,7 +18,7 @@ WATCHED: Final = ("recall", "context")
 
 @contextmanager
 def log_slow_recalls(*, seconds: float = 1.0, content: bool = False) -> Iterator[None]:
-    """Logs every recall and context that takes longer, for as long as the block lasts.
+    """Logs every recall and context that takes longer, while the block lasts.
 
     A line tells the time of each stage, how many rows were searched and passed the filter, and how many
     hits there were. With `content` it also tells the query and the scope.

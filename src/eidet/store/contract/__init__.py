@@ -32,7 +32,7 @@ class StoreContract(
     HoldLaws,
     LastingLaws,
 ):
-    """Every store passes these. `make` gives an empty one; `folder` is a place for its files.
+    """The laws that every store passes. `make` returns an empty store; `folder` is for its files.
 
     A store that outlives its object also has `reopen`, which opens the same one a second time. One that
     cannot prune its history or measure its size says so: `lacks = (MaintainsStorage,)`.

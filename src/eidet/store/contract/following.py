@@ -163,7 +163,7 @@ class FollowingLaws(StoreLaws):
                 assert self.follow_telling(scope, limit) == telling, (scope, limit)
 
     def follow_telling(self, scope: str, limit: int) -> list[int]:
-        """The seqs of those that tell something, of someone who reads only them."""
+        """Lists the seqs seen by a reader that reads only changes that carry something."""
         held: set[int] = set()
         at = 0
         while at < self.store.head().seq:

@@ -197,7 +197,7 @@ def _hold(record: Record) -> Record:
 
 class HoldLaws(StoreLaws):
     def _refuse(self, verb: Callable[[], object]) -> None:
-        """All of the write is refused, and names what is held; the store is as before."""
+        """Checks that the whole write is refused, names what is held, and changes nothing."""
         before, head = self.store.find(ALL), self.store.head()
         refused = catch(Held, verb)
         assert isinstance(refused, Held)

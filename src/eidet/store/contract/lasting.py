@@ -109,7 +109,7 @@ class LastingLaws(StoreLaws):
         again.close()
 
     def look_at(self, store: Store) -> Any:
-        """All that a store tells of the scopes used here."""
+        """Collects everything a store returns for the scopes used here."""
         return (
             store.identity,
             store.head(),

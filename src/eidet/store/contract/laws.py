@@ -78,7 +78,7 @@ def ids(records: list[Record]) -> list[str]:
 
 
 class StoreLaws:
-    """What all laws of a store share: the store under test, and how it is written."""
+    """The base of the store laws: the store under test, and how to write to it."""
 
     lacks: Collection[type] = ()  # abilities that the laws ask for, and that this store does without
 

@@ -22,7 +22,7 @@ def _make_end(record: Record, what: str = "forgotten") -> Event:
 
 
 class TransactionLaws(StoreLaws):
-    """What a job may rely on."""
+    """The laws that a job in a transaction may rely on."""
 
     def test_a_job_gives_its_answer_and_its_writes_stay(self) -> None:
         store = self.store

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class RedisStore:
-    """Records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`.
+    """Keeps records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`.
 
     In a cluster, what is written to several scopes at once is all or nothing in each of them.
     """
@@ -113,7 +113,7 @@ class RedisStore:
         return pruned
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        """Where the server writes files, it is asked to write them anew, which takes it a while."""
+        """Asks a server that writes files to rewrite them, which takes a while."""
         del said
         pending = []
         for info in self.client.info("persistence"):
@@ -148,7 +148,7 @@ class RedisStore:
             self._reserve(lag)
 
     def _reserve(self, seqs: int, *, copied: bool = True) -> int:
-        """The seq before the next so many, which nobody is given."""
+        """Reserves a range of seqs. Returns the seq before its first."""
         reserve = script(RESERVE, self._keys.store + "h", seqs, "", "")
         return int(self.client.write(self._keys.store, reserve, copied=copied)[1])
 
@@ -170,7 +170,7 @@ class RedisStore:
         return self._traits
 
     def health(self) -> dict[str, Any]:
-        """How the line to the server does; asks nobody."""
+        """Reports on the connection without using it."""
         return self.retrier.health().as_dict()
 
     def size(self) -> int:
@@ -182,7 +182,7 @@ class RedisStore:
 
 
 def _check_eviction(client: RedisClient) -> bool:
-    """Whether whole scopes may be given an end; refuses servers that would drop records at will."""
+    """Tells whether whole scopes may expire; refuses servers that would evict records at will."""
     told = client.info("memory")
     limited = [info["maxmemory_policy"] for info in told if info.get("maxmemory")]
     for policy in limited:
@@ -195,7 +195,7 @@ def _check_eviction(client: RedisClient) -> bool:
 
 
 def _begin(client: RedisClient, keys: Keys) -> tuple[str, bytes]:
-    """The identity of the store and the secret that hides exact keys, which are made if there are none."""
+    """Returns the store's identity and the secret of its exact keys; creates both if absent."""
     key = keys.store + "h"
     first: dict[str, Any] = {"identity": uuid.uuid4().hex, "secret": secrets.token_bytes(32)}
     first |= dict.fromkeys(("epoch", "tombs", "scopes"), 0)

@@ -49,12 +49,12 @@ class RedisAddress:
 
     @property
     def fails_over(self) -> bool:
-        """Whether another server may take over."""
+        """Tells whether another server may take over."""
         return self.cluster or bool(self.service)
 
     @property
     def shown(self) -> str:
-        """Without the password."""
+        """The address without the password."""
         if "unix_socket_path" in self.login:
             return f"{self.scheme}://{self.login['unix_socket_path']}/{self.database}"
         hosts = ",".join(f"{host}:{port}" for host, port in self.hosts)

@@ -27,14 +27,14 @@ def _driver() -> Any:
 
 
 def is_absent(answer: Any) -> bool:
-    """Whether a server answered that a command is not there for this user."""
+    """Tells whether the server said that this user has no such command."""
     wrong = _driver().exceptions
     unknown = isinstance(answer, wrong.ResponseError) and "unknown command" in str(answer)
     return unknown or isinstance(answer, wrong.NoPermissionError)
 
 
 def _unwrap(error: Exception) -> Exception:
-    """What the client of a cluster met on the last node, when none let it in."""
+    """Returns the error of the last node that a cluster client tried."""
     wrong = _driver().exceptions
     while isinstance(error, wrong.RedisClusterException):
         inner = error.__cause__ or error.__context__
@@ -45,7 +45,7 @@ def _unwrap(error: Exception) -> Exception:
 
 
 def _explain_error(error: Exception, name: str) -> EidetError | None:
-    """None where a connection was not made, or broke."""
+    """Translates a driver's error; None if a connection failed or broke."""
     wrong, message = _driver().exceptions, str(error) or type(error).__name__
     if isinstance(error, wrong.BusyLoadingError):
         return Unavailable(f"{name} is still loading its data", retry_after=0.2)
@@ -153,7 +153,7 @@ class RedisClient:
         return self._call(job)
 
     def info(self, section: str) -> list[dict[str, Any]]:
-        """What each server tells of itself; nothing where it must not."""
+        """Returns each server's INFO section; nothing where the user may not ask."""
         return [answer if isinstance(answer, dict) else {} for answer in self.ask_nodes(("INFO", section))]
 
     @property
@@ -215,7 +215,7 @@ class RedisClient:
         return redis.get_redis_connection(redis.get_node_from_key(key)) if self.address.cluster else redis
 
     def _exchange(self, redis: Any, line: Any, commands: Sequence[Command]) -> list[Any]:
-        """What one server answers; errors are among the answers."""
+        """Sends commands to one server; the answers include errors."""
         try:
             if len(commands) == 1:
                 return [line.execute_command(*commands[0])]
@@ -323,7 +323,7 @@ def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _retry_policy(address: RedisAddress) -> RetryPolicy:
-    """One node that is down is no reason to leave the others alone."""
+    """Builds the retry policy: one node that is down does not stop the others."""
     policy = RetryPolicy(deadline_seconds=address.deadline_seconds)
     if address.fails_over:
         return replace(policy, break_after=1000, longest_pause_seconds=0.25)

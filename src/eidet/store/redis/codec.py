@@ -66,7 +66,7 @@ def record_of(found: bytes, scope: str, seq: int) -> Record:
 
 
 def light_of(found: bytes, scope: str, seq: int) -> Light:
-    """From its light part: without vector, terms and what was lowered or sealed."""
+    """Decodes the light part of a record: without vector, terms and lowered or sealed content."""
     return _read(found, scope, seq, whole=False)
 
 
@@ -103,7 +103,7 @@ def _parts(found: bytes, start: int, sizes: Sequence[int]) -> Iterable[bytes | N
 
 
 def event_bytes(event: Event) -> bytes:
-    """One of a list."""
+    """Encodes one event of a history."""
     return dump_json([event.what, event.at, event.by, event.version, event.before]).encode()
 
 

@@ -31,11 +31,11 @@ class CommitPlan:
         self.derived: dict[tuple[str, int], Derived] = {}  # by scope and seq
 
     def guard(self, place: Place, value: bytes) -> None:
-        """That a field is as it was read: the first answer counts, later ones may be our own writes."""
+        """Requires a field to be as it was first read; later reads may see our own writes."""
         self.guards.setdefault(place, value)
 
     def raise_guard(self, counter: Place) -> None:
-        """Of a counter that this write itself has just raised."""
+        """Adjusts the guard of a counter that this write has just raised."""
         if counter in self.guards:
             self.guards[counter] = b"%d" % (int(self.guards[counter] or 0) + 1)
 
@@ -68,13 +68,13 @@ class CommitPlan:
         self._say(use.scope, "U", use.id, use.times, repr(float(use.when)))
 
     def run(self, scope: str, command: str, letter: str, *arguments: Any) -> None:
-        """Any command on a key of a scope or of the store; long lists are cut."""
+        """Adds a command on a key of a scope or of the store; splits long lists."""
         for start in range(0, max(len(arguments), 1), LONGEST):
             some = arguments[start : start + LONGEST]
             self._say(scope, "R", len(some) + 2, command, letter, *some)
 
     def entomb(self) -> None:
-        """Tombstones are set: whoever took for granted that there are none begins anew."""
+        """Notes new tombstones, so that writers that assumed none start over."""
         if not self.entombs:
             self.run("", "HINCRBY", "h", "tombs", 1)
         self.entombs = True
@@ -86,7 +86,7 @@ class CommitPlan:
         return list(chain.from_iterable(guards))
 
     def spell(self, scopes: Iterable[str]) -> list[Any]:
-        """What is done in these scopes."""
+        """Returns the plan's operations in these scopes."""
         spelled: list[Any] = []
         for scope in scopes:
             spelled += ("S", self._keys.base(scope), scope if scope in self.named else "")
@@ -96,7 +96,7 @@ class CommitPlan:
 
     @property
     def seqs_reserved(self) -> int:
-        """In a cluster: those of records, and for each scope some for what is cleared away."""
+        """Counts the seqs a cluster write needs: for records and, per scope, for deletions."""
         return self.seqs + SWEPT * len(self.words)
 
     def spell_derived(self, places: Iterable[tuple[str, int]]) -> list[Any]:
@@ -121,7 +121,7 @@ class CommitPlan:
         return ("+", number, record.id, listed, bytes_, created, expires, ttl, agent)
 
     def _take_number(self) -> int:
-        """Of a seq, counted from the one before the first of this write."""
+        """Numbers a seq, counted from the one before this write's first."""
         self.seqs += 1
         return self.seqs
 
@@ -130,7 +130,7 @@ class CommitPlan:
 
 
 def _agent_json(record: Record) -> str:
-    """Who created it, for its history."""
+    """Encodes who created the record, for its history."""
     return "null" if record.agent is None else dump_json(record.agent)
 
 

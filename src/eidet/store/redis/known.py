@@ -29,11 +29,11 @@ SCOPES: Place = ("", "h", "scopes")  # rises when a scope is written for the fir
 
 
 class Unforeseen(BaseException):
-    """A job needs to read, though nobody is to be asked. No error of the job, which must not catch it."""
+    """Raised when a job must read while reading is off. Not an error of the job, which must not catch it."""
 
 
 class _Stored(NamedTuple):
-    """A field as the server has it, None where there is none; without a field, names and values of all.
+    """A field on the server, None if absent; without a field name, all names and values.
 
     That of an id or an exact key lists seqs. `records` are those that are there: some may have expired.
     """
@@ -43,7 +43,7 @@ class _Stored(NamedTuple):
 
 
 class LastKnown:
-    """What this process last knew of the store itself: a first guess, which the commit checks."""
+    """What this process last knew of the store: a first guess, which the commit checks."""
 
     def __init__(self) -> None:
         self.fields: dict[Place, bytes | None] = dict.fromkeys((EPOCH_PLACE, TOMBS, SCOPES), b"0")
@@ -51,7 +51,7 @@ class LastKnown:
 
 
 class Known:
-    """Reads for a transaction, and keeps the answers: running a job again on them asks nobody.
+    """Reads for a transaction and caches the answers, so that a second run of a job asks no server.
 
     What jobs asked for once is `wanted`, and read again in one go. While it is `silent`, it asks nobody at
     all and only notes what is wanted: fields are taken to be as this process last knew them.
@@ -90,7 +90,7 @@ class Known:
             self.learn(page, *answer)
 
     def learn(self, places: Sequence[Place], values: Sequence[Any], records: Sequence[bytes]) -> None:
-        """What places hold, and all records that they list, in order."""
+        """Records what places hold, and all records they list, in order."""
         found = iter(records)
         for place, value in zip(places, values, strict=True):
             lists = value and place[1] in _LISTS_SEQS and place[2] is not None
@@ -101,22 +101,22 @@ class Known:
                 self.memo.fields[place] = value
 
     def read_hash(self, one: Hash) -> dict[bytes, bytes]:
-        """All fields of a hash, which were wanted before; none if nobody is asked."""
+        """Returns all fields of a hash requested before; empty if reading is off."""
         flat = self.fields.get((*one, None), _Stored()).value or ()
         return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def renew(self, landed: Collection[str]) -> None:
-        """Forgets what was read, but for scopes that were written: those are told as they were before."""
+        """Forgets all reads except those of scopes already written, which keep their old values."""
         self.fields = {place: found for place, found in self.fields.items() if place[0] in landed}
         self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
 
     def check_reads(self) -> None:
-        """Raises `Unforeseen` while nobody is to be asked."""
+        """Raises `Unforeseen` while reading is off."""
         if self.silent:
             raise Unforeseen
 
     def _pages(self) -> Iterator[Sequence[Place]]:
-        """What is wanted, together if one server has it; in a cluster, by scope."""
+        """Groups the wanted places: all together on one server, by scope in a cluster."""
         cluster = self.client.address.cluster
         together: dict[str, list[Place]] = {}
         for place in self.wanted:
@@ -135,7 +135,7 @@ class Known:
 
 
 class Fields:
-    """Fields as a job sees them: guards what is read, and shows what the job has set itself."""
+    """A job's view of fields: guards what it reads and shows what it has set."""
 
     def __init__(self, known: Known, plan: CommitPlan) -> None:
         self._known, self._plan = known, plan
@@ -170,7 +170,7 @@ class Fields:
         self.read(versions)
 
     def merge(self, one: Hash) -> dict[bytes, bytes]:
-        """A hash as it was read, with what was set here."""
+        """Returns a hash as read, with what was set here."""
         fields: dict[bytes, bytes] = {}
         if one not in self._cleared:
             fields.update(self._known.read_hash(one))
@@ -210,7 +210,7 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a table becomes a hash. `key_of` takes the scope and a field as the server tells it."""
+    """How a table maps to a hash. `key_of` takes the scope and a field name from the server."""
 
     letter: str
     scoped: bool
@@ -266,7 +266,7 @@ class TransactionValues:
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        """As `Store.values`."""
+        """Works like `Store.values`."""
         if keys is not None:
             return self._get(table, list(keys))
         if table.name == TOMBSTONES.name and within is None and limit == 1:
@@ -274,7 +274,7 @@ class TransactionValues:
         return choose_values(self._search(table, within), None, prefix=prefix, limit=limit)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        """As `Transaction.set_values`."""
+        """Works like `Transaction.set_values`."""
         layout = _layout_of(table)
         changes: dict[str, dict[Any, bytes | None]] = {}
         for key, value in values.items():
@@ -326,7 +326,7 @@ class TransactionValues:
             yield scope, self._fields.merge((scope, layout.letter))
 
     def _any_tombstone(self, table: Table[K, V]) -> dict[K, V]:
-        """Writers ask whether there are any: the one that was seen last tells, if it is still there."""
+        """Tells whether there are tombstones: the one seen last answers, if it is still there."""
         (count,) = self._fields.read([TOMBS])
         if count.value in (None, b"0") and not self._plan.entombs:
             return {}
@@ -359,7 +359,7 @@ class TransactionValues:
 
 
 def _place_of(table: Table[Any, Any], key: Any) -> Place:
-    """Where one value is kept. The epoch is part of the store's head."""
+    """Returns where one value is kept. The epoch is part of the store's head."""
     if table.name == SETTINGS.name and key == EPOCH:
         return EPOCH_PLACE
     layout = _LAYOUTS[table.name]

@@ -26,7 +26,7 @@ _ANYTHING: Final = _read_looked_at(Where())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sifted:
-    """Lets pass at least what was asked for in a scope; where it is not `exact`, `where` looks at each."""
+    """Passes at least what was asked for in a scope; unless `exact`, `where` checks each record."""
 
     scope: str
     where: Where
@@ -36,23 +36,23 @@ class _Sifted:
 
     @property
     def counts(self) -> bool:
-        """Whether the server can count what passes without telling it."""
+        """Tells whether the server can count what passes without returning it."""
         return self.exact and self.ids is None
 
     def counting(self, base: str) -> list[tuple[str, Command]]:
-        """How many there are, and how many of them do not count."""
+        """Builds the commands that count all candidates and those to subtract."""
         dead = "-inf" if self.alive_at is None else repr(float(self.alive_at))
         return [(base, ("ZCARD", base + "s")), (base, ("ZCOUNT", base + "x", "-inf", dead))]
 
     def words(self, after: int, most: int | None = None) -> list[Any]:
-        """For the script `select`."""
+        """Builds the arguments of the script `select`."""
         alive = "" if self.alive_at is None else repr(self.alive_at)
         named = [""] if self.ids is None else ["1", *self.ids]
         return [after, alive, "" if most is None else most, *named]
 
 
 def _sift_scope(where: Where, scope: str) -> _Sifted | None:
-    """None where nothing of this scope can pass."""
+    """Translates a filter for one scope; None if nothing of it can pass."""
     if where.scope is not None and not where.scope.holds(scope):
         return None
     alive, ids = where.alive_at, where.ids
@@ -143,7 +143,7 @@ class Reading:
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        """Chooses, then fetches what was chosen; again if some of it went away meanwhile.
+        """Chooses, then fetches; starts over if something chosen was deleted meanwhile.
 
         What is missing though it is chosen again has expired on the server.
         """
@@ -168,7 +168,7 @@ class Reading:
         return [found[key] for key in keys]
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        """What is revised while this goes on gets a higher seq, and is met again at the end."""
+        """Yields matching records. One revised meanwhile gets a higher seq and comes again at the end."""
         while True:
             upto = self._find_settled(where)
             keys = [key for key in self._coarse(self.sifts(where), after) if key[1] <= upto]
@@ -182,7 +182,7 @@ class Reading:
     # Within.
 
     def _find_settled(self, where: Where) -> int:
-        """A seq up to which all that was written is there, and nothing comes any more.
+        """Returns a seq up to which all writes are visible and final.
 
         Scopes are read one after the other, and in a cluster a writer has its seqs before it writes:
         whoever has not written yet is made to take later ones.
@@ -194,12 +194,12 @@ class Reading:
         return seq
 
     def sifts(self, where: Where) -> list[_Sifted]:
-        """One for each scope that something may pass of."""
+        """Returns one filter per scope that may have matches."""
         found = (_sift_scope(where, scope) for scope in self.scopes(_narrowest(where)))
         return [sift for sift in found if sift is not None]
 
     def _coarse(self, sifts: Sequence[_Sifted], after: int, most: int | None = None) -> list[Key]:
-        """What may pass, by rising seq; of each scope the first `most`."""
+        """Returns candidates by ascending seq, the first `most` of each scope."""
         found = []
         for sift, answer in zip(sifts, self._select(sifts, after, most), strict=True):
             found += [(sift.scope, int(seq)) for seq in answer[1:]]
@@ -212,7 +212,8 @@ class Reading:
     def look_through(
         self, sift: _Sifted, after: int = 0, most: int | None = None
     ) -> tuple[list[Light], bytes]:
-        """Light records that match, all as of one moment: pages are read anew where a write came between.
+        """Returns the light records that match, as of one moment; reads pages again if a write came
+        between.
 
         With `most`, the first ones by seq; it may give more.
         """
@@ -227,7 +228,7 @@ class Reading:
     def _look_at_pages(
         self, sift: _Sifted, after: int, most: int | None, page: int
     ) -> tuple[list[Light], set[bytes]]:
-        """What matches, and all versions that the scope had meanwhile."""
+        """Returns what matches, and all versions that the scope had meanwhile."""
         matching: list[Light] = []
         versions: set[bytes] = set()
         while True:
@@ -252,7 +253,7 @@ class Reading:
     def list_keys(
         self, where: Where, order: str = "seq", after: int = 0, end: int | None = None
     ) -> list[Key]:
-        """All that matches, as `find` orders it; by rising seq, it may be only the first until `end`."""
+        """Lists all matches in `find` order; by ascending seq it may stop at `end`."""
         name, descending = check_order(order)
         sifts = self.sifts(where)
         most = end if order == "seq" else None

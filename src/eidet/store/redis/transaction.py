@@ -36,7 +36,7 @@ _by_seq: Final = attrgetter("seq")
 
 
 class RedisTransaction:
-    """The state as it would be after the jobs that ran here.
+    """The state as of after the jobs that ran here.
 
     While nobody is asked, it takes for granted that nothing is there, which is how most writes are.
     """
@@ -120,7 +120,7 @@ class RedisTransaction:
             self.set_values(STAGED, {record.seq: None for record in records})
 
     def _drop_own(self, id: Key) -> None:
-        """The record with an id is gone; of what was written here, so is its key."""
+        """Drops the key of a record written here and deleted again."""
         if (own := self._own.get(id)) is not None:
             self._own_keys.get((own.scope, self._key_of(own)), set()).discard(id)
         self._own[id] = None
@@ -158,7 +158,7 @@ class RedisTransaction:
         return edited
 
     def prune(self, scope: str, before: float, *, dead: bool, most: int) -> int:
-        """As the ability to prune, in one scope."""
+        """Prunes the history of one scope."""
         self.known.wanted.update({(scope, "e", None): None, (scope, "i", None): None})
         self.known.fetch()
         living, pruned = self.known.read_hash((scope, "i")), 0
@@ -179,14 +179,14 @@ class RedisTransaction:
         return hide_key(key_of(record), self._secret)
 
     def _read_one(self, scope: str, id: str) -> Record | None:
-        """As it is after the jobs that ran here."""
+        """Returns a record as of after the jobs that ran here."""
         records = self.fields.at((scope, "i", id)).records
         if (scope, id) in self._own:
             return self._own[scope, id]
         return self._with_uses(records[0]) if records else None
 
     def _events(self, key: Key) -> list[Event]:
-        """None as long as nothing happened since the creation."""
+        """Returns the events since the creation."""
         stored = self.fields.at((key[0], "e", key[1])).value
         events = _events_of(stored, *key) if stored else []
         for record, event in self._logged.get(key, ()):
@@ -227,7 +227,7 @@ class RedisTransaction:
         return sorted(whole, key=_by_seq)
 
     def _with_uses(self, record: Record) -> Record:
-        """As it is after what this transaction counted and derived."""
+        """Adds what this transaction counted and derived."""
         derived = self.plan.derived.get((record.scope, record.seq))
         if derived is not None:
             record = record.but(vector=derived.vector, terms=derived.terms)

@@ -32,7 +32,7 @@ Group = list[QueuedJob[Any]]  # jobs that share a transaction
 
 
 class _Stale(Exception):
-    """Something is not as it was read. It tells of which places what they hold now, and the records there."""
+    """Raised if something changed since it was read. Holds the present values and records of those places."""
 
 
 class _Lane:
@@ -87,7 +87,7 @@ class Writing:
         return [*([shared] if shared else []), *([one] for one in alone)]
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
-        """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
+        """Runs jobs on a guess and, if that is wrong, on what one round trip reads."""
         known = Known(self._reading, self.memo, silent=not _is_careful(group[0]))
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in self._client.tries("other writers kept changing the data; nothing was stored"):
@@ -110,7 +110,7 @@ class Writing:
             known.silent = False
 
     def _run_jobs(self, group: Group, known: Known) -> CommitPlan | None:
-        """What all jobs do that can be done; those that cannot are told so, and left out.
+        """Plans all jobs that succeed; fails the others and leaves them out.
 
         None if jobs must run again, on what is read.
         """
@@ -145,7 +145,7 @@ class Writing:
         return [first + number for _, number in plan.added]
 
     def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> None:
-        """Replaces all derived bytes but the last few thousand; whoever dies on the way does it again."""
+        """Replaces all derived bytes but the last few thousand. Repeatable after a crash."""
         guarded = plan.list_guarded("") if self._cluster else plan.guards
         words = ["S", self._keys.store, "", "R", 4, "HINCRBY", "h", EPOCH, 1]
         self._call(lane, "", plan, guarded, words)
@@ -162,7 +162,7 @@ class Writing:
             self._call(lane, scope, plan, (), plan.spell_derived(some))
 
     def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int]:
-        """In a cluster: one scope after the other. Those that `landed` before are not written again."""
+        """Writes a cluster's scopes one by one; skips those that `landed` before."""
         if plan.entombs and not landed:
             self._client.write(self._keys.store, ("HINCRBY", self._head, "tombs", 1))
             plan.raise_guard(TOMBS)
@@ -189,7 +189,7 @@ class Writing:
         return str(base.decode())
 
     def _register(self, scope: str) -> None:
-        """In a cluster, before a scope is first written: names without records do no harm."""
+        """Registers a scope in a cluster before its first write; a name without records is harmless."""
         generation = self._client.generation
         if generation != self._generation:  # a node that took over may not know what the last one was told
             self._generation, self._registered = generation, set()

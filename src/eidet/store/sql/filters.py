@@ -110,7 +110,7 @@ def _within(near: Near, mark: str) -> Sql:
 
 
 def _join(word: str, parts: Sequence[Sql]) -> Sql:
-    """All parts joined, in groups that keep the expression tree shallow."""
+    """Joins all parts in groups, which keeps the expression tree shallow."""
     if len(parts) > _WIDEST:
         groups = [parts[start : start + _WIDEST] for start in range(0, len(parts), _WIDEST)]
         return _join(word, [_join(word, group).enclosed for group in groups])

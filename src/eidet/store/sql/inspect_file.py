@@ -19,7 +19,7 @@ from .stale_log import check_log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FileFacts:
-    """What a database says of itself. `staged`: vectors of a change of embedder that is not finished."""
+    """What a database says of itself. `staged`: vectors of an unfinished change of embedder."""
 
     foreign: bool
     revision: str | None
@@ -42,7 +42,7 @@ def file_of(place: str) -> Path | None:
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file starts as SQLite files do; an empty one is a database to be."""
+    """Tells whether a file starts like a SQLite file; an empty one counts."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) in (b"", MAGIC)
 
@@ -60,7 +60,7 @@ def facts_of(path: Path) -> _FileFacts:
 
 
 def damages(path: Path, *, thorough: bool = False) -> list[str]:
-    """What SQLite finds wrong inside a file, at most 100; `thorough` also compares indexes with tables.
+    """Lists up to 100 faults that SQLite finds in a file; `thorough` also compares indexes with tables.
 
     Reads the whole file. One that cannot be read at all is `Corrupt`.
     """
@@ -94,7 +94,7 @@ def _peek(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def read_packed_originals(path: Path) -> list[bytes]:
-    """The compressed originals of records; none for a file that is no database of ours."""
+    """Returns the compressed originals of records; nothing for a file that is not ours."""
     address = path.absolute().as_uri() + "?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as raw:
         try:

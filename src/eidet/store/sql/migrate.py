@@ -59,7 +59,7 @@ def migrate(
 
 
 def first_settings() -> dict[str, str]:
-    """What a new store begins with."""
+    """Returns the settings of a new store."""
     return {"identity": uuid.uuid4().hex, "epoch": "0", HIDES_KEYS: secrets.token_hex(32)}
 
 
@@ -99,7 +99,7 @@ def _check_known(current: str | None, path: Path | str, scripts: Path) -> None:
 
 
 def _copy(path: Path, revision: str) -> None:
-    """The committed state as a file of its own; read by a second connection, before any change."""
+    """Copies the committed state to a file, through a second connection, before any change."""
     source = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
     create_private(Path(f"{path}.schema-{revision}"))
     target = sqlite3.connect(f"{path}.schema-{revision}")
@@ -112,7 +112,7 @@ def _copy(path: Path, revision: str) -> None:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[Connection]:
-    """All or nothing, alone. Begun after SQLAlchemy has connected, which ends any transaction there is."""
+    """Runs an exclusive transaction, begun after SQLAlchemy connects, which would end it."""
     from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import StaticPool

@@ -14,7 +14,7 @@ Ask = Callable[[str, Sequence[Any]], list[Row]]  # SQL and its values -> rows
 
 
 class Cursor(Protocol):
-    """What a driver hands out to run statements on: DB-API, reduced to what is used here."""
+    """A DB-API cursor, reduced to what is used here."""
 
     @property
     def rowcount(self) -> int: ...
@@ -36,20 +36,20 @@ class Sql(NamedTuple):
 
 
 class JsonSql(Protocol):
-    """What SQL dialects do not agree on."""
+    """The points on which SQL dialects differ."""
 
     @property
     def mark(self) -> str:
-        """What stands for a value in SQL: `?` or `%s`."""
+        """The placeholder for a value: `?` or `%s`."""
 
     def answers(self, condition: Condition) -> bool:
-        """Whether `test` can tell a condition exactly."""
+        """Tells whether `test` decides a condition exactly."""
 
     def test(self, column: str, condition: Condition) -> Sql:
-        """Whether a condition holds for the JSON document in a column; false, not NULL, without one."""
+        """Builds a test of the JSON document in a column; false, not NULL, if there is none."""
 
     def among(self, found: Sql, values: Sequence[str]) -> Sql:
-        """Whether a text that is never NULL is one of the values, however many they are."""
+        """Tests whether a text that is never NULL is one of the values, however many."""
 
 
 class Driver(Protocol):
@@ -69,10 +69,10 @@ class Driver(Protocol):
         """Runs a job alone in a transaction and commits it before it answers."""
 
     def trim(self, most: int) -> int:
-        """As `MaintainsStorage.trim`."""
+        """Works like `MaintainsStorage.trim`."""
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        """As `MaintainsStorage.scrub`."""
+        """Works like `MaintainsStorage.scrub`."""
 
     def size(self) -> int: ...
     def close(self) -> None: ...

@@ -64,11 +64,11 @@ class SqlReader:
         return self.ask(statement.sql, statement.bind(**values))
 
     def sift(self, where: Where) -> Sieve:
-        """What the database can tell of a filter; where that is not all, records are looked at here."""
+        """Splits a filter into what the database can test and what is checked here."""
         return sieve(where, self._json.answers)
 
     def test(self, where: Where) -> tuple[str, list[Any]]:
-        """A filter that the database can tell, as SQL and its values."""
+        """Compiles a filter that the database can test to SQL and its values."""
         test = compile_where(where, self._json)
         return test.text, list(test.values)
 
@@ -132,7 +132,7 @@ class SqlReader:
     def find_exact(
         self, where: Where, order: str, limit: int | None, offset: int, after: int
     ) -> list[Record]:
-        """As `Store.find`, for a filter that the database can tell."""
+        """Works like `Store.find`, for a filter that the database can test."""
         rest = f"ORDER BY {_order_keys(order)} LIMIT {self._sql.mark} OFFSET {self._sql.mark}"
         slice_of = [2**62 if limit is None else limit, offset]
         return list(map(record_of, self.select(ALL, where, rest, slice_of, after=after)))
@@ -140,7 +140,7 @@ class SqlReader:
     def find_looking(
         self, where: Where, order: str, limit: int | None, offset: int, after: int
     ) -> list[Record]:
-        """As `Store.find`, for a filter that needs a look at each record; ask it as of one moment."""
+        """Works like `Store.find`, for a filter that has to look at each record. Call it as of one moment."""
         end = None if limit is None else offset + limit
         if order == "seq":
             return list(islice(self.walk(where, after=after), offset, end))
@@ -247,7 +247,7 @@ def read_head(row: Row) -> Head:
 
 
 def _values_by_key(table: ValueTable, rows: Iterable[Row]) -> dict[Any, Any]:
-    return {table.read_key(row): table.read_value(row) for row in rows}
+    return {table.key_of_row(row): table.read_value(row) for row in rows}
 
 
 def _order_keys(order: str) -> str:
@@ -274,7 +274,7 @@ def _scope_range(scope: Scope | None) -> tuple[str, dict[str, str]]:
 def _story_of(
     scope: str, id: str, told: Iterable[Sequence[Any]], living: Iterable[Sequence[Any]]
 ) -> Iterator[Event]:
-    """What was written down, and the creation each life began with: a life ends when it is forgotten."""
+    """Yields the stored events, and the creation that began each life; forgetting ends a life."""
     alive = False
     for *row, born, author in told:
         if not alive:

@@ -62,7 +62,7 @@ class SqlTransaction(SqlReader):
         return [record.but(seq=seq) for seq, record in enumerate(records, first)]
 
     def insert_new(self, new: NewRecord, *, refuse: bool = False) -> Record | None:
-        """Inserts a record unless the epoch or a living twin forbids it, or its id is taken.
+        """Inserts a record unless the epoch or a live twin forbids it, or its id is taken.
 
         With `refuse`, any tombstone of the store forbids it too: somebody has to look at them first.
         """
@@ -85,7 +85,7 @@ class SqlTransaction(SqlReader):
         return record.but(seq=seq)
 
     def _list_keys(self, new: NewRecord) -> list[bytes]:
-        """Four exact keys under which a twin could be: there are none, 1, 2 or 4."""
+        """Returns the exact keys of possible twins, repeated to four."""
         return ([hide_key(key, self._secret) for key in new.repeats] * 4)[:4] or [b""] * 4
 
     def _row_of(self, record: Record, seq: int) -> Row:
@@ -181,12 +181,12 @@ class SqlTransaction(SqlReader):
         return len(found)
 
     def leap(self, seq: int) -> None:
-        """What is written next comes after this seq."""
+        """Makes the next write come after this seq."""
         epoch, last = self.head()
         self._head = Head(epoch, max(last, seq))
 
     def head(self) -> Head:
-        """How far the store has come with this transaction."""
+        """Returns how far the store has come with this transaction."""
         if self._head is None:
             self._head = super().head()
         return self._head
@@ -378,7 +378,7 @@ _Snapshot = Callable[[Callable[[SqlReader], Any]], Any]  # gives a job a reader,
 
 
 def _list_telling(snapshot: _Snapshot, scope: str, head: Head) -> list[Entry] | None:
-    """As `ListsTelling.list_telling`. Each part is read as of a moment of its own.
+    """Works like `ListsTelling.list_telling`. Each part is read as of its own moment.
 
     What is deleted meanwhile is told by the changes after the head.
     """

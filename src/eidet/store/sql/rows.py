@@ -57,7 +57,7 @@ _BLANK: Final = Record(id="", scope="", text="")
 
 
 def _dump(field: RecordField) -> Callable[[Any], Any] | None:
-    """How a value becomes that of its column; None: as it is."""
+    """Returns the converter from a value to its column; None if it is stored as is."""
     blank, encode = getattr(_BLANK, field.name), field.encode
     if not field.in_json:
         return None if field.is_bytes else encode
@@ -113,7 +113,7 @@ def _record_of(row: Sequence[Any]) -> Record:
 
 
 def bare_record_of(row: Sequence[Any]) -> Record:
-    """A record that tells which it is. It never fails: what is damaged can still be deleted."""
+    """Builds a record from its identity alone. Never fails, so that damaged records can be deleted."""
     seq, id, scope, kind, tier, agent, created, uses, last_used, level, version, state = row
     return _BLANK.but(
         id=id,
@@ -134,7 +134,7 @@ def bare_record_of(row: Sequence[Any]) -> Record:
 
 
 def _parse_hold(state: str) -> State:
-    """A state that tells of a legal hold; of a damaged one nobody can tell."""
+    """Parses whether a record is held; of damaged state that is unknown."""
     if '"hold"' not in state:
         return NO_STATE
     try:
@@ -155,7 +155,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {  # their columns with their types i
 
 @dataclass(frozen=True, slots=True)
 class ValueTable:
-    """A SQL table whose rows are a key of some columns, and one value."""
+    """A SQL table whose rows are a key of some columns and one value."""
 
     name: str
     key: tuple[str, ...]
@@ -169,7 +169,7 @@ class ValueTable:
     def key_row(self, key: Any) -> tuple[Any, ...]:
         return tuple(key) if len(self.key) > 1 else (key,)
 
-    def read_key(self, row: tuple[Any, ...]) -> Any:
+    def key_of_row(self, row: tuple[Any, ...]) -> Any:
         return row[:-1] if len(self.key) > 1 else row[0]
 
     def store_value(self, value: Any) -> Any:
@@ -282,7 +282,7 @@ class _SqlStatement:
 
 
 class _ValueStatements:
-    """How one table of small values is written."""
+    """The statements that write one table of small values."""
 
     __slots__ = ("clear", "remove", "set")
 
@@ -319,11 +319,11 @@ class Statements(dict[str, _SqlStatement]):
         return statements
 
     def compile(self, sql: str) -> _SqlStatement:
-        """The statement with a mark for each `:name`; none of ours has a colon or a percent sign besides."""
+        """Replaces each `:name` by the placeholder; our statements have no other colons or percent signs."""
         return _SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
 
     def _among(self, column: str, count: int, bare: bool) -> str:
-        """A scope's records whose id, seq or key is one of `count`. Parameters: the scope, then those."""
+        """Selects a scope's records by `count` ids, seqs or keys. Parameters: the scope, then those."""
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 
@@ -343,7 +343,7 @@ class Statements(dict[str, _SqlStatement]):
 
 
 def select_held(column: str, test: str, bare: bool) -> str:
-    """A scope's records whose id, seq or key passes a test."""
+    """Selects a scope's records whose id, seq or key passes a test."""
     scope = "scope" if column == "id" else "scope || ''"  # by seq or key, it is only checked
     kinds = f" AND kind IN ({KINDS})" if column == "exact_key" else ""
     columns = BARE if bare else ALL

@@ -30,7 +30,7 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class _Salvage:
-    """What a file still tells: rows by table, the (scope, id) that its index names, and damaged pages."""
+    """What a damaged file still holds: rows by table, the (scope, id) its index names, and damaged pages."""
 
     records: dict[int, Row] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def read_damaged(path: Path) -> _Salvage:
 
 
 def write_rows(new: Path, found: _Salvage) -> None:
-    """Makes a new file of what was found. Of several rows of one record the newest counts."""
+    """Writes the rows found to a new file. Of several rows of one record the newest wins."""
     SqliteStore(new).close()
     with closing(sqlite3.connect(new)) as raw:
         raw.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", found.settings.items())
@@ -104,7 +104,7 @@ def _sort_in(found: _Salvage, kind: int, rowid: int, row: Row) -> None:
 
 
 class _Page:
-    """One page of a tree, or whatever else stands there."""
+    """One page of a tree, or whatever is in its place."""
 
     def __init__(self, data: bytes, start: int, size: int) -> None:
         self._data, self._start, self._size = data, start, size
@@ -140,7 +140,7 @@ class _Page:
         return rowid, self._follow(content, length, follow)
 
     def _local(self, kind: int, length: int) -> int:
-        """How much of a row is on its page; the rest is on others."""
+        """Returns how much of a row is on its own page; the rest overflows."""
         most = self._size - 35 if kind == LEAF else (self._size - 12) * 64 // 255 - 23
         if length <= most:
             return length

@@ -107,7 +107,7 @@ class SqliteDriver:
             raise self._meaning(error) from error
 
     def trim(self, most: int) -> int:
-        """Free pages go in slices; after the last the log is emptied too, unless somebody is reading it."""
+        """Frees pages in slices; after the last one empties the log too, unless a reader uses it."""
 
         def job(cursor: Cursor) -> int:
             before = _free_pages(cursor)
@@ -121,7 +121,7 @@ class SqliteDriver:
         return given
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        """Free pages go, and the log; the file is written anew if anything is left in the gaps of pages."""
+        """Frees pages and the log; rewrites the file if anything is left in the gaps of pages."""
         from .scrubbing import has_any_in_gaps
 
         if waiting := self._empty_log():
@@ -139,7 +139,7 @@ class SqliteDriver:
         return Scrubbed(freed, pending)
 
     def _is_half_empty(self) -> bool:
-        """Then writing what is left is quicker than giving pages back one by one."""
+        """Tells whether rewriting the rest is quicker than freeing page by page."""
         (pages,), (free,) = (self.read(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count"))
         return bool(free * 2 > pages > _SMALL_PAGES)
 
@@ -183,7 +183,7 @@ class SqliteDriver:
             raise Misconfigured(f"the memory on {self._path} was closed; open it again")
 
     def _check_there(self) -> None:
-        """A file that is gone would take writes that nobody could ever read again."""
+        """Checks that the file still exists: one that is gone would swallow writes."""
         if _file_at(self._name) != self._file:
             raise Unavailable(
                 f"{self._path} was deleted or replaced while it was open: nothing is written. Put the file "
@@ -262,7 +262,7 @@ class _Connection:
         self.raw.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
     def is_outdated(self) -> bool:
-        """Whether somebody who may write did so: a file that is only read is read without locks."""
+        """Tells whether a writer changed a file that this process reads without locks."""
         return self._still is not None and self._still != _state_of(self._path)
 
     def close(self) -> None:
@@ -326,7 +326,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _check_file(path: Path) -> bool:
-    """Whether the file can be written; a clear error where it cannot be used at all."""
+    """Tells whether the file is writable; raises a clear error if it is unusable."""
     folder = check_path(path, "the place of a memory").absolute().parent
     if not folder.is_dir():
         raise Misconfigured(f"the folder {folder} does not exist; create it first")
@@ -348,7 +348,7 @@ def _check_file(path: Path) -> bool:
 
 
 class _Writer:
-    """The connection that writes: whoever gets the turn runs every waiting job in one transaction."""
+    """The connection that writes: the thread whose turn it is runs every waiting job in one transaction."""
 
     def __init__(self, connection: _Connection) -> None:
         self.pid = connection.pid

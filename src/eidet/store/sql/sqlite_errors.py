@@ -22,7 +22,7 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def meaning(error: sqlite3.Error, path: Path) -> EidetError:
-    """What a SQLite error means to a caller, and what to do about it."""
+    """Translates a SQLite error for the caller and says what to do about it."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR:
         return Unavailable(

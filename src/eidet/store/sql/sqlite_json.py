@@ -50,7 +50,7 @@ class SqliteJson:
 
 
 def _is_among(found: Sql, values: Sequence[str]) -> Sql:
-    """Whether a text is one of the values, each given once."""
+    """Tests whether a text is one of the values, each given once."""
     if not values:
         return Sql("1 = 0")
     if len(values) <= _FEW:
@@ -108,7 +108,7 @@ def list_json_texts(scalars: Iterable[Json]) -> list[str]:
 
 
 def _json_texts(scalar: Json) -> list[str]:
-    """Every way `dump_json` writes a value that is the same as this one: 1 is also 1.0."""
+    """Lists every way in which `dump_json` writes an equal value: 1 is also 1.0."""
     if isinstance(scalar, bool) or not isinstance(scalar, int | float):
         return [dump_json(scalar)]
     if scalar == 0:
@@ -123,7 +123,7 @@ def _is_float(number: int) -> bool:
 
 
 def _order(column: str, path: str, condition: Condition) -> Sql | None:
-    """SQLite decides what is clear; near ties are for Python, as SQLite may read a last digit amiss."""
+    """Lets SQLite decide clear cases and Python near ties, because SQLite may misread a last digit."""
     operand, below = condition.value, condition.op in ("<", "<=")
     if abs(operand) > 1e300:
         return None
@@ -162,7 +162,7 @@ def _holds(document: str | None, path: str, op: str, operand: str) -> int | None
 
 
 def take_refusal() -> BadInput | None:
-    """What a condition raised inside of SQLite in this thread, which SQLite itself does not tell; once."""
+    """Returns, once, the error that a condition raised inside SQLite in this thread."""
     error: BadInput | None = _refused.__dict__.pop("error", None)
     return error
 

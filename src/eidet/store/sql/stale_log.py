@@ -55,7 +55,7 @@ def check_log(path: Path) -> None:
 
 
 def _states(path: Path, log: Path, index: Path) -> tuple[object, ...]:
-    """Differs once somebody has written to the files."""
+    """Returns a value that changes once another process writes to the files."""
     found = [(file.stat().st_size, file.stat().st_mtime_ns) for file in (path, log)]
     with log.open("rb") as file:
         salt, _ = _read_header(file)
@@ -102,7 +102,7 @@ def _written(path: Path) -> float:
 
 
 def _count_of(header: bytes) -> int:
-    """How often the database was changed, as its first page says."""
+    """Returns the change counter from the database's first page."""
     return int.from_bytes(header[24:28])
 
 
@@ -112,7 +112,7 @@ def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
 
 
 def _read_header(log: BinaryIO) -> tuple[bytes, int]:
-    """The salt of this run of the log, and the size of a page; no salt for what is no log."""
+    """Returns the salt of this run of the log and its page size; no salt for a file that is no log."""
     raw = log.read(_HEADER.size)
     if len(raw) < _HEADER.size:
         return b"", 0
@@ -137,7 +137,7 @@ def _committed(log: BinaryIO, salt: bytes, size: int) -> Iterator[_Frame]:
 
 
 def _read_index(index: Path, salt: bytes) -> tuple[int, int] | None:
-    """How many frames were copied into the database, and how many somebody set out to; None if unknown."""
+    """Returns how many frames were copied into the database, and how many were due; None if unknown."""
     if not index.exists():
         return None
     with index.open("rb") as file:
@@ -150,7 +150,7 @@ def _read_index(index: Path, salt: bytes) -> tuple[int, int] | None:
 def _is_copied(
     database: BinaryIO, log: BinaryIO, size: int, frames: list[_Frame], copied: int
 ) -> Iterator[bool]:
-    """Of each page that was copied: whether the database has it as it was then, or as it was later."""
+    """Tells of each copied page whether the database has it as it was then, or a later one."""
     later: dict[int, list[_Frame]] = {}  # by page: as it was copied last, and all after that
     for one in frames:
         if one.number <= copied:

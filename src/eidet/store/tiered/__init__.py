@@ -87,7 +87,7 @@ class TieredStore:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """In words, which store the answers of this moment do without."""
+        """Says in words which stores the present answers lack."""
         return tuple(
             f"the {name} store is down: what it holds is not in this answer"
             for name in self._members.missing()
@@ -120,7 +120,7 @@ class TieredStore:
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """What belongs to a store that is down goes to the outbox; `Unavailable` if it cannot wait."""
+        """Writes to the members; the outbox takes what belongs to one that is down, or this raises."""
         with self._mover.lock:
             self._mover.mend_if_due()
             answer = write(self._members, job, self._clock())
@@ -132,7 +132,7 @@ class TieredStore:
         self._mover.mend()
 
     def carry_by(self, carry: Carry) -> None:
-        """From now on what waited is written so: whoever seals records seals them anew."""
+        """Sets how waiting records are written later, so that a sealed memory can seal them again."""
         self._mover.carry = carry
         if self.writable:
             self._mover.mend()
@@ -141,7 +141,7 @@ class TieredStore:
     # Reading.
 
     def _ask(self, job: Callable[[Member, LeapingStore, Copies], T]) -> list[T]:
-        """What each member answers as of one moment: asked again if a record moved meanwhile."""
+        """Asks each member as of one moment; asks again if a record moved meanwhile."""
         for _ in range(_READS):
             copies = find_copies(self._members.ask)
             answers = self._members.ask(partial(_call, job, copies))
@@ -211,7 +211,7 @@ class TieredStore:
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        """While the long store is down: settings as they were last read, and no tallies."""
+        """Works like `Store.values`; with the long store down, returns the last settings and no tallies."""
         asked = None if keys is None else list(keys)
         if table.name == TOMBSTONES.name:
             parts = self._members.ask(lambda _, store: store.values(table, asked, within=within, limit=limit))
@@ -252,7 +252,7 @@ class TieredStore:
         return Changes(Head(head.epoch, max(upto, since)), known, gone, max(pruned, self._members.pruned))
 
     def fingerprint(self, seq: int) -> str | None:
-        """None once a store was down: what was indexed then is not to be kept."""
+        """Returns None once a store was down: an index made then must not be kept."""
         if self._members.turns:
             return None
         for member in self._members.all:
@@ -331,7 +331,7 @@ class _LastSettings:
             self._read[name, ""] = {name: found[name]} if name in found else {}
 
     def recall(self, names: Sequence[Any] | None, prefix: str, error: Unavailable) -> dict[str, str]:
-        """As they were; raises `error` where they were never read."""
+        """Returns the last values; raises `error` if they were never read."""
         asked = [(None, prefix)] if names is None else [(name, "") for name in names]
         if any(question not in self._read for question in asked):
             raise error

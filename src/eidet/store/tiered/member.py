@@ -36,19 +36,19 @@ _KNOCK_SECONDS: Final = (
 
 
 class LeapingStore(Store, Leaps, Protocol):
-    """A store that can be told to give no seq up to some number."""
+    """A store that can reserve all seqs up to a number."""
 
 
 Opening = Store | Callable[[], Store]
 
 
 def common_seq(seq: int) -> int:
-    """How far everybody has come when each store has come to this seq."""
+    """Returns how far everybody has come when each store has come to this seq."""
     return seq * STEP + NOBODY
 
 
 class Member:
-    """A store with its place among the others; opened when first asked. Safe from many threads.
+    """A store among others, opened on first use. Safe for threads.
 
     While it is down, one caller after each rest sees whether it is back; nobody else waits for it.
     """
@@ -75,7 +75,7 @@ class Member:
         return self.error is not None
 
     def ask(self, job: Callable[[LeapingStore], T]) -> T:
-        """What the store answers. After `Unavailable` it is left alone for a moment."""
+        """Asks the store. After `Unavailable` it leaves the store alone for a moment."""
         if self.error is not None:
             self._knock()
         try:
@@ -100,7 +100,7 @@ class Member:
         self.error, self._again = str(error), self._clock() + REST_SECONDS
 
     def _knock(self) -> None:
-        """Whoever is first after the rest; `Unavailable` unless the store answers soon."""
+        """Probes the store after a pause; raises `Unavailable` unless it answers soon."""
         with self._door:
             if self._knocking.running or self._clock() < self._again:
                 raise self.down_error()
@@ -140,7 +140,7 @@ class Member:
             return self._store
 
     def _open(self) -> LeapingStore:
-        """Those who waited while somebody else tried in vain do not try, too."""
+        """Opens the store. Threads that waited for another's failed attempt do not try again."""
         if self.error is not None and self._clock() < self._again:
             raise self.down_error()
         try:
@@ -151,11 +151,11 @@ class Member:
 
     @property
     def writable(self) -> bool:
-        """Of a store that was not opened yet, nobody knows better."""
+        """Assumes that a store not yet opened is writable."""
         return self._store is None or self._store.writable
 
     def try_leap(self, seq: int) -> None:
-        """Leaps if the store is there; else whoever asks next makes it leap."""
+        """Leaps if the store is there; else the next caller makes it leap."""
         with suppress(Unavailable):
             self.ask(lambda store: store.leap(seq))
 
@@ -166,7 +166,7 @@ class Member:
             self.came = seq
 
     def answers(self) -> bool:
-        """Whether the store is there, as far as is known; looks again if it is time."""
+        """Tells whether the store is up, as far as known; checks again when it is time."""
         if self.error is not None:
             with suppress(Unavailable):
                 self._knock()

@@ -67,7 +67,9 @@ class Members:
 
     @property
     def all(self) -> list[Member]:
-        """In the order in which a write holds them: the short store may decide late, so it commits first."""
+        """Lists the members in the order a write holds them; the short store decides late, so it commits
+        first.
+        """
         return [self.long, *([self.outbox] if self.outbox else []), self.short]
 
     def home(self, record: Record) -> Member:
@@ -82,7 +84,7 @@ class Members:
         return self.long.writable and self.short.writable
 
     def notice(self) -> None:
-        """Makes indexes begin anew, above a seq that nobody has, if members went or came back."""
+        """Makes indexes start over, above any seq in use, when members went down or came back."""
         there = tuple(member.name for member in self.all if not member.down)
         with self._lock:
             if there != self._there:
@@ -137,7 +139,7 @@ class Members:
     # Asking.
 
     def ask(self, job: Callable[[Member, LeapingStore], T]) -> list[tuple[Member, T]]:
-        """What each member answers that is there; `Unavailable` if neither store is."""
+        """Asks each member that is up; raises `Unavailable` if neither is."""
         answers: list[tuple[Member, T]] = []
         errors: list[Unavailable] = []
         for member in self.all:
@@ -178,12 +180,12 @@ class Members:
 
     @property
     def writes_here(self) -> bool:
-        """Whether this thread is in the middle of a write."""
+        """Tells whether this thread is in the middle of a write."""
         return self.writer == threading.get_ident()
 
     @property
     def pruned(self) -> int:
-        """As `Changes.pruned`: readers that last read before this seq begin anew."""
+        """Works like `Changes.pruned`: readers that last read before this seq start over."""
         return common_seq(self._turned_at) if self._turned_at else 0
 
     def _learn(self, member: Member, head: Head) -> None:

@@ -66,14 +66,14 @@ def newest(records: Iterable[Record]) -> dict[Key, Record]:
 
 
 class Copies(NamedTuple):
-    """The copies that do not count at this moment, by seq. `marks` tell whether records moved meanwhile."""
+    """The copies that do not count at this moment, by seq. `marks` show whether records moved meanwhile."""
 
     marks: tuple[tuple[str, str], ...]
     hidden: Mapping[int, Record]
     waiting: frozenset[Key] = frozenset()  # what was in the outbox
 
     def list_marked(self) -> set[Key]:
-        """Records whose move broke off, or is under way."""
+        """Lists records whose move was interrupted or is under way."""
         return set[Key]().union(*(_parse_mark(mark)[1] for _, mark in self.marks))
 
 
@@ -93,7 +93,7 @@ def find_copies(ask: Callable[[Callable[[Member, _Source], Any]], list[tuple[Mem
 
 
 def _list_waiting(member: Member, source: _Source, tiers: Sequence[Tier]) -> set[Key]:
-    """What waits in the outbox for a store that is there: the store may hold an earlier version."""
+    """Lists what waits in the outbox for a store that is up, which may hold an earlier version."""
     if member.number != OUTBOX or not tiers:
         return set()
     where = Where(tiers=tuple(tiers))
@@ -107,7 +107,7 @@ def _list_waiting(member: Member, source: _Source, tiers: Sequence[Tier]) -> set
 
 
 def _parse_mark(mark: str) -> tuple[int, set[Key]]:
-    """How many moves there were, and the records whose old copy may be left."""
+    """Returns the number of moves, and the records whose old copy may remain."""
     count, *keys = json.loads(mark or "[0]")
     return count, {(scope, id) for scope, id in keys}
 
@@ -123,7 +123,7 @@ def mark_arrivals(transaction: Transaction, arrived: Iterable[Key], *, done: Ite
 
 
 def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
-    """One history out of those of all members: a record that moved took its history along."""
+    """Merges the histories of all members: a record that moved took its history along."""
     lives = [life for story in stories for life in _split_lives(story) if life[-1].by != MOVED]
     ended = sorted((life for life in lives if life[-1].what == "forgotten"), key=lambda life: life[-1].at)
     living = max((life for life in lives if life[-1].what != "forgotten"), key=len, default=[])
@@ -140,7 +140,7 @@ def _split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
 
 
 def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
-    """Writes records with all that happened to them; the records as they are stored now.
+    """Writes records with their full history. Returns them as stored.
 
     A copy that is there goes, so that whoever took it for an old one deletes nothing.
     """
@@ -154,7 +154,7 @@ def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
 
 
 def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
-    """Its first version is by whom it was created; the rest is told by the events."""
+    """Replays a record: its first version by its creator, the rest from its events."""
     life = _split_lives(story)[-1] if story else ()
     events = [event for event in life if event.what != "created"]
     creators = [event.by for event in life if event.what == "created"] if events else []
@@ -232,7 +232,7 @@ class Mover:
             self.mend()
 
     def mend(self) -> None:
-        """Finishes moves that broke off, delivers what waits and moves what is out of place by its tier."""
+        """Finishes interrupted moves, delivers what waits and moves records in the wrong store."""
         with self.lock:
             self._mended = self._ticks()
             self._mend()
@@ -301,7 +301,7 @@ class Mover:
             leave(self._members, source, records, self._clock())
 
     def _move_one(self, source: Member, seq: int, move: Callable[[Sequence[int], int], None]) -> None:
-        """What cannot be moved is set aside for a while."""
+        """Moves one record; sets it aside for a while if that fails."""
         try:
             move([seq], 1)
         except Unavailable:
@@ -312,7 +312,7 @@ class Mover:
             self._refused[source.name, seq] = str(error), self._ticks() + ASIDE_SECONDS
 
     def list_stuck(self) -> list[str]:
-        """Why records stay in the outbox although their store is there."""
+        """Says why records stay in the outbox although their store is up."""
         box = self._members.outbox
         if box is None or not self._refused:
             return []
@@ -320,7 +320,7 @@ class Mover:
         return [why for (name, seq), (why, _) in self._refused.items() if name == box.name and seq in waiting]
 
     def _write_above(self, member: Member, job: Callable[[Transaction], T]) -> T:
-        """A write whose seqs come after all that this process has seen."""
+        """Writes with seqs above all that this process has seen."""
         floor = self._members.floor
 
         def run(transaction: Any) -> T:
@@ -340,14 +340,14 @@ def _take_in(transaction: Transaction, lives: _Lives) -> None:
 
 
 def _receive(transaction: Transaction, carry: Carry, lives: _Lives, now: float) -> None:
-    """Writes next versions of what is there. What was delivered before is not written again."""
+    """Writes the next versions of existing records; skips what was delivered before."""
     there = read_records(transaction, (record for record, _ in lives))
     carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)
     mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:
-    """Whether it says the same, or was revised since."""
+    """Tells whether the stored record says the same, or was revised since."""
     if there is None:
         return False
     revised = there.created == record.created and there.version > record.version

@@ -52,7 +52,7 @@ class CannotWait(EidetError):
 
 
 class RunAgain(EidetError):
-    """What the members wrote is undone, and the job begins anew."""
+    """Raised to undo the members' writes and run the job again."""
 
 
 @contextmanager
@@ -72,7 +72,7 @@ class _Replaced(NamedTuple):
 
 
 class JointTransaction:
-    """What a job gets. `away` are members that take no part, and why.
+    """A job's transaction over several members. `away` lists members that take no part, and why.
 
     With `stay`, next versions are written where the ones before are, and are moved later.
     """
@@ -106,7 +106,7 @@ class JointTransaction:
             yield self._parts[member]
 
     def _ask(self, job: Callable[[Member, Transaction], T]) -> list[T]:
-        """What each member answers."""
+        """Asks each member."""
         answers = []
         for member in self._parts:
             with self._using(member) as transaction:
@@ -125,13 +125,13 @@ class JointTransaction:
         return newest(record for some in found for record in some if record.seq not in self._gone)
 
     def _sort(self, job: Callable[[Transaction], Iterable[Record | None]]) -> list[Record]:
-        """Of a record that has copies, an old one may match what the one that counts does not."""
+        """Collects records; an old copy may match where the one that counts does not."""
         copies = find_copies(lambda ask: list(zip(self._parts, self._ask(ask), strict=True)))
         found = [one for one in self._gather(job).values() if one.seq not in copies.hidden]
         return sorted(found, key=lambda record: record.seq)
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
-        """Who asks for bare records decides about them by what is there: absence must be certain."""
+        """Reads records. Absence must be certain for callers that ask for bare ones."""
         there = self._gather(lambda transaction: transaction.read(scope, ids, bare=bare))
         found = [there.get((scope, id)) for id in ids]
         if bare and None in found:
@@ -184,7 +184,7 @@ class JointTransaction:
         return stored
 
     def _choose_place(self, record: Record) -> tuple[Member, Member | None]:
-        """Where a record is written, and where the version is that it replaces."""
+        """Chooses where to write a record, and finds where its previous version is."""
         home, box = self._members.home(record), self._members.outbox
         old = self._replaced.get(key_of(record))
         if old is not None and (old.member is box or home in self._away or self._stay):
@@ -210,7 +210,7 @@ class JointTransaction:
         return self._note_inserted(member, stored)
 
     def _move(self, source: Member, target: Member, records: Sequence[Record]) -> list[Record]:
-        """Copies what is replaced to another member with its history, and writes the next versions there."""
+        """Copies replaced records to another member with their history and writes the next versions there."""
         replaced = [self._replaced.pop(key_of(record)) for record in records]
         self.left += replaced
         with self._using(source) as transaction:
@@ -235,14 +235,14 @@ class JointTransaction:
         return member.outer(stored)
 
     def _leap(self, member: Member, transaction: Any) -> None:
-        """Seqs rise in the order of writing, whoever writes."""
+        """Makes seqs ascend in the order of writing, across members."""
         for other in self._late - {member}:
             self._floor = max(self._floor, other.ask(_read_latest_seq))
         if member.leaps_inside:
             transaction.leap(self._floor)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        """Removes all copies of what is forgotten; what is replaced goes when its successor comes."""
+        """Removes all copies of forgotten records; a replaced record goes when its successor comes."""
         doomed: dict[Key, Event] = {}
         for record, event in zip(records, events, strict=True):
             if event.what == "forgotten":
@@ -265,7 +265,7 @@ class JointTransaction:
             self._gone.update(seqs)
 
     def finish(self) -> None:
-        """Removes what no next version replaced, and the vectors that are staged for what is gone."""
+        """Removes what no next version replaced, and the staged vectors of deleted records."""
         for one in self._replaced.values():
             self._remove(one.member, [one.old], [one.event])
         if self._gone and self._members.long not in self._away:
@@ -304,7 +304,7 @@ class JointTransaction:
 
 
 def _part_of(member: Member, rows: Sequence[Use | Derived]) -> list[Use | Derived]:
-    """Uses are counted by whoever has the record."""
+    """Returns the part for one member: the one that holds a record counts its uses."""
     uses: list[Use | Derived] = [row for row in rows if isinstance(row, Use)]
     own = [row for row in rows if isinstance(row, Derived) and member.owns(row.seq)]
     return uses + [row._replace(seq=row.seq // STEP) for row in own]

@@ -62,7 +62,7 @@ def _give_up_on(
 
 
 class _Attempt:
-    """One run of a job, with the members that are there."""
+    """One run of a job, with the members that are up."""
 
     def __init__(self, members: Members, away: Mapping[Member, Unavailable], now: float, stay: bool) -> None:
         self._members, self._away, self._now = members, away, now
@@ -117,7 +117,7 @@ class _Attempt:
         return answer
 
     def _take_back(self) -> None:
-        """What was new of a write that cannot be done as a whole."""
+        """Undoes the new part of a write that failed as a whole."""
         for member in self._committed:
             written = self.joint.inserted.get(member, ())
             for keys, by in ((self.joint.new, None), ({key_of(one.old) for one in self.joint.left}, MOVED)):

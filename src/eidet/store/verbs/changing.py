@@ -24,7 +24,7 @@ Key = tuple[str, str]  # scope, id
 def read_records(
     transaction: Transaction, records: Iterable[Record], *, bare: bool = False
 ) -> dict[Key, Record]:
-    """The stored records with the same (scope, id), where there are some."""
+    """Reads the stored records with the same (scope, id), where they exist."""
     keys: dict[str, dict[str, None]] = {}
     for record in records:
         keys.setdefault(record.scope, {})[record.id] = None
@@ -77,7 +77,7 @@ class OrderedWriter:
         return not (self._releases and _is_release(old, new))
 
     def finish(self) -> list[Record]:
-        """What was inserted, in order, with its seqs."""
+        """Returns what was inserted, in order, with its seqs."""
         if self._held:
             raise Held(self._held, "changed")
         if self._removed:
@@ -106,7 +106,7 @@ def refuse_held(held: Sequence[Record], what: str) -> None:
 
 
 def find_held(transaction: Transaction, records: Sequence[Record]) -> list[Record]:
-    """Which of these records, read in this transaction, are under a legal hold; they may be bare."""
+    """Returns which records, perhaps bare, read in this transaction are under a legal hold."""
     if _finds_held(type(transaction)):
         return cast("FindsHeld", transaction).find_held(records)
     return [record for record in records if record.state.hold is not None]
@@ -114,12 +114,12 @@ def find_held(transaction: Transaction, records: Sequence[Record]) -> list[Recor
 
 @cache
 def _finds_held(transaction: type) -> bool:
-    """By class, and only once: `isinstance` of a protocol would take long at each write."""
+    """Decides once per class: `isinstance` of a protocol is slow at each write."""
     return issubclass(transaction, FindsHeld)
 
 
 def look_for_held(transaction: Transaction, records: Sequence[Record]) -> list[Record]:
-    """As `find_held`, by reading each; of a damaged one nobody can tell."""
+    """Works like `find_held`, by reading each record; of a damaged one the hold is unknown."""
     by_scope: dict[str, list[str]] = {}
     for record in records:
         by_scope.setdefault(record.scope, []).append(record.id)
@@ -150,7 +150,7 @@ def delete_records(
     *,
     held: Sequence[Record],
 ) -> int:
-    """Deletes records that are there; how many events lost what they said of the content.
+    """Deletes existing records. Returns how many events lost their content.
 
     `held` are those of them under a legal hold, which bare records cannot tell: if there are any, all
     of it is refused.
@@ -209,7 +209,7 @@ def _marks_said(records: Sequence[Record], claims: Sequence[Claims]) -> Iterator
 
 
 def _breaks_hold(old: Record, new: Record) -> bool:
-    """Whether the new form changes what a held record says or shows.
+    """Tells whether the new form changes what a held record says or shows.
 
     Uses, vectors and terms are Eidet's own bookkeeping, so a change of those is none of the record.
     """
@@ -219,7 +219,7 @@ def _breaks_hold(old: Record, new: Record) -> bool:
 
 
 def _is_release(old: Record, new: Record) -> bool:
-    """Whether the new version only ends the hold, and gives the record back its expiry."""
+    """Tells whether the new version only ends the hold and restores the expiry."""
     if new.state.hold is not None or not list_changes(old, new).keys() <= {"state", "expires"}:
         return False
     return _without_protections(old) == _without_protections(new) and _pin_of(old) == _pin_of(new)

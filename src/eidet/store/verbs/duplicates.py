@@ -68,7 +68,7 @@ class _Seen:
 def find_duplicates(
     transaction: Transaction, records: Sequence[Record], there: Mapping[Key, Record], now: float
 ) -> dict[Key, Record]:
-    """By the (scope, id) of a record that is new: the living fact or document that says the same."""
+    """Maps the (scope, id) of a new record to the live fact or document that says the same."""
     wanted: dict[str, list[tuple[Record, list[bytes]]]] = {}
     for record in records:
         if record.kind in UNIQUE_KINDS and (record.scope, record.id) not in there:
@@ -88,7 +88,7 @@ def find_duplicates(
 
 
 def _repeats(new: Record, twin: Record) -> bool:
-    """Whether nothing is lost if `new` is not stored, because of what Eidet keeps of the other.
+    """Tells whether nothing is lost if `new` is not stored, given the other's internal state.
 
     Nothing crosses the quarantine, unless somebody approved this very content.
     """

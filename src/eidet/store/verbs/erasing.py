@@ -33,7 +33,7 @@ ENDED: Final = "ended:"  # … and the settings that say at which count each was
 
 
 def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: str | None = None) -> Erased:
-    """Deletes, writes anew and entombs what `plan` says, all at once.
+    """Deletes, rewrites and entombs what `plan` says, all at once.
 
     The plan is made inside of the write: what it saw is as it is. Its errors undo everything.
     """
@@ -88,7 +88,7 @@ def _name_end(scope: str, mark: bytes) -> str:
 
 
 def count_ends(store: Store) -> int:
-    """How often a whole scope was forgotten here. An export tells it, so that it can be set in order."""
+    """Counts how often a whole scope was forgotten here. An export records it for ordering."""
     return int(get_setting(store, ENDS) or 0)
 
 
@@ -99,14 +99,14 @@ def ended_since(store: Store, count: int) -> Callable[[str], bool]:
 
 
 def _count_staged(transaction: Transaction, records: Sequence[Record]) -> int:
-    """How many of them have a vector of the next embedder; it goes when they do."""
+    """Counts the staged vectors of the next embedder that go with these records."""
     if STAGED_NAME not in transaction.values(SETTINGS, (STAGED_NAME,)):
         return 0
     return len(transaction.values(STAGED, [record.seq for record in records]))
 
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-    """Which of the marks are forgotten in a scope, and since when."""
+    """Returns which marks are forgotten in a scope, and since when."""
     found = store.values(TOMBSTONES, [(scope, mark) for mark in marks])
     return {mark: since for (_, mark), since in found.items()}
 
@@ -189,7 +189,7 @@ def find_derived(store: Store, scope: Scope) -> list[Record]:
 
 
 def find_derived_in(transaction: Transaction, scope: Scope) -> list[Record]:
-    """As `find_derived`, inside of a write."""
+    """Works like `find_derived`, inside a write."""
     if isinstance(transaction, FindsDerived):
         return transaction.list_derived(scope)
     return [record for record in transaction.find(Where(scope=scope)) if record.derived_from]
@@ -198,7 +198,7 @@ def find_derived_in(transaction: Transaction, scope: Scope) -> list[Record]:
 def _others(
     records: Sequence[Record], same: Callable[[str, Sequence[bytes]], Iterable[Record]]
 ) -> list[Record]:
-    """All other records of their scopes that say word for word what one of these says."""
+    """Returns all other records of their scopes with the same text as one of these."""
     known = {record.seq for record in records}
     digests_by_scope: dict[str, dict[bytes, None]] = {}
     for record in records:

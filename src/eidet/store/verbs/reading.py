@@ -39,12 +39,12 @@ def find_same_ids(store: Store, records: Sequence[Record]) -> dict[tuple[str, st
 
 
 def count(store: Store, where: Where) -> int:
-    """How many records match."""
+    """Counts matching records."""
     return store.count_by(where)[()]
 
 
 def count_kinds(store: Store, where: Where) -> dict[tuple[str, str], int]:
-    """How many records match, by (kind, tier)."""
+    """Counts matching records by (kind, tier)."""
     return {(kind, tier): n for (kind, tier), n in store.count_by(where, ("kind", "tier")).items()}
 
 
@@ -66,7 +66,7 @@ def list_paths(store: Store, scope: Scope) -> list[str]:
 
 
 def changes_telling(store: Store, scope: str, since: int, limit: int) -> Changes:
-    """As `Store.changes`, for whoever wants only what states or decides something, and no vectors.
+    """Works like `Store.changes`, only for what states or decides something, and without vectors.
 
     Who begins anew gets all of that at once, as far as the store can tell it from the rest.
     """
@@ -91,7 +91,7 @@ def fingerprint(store: Store, seq: int) -> str | None:
 def quality_counts(
     store: Store, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float
 ) -> Survey:
-    """Counts living records as of one moment; may have to look at each of them.
+    """Counts live records as of one moment; may have to read each.
 
     Fresh ones were created at `fresh` or later, ripe ones before `ripe`; stale ones were created before
     `stale` and not used since. Duplicates are facts and documents that say what another one of their
@@ -127,7 +127,7 @@ def _is_stale(record: Record, stale: float) -> bool:
 
 
 def prune_history(store: Store, before: float, *, dead: bool, most: int) -> int:
-    """Removes up to `most` events of moves from the history that are older than `before`; how many.
+    """Removes up to `most` events of moves older than `before` from the history. Returns how many.
 
     With `dead`, all that is told of records that are no more, too. 0 from a store that cannot.
     """
@@ -137,12 +137,12 @@ def prune_history(store: Store, before: float, *, dead: bool, most: int) -> int:
 
 
 def compact(store: Store, most: int) -> int:
-    """Gives up to `most` unused bytes back to the disk; how many. 0: there are none, or it cannot."""
+    """Frees up to `most` unused bytes. Returns how many; 0 if there are none or it cannot."""
     return cast("MaintainsStorage", store).trim(most) if hasattr(store, "trim") else 0
 
 
 def scrub_files(store: Store, said: Sequence[bytes] | None) -> Scrubbed:
-    """Leaves nothing of what was deleted in the files of the store, if it has files.
+    """Removes every trace of deleted content from the store's files, if it has any.
 
     `said` are bytes that must not be found there any more; None where nobody knows.
     """
@@ -159,5 +159,5 @@ def get_setting(store: Store, name: str) -> str | None:
 
 
 def get_settings(store: Store, prefix: str) -> dict[str, str]:
-    """The settings whose names begin so, by name."""
+    """Returns the settings with this prefix, by name."""
     return store.values(SETTINGS, prefix=prefix)

@@ -42,7 +42,7 @@ class SetSettings:
 
 
 def take_lease(store: Store, name: str, owner: str, *, now: float, until: float) -> bool:
-    """Whether the owner may do what is named until then: nobody else may meanwhile, in any process.
+    """Takes a lease. Tells whether the owner holds it until then, against all other processes.
 
     Whoever has it may have it again; `until` in the past gives it back.
     """
@@ -67,7 +67,7 @@ class TakeLease:
 
 
 def read_lease(store: Store, name: str) -> tuple[str, float] | None:
-    """Who has a lease and until when, whether that has passed or not; None if nobody ever had it."""
+    """Returns who has a lease and until when, expired or not; None if it was never taken."""
     held = get_setting(store, f"lease:{name}")
     if held is None:
         return None
@@ -76,7 +76,7 @@ def read_lease(store: Store, name: str) -> tuple[str, float] | None:
 
 
 def clear_leases(store: Store, prefix: str, *, now: float) -> int:
-    """Removes leases whose names begin so and whose time has passed; how many. Without any, only reads."""
+    """Removes expired leases with this prefix. Returns how many; only reads if there are none."""
     leases = store.values(SETTINGS, prefix=f"lease:{prefix}")
     if not any(_may_lease(held, "", now) for held in leases.values()):
         return 0
@@ -98,7 +98,7 @@ class ClearLeases:
 
 
 def drop_marks(store: Store, *, since: float, until: float) -> int:
-    """Takes the marks of what was asked out of the leases of requests that came then; how many.
+    """Removes request marks from leases taken in that time. Returns how many.
 
     They stay taken: a request that is sent again is known by its key, and is not done again.
     """
@@ -137,7 +137,7 @@ class AddUses:
 
 
 def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
-    """Adds counts to those of the same scope, day and thing; all rows or none.
+    """Adds counts to those of the same scope, day and subject; all rows or none.
 
     Nothing is lost when several processes add at once. The scopes named have no days before `since`
     after it. Changes no seq.
@@ -166,13 +166,13 @@ class AddCounts:
 
 
 def read_counts(store: Store, scope: Scope | None, since: int) -> list[Tally]:
-    """The counts of a scope (None: of all) from a day on, by scope, day and thing."""
+    """Returns the counts of a scope (None: of all) from a day on, by scope, day and subject."""
     found = store.values(TALLIES, within=scope).items()
     return [Tally(*key, dict(counts)) for key, counts in found if key[1] >= since]
 
 
 def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
-    """Puts what the history tells of a record's content in other words, by version; how many events.
+    """Replaces what history says of a record's content, by version. Returns how many events changed.
 
     Only events that still tell something: what was forgotten stays so. Changes no seq.
     """
@@ -199,7 +199,7 @@ def _raise_epoch(transaction: Transaction) -> None:
 def stage_vectors(
     store: Store, name: str, vectors: Sequence[tuple[int, bytes]], *, of: Sequence[Record] = ()
 ) -> None:
-    """Keeps vectors (by seq) of the next embedder aside, across restarts; another name starts anew.
+    """Stages vectors (by seq) of the next embedder across restarts; another name starts over.
 
     `of` are the records that they were made of: nothing is kept for those that are gone by now.
     """

@@ -75,7 +75,7 @@ def put(
     releases: bool = False,
     follows: bool = False,
 ) -> list[Record]:
-    """Writes all records or none; one answer per record, in order, as it is now stored.
+    """Writes all records or none. Returns one stored record per input, in order.
 
     A record whose (scope, id) exists becomes its next version; one that says the same is left alone.
     With `unique`, a fact or document that its scope already has under another id, with every detail
@@ -119,7 +119,7 @@ def run_put(store: Store, job: Put) -> list[Record]:
 
 @cache
 def _puts_new(store: type) -> bool:
-    """By class, and only once: `isinstance` of a protocol would take long at each write."""
+    """Decides once per class: `isinstance` of a protocol is slow at each write."""
     return issubclass(store, PutsNew)
 
 
@@ -128,7 +128,7 @@ def epoch_of(source: Store | Transaction) -> int:
 
 
 def _has_twice(records: Sequence[Record]) -> bool:
-    """Whether two of the records have the same (scope, id)."""
+    """Tells whether two of the records share a (scope, id)."""
     return len(records) > 1 and len({(record.scope, record.id) for record in records}) < len(records)
 
 
@@ -171,7 +171,7 @@ def _say_again(transaction: Transaction, twin: Record, record: Record, how: Put)
 
 
 def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | None:
-    """The next version and the event that tells of it; None where the record says the same."""
+    """Returns the next version and its event; None if the record says the same."""
     before = list_changes(old, record)
     if _says_the_same(old, record, before, how.expect):
         return None
@@ -251,7 +251,7 @@ def rewrite_form(
     epoch: int | None = None,
     by: str | None = None,
 ) -> list[Record | None]:
-    """Keeps records in another form: (as it was read, as it shall be kept). All at once.
+    """Stores records in another form, from pairs (as read, as to be kept). All or none.
 
     One answer per pair: the record as it is now stored, or None where it was changed or deleted since
     it was read (its seq differs). The version stays and so do uses counted meanwhile: what a record
@@ -335,7 +335,7 @@ def clear_tallies(transaction: Transaction, where: Where) -> None:
 
 
 def _says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int | None) -> bool:
-    """Whether nothing is to be written: for a change of an expected version, a new vector counts too."""
+    """Tells whether nothing has to be written; with an expected version a new vector counts as a change."""
     return not before and (expect is None or old.vector == new.vector)
 
 

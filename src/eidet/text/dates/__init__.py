@@ -69,7 +69,7 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
 
         found = find_foreign(fold_text(text), now, code, past)
         return tuple(_make_date(text, start, end, days) for start, end, days in found)
-    words, has_digits = read_letters(text)
+    words, has_digits = split_letters(text)
     if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
     return _parse_english(text, now.replace(tzinfo=None), past)
@@ -81,7 +81,7 @@ def _has_digits_of_date(text: str) -> bool:
     return MAYBE.search(text) is not None
 
 
-def read_other_ways(found: Sequence[Dated]) -> tuple[Dated, ...]:
+def list_other_readings(found: Sequence[Dated]) -> tuple[Dated, ...]:
     """Finds the second meaning of dates in digits that have two: 4/6/2026 is in April or in June."""
     more: list[Dated] = []
     if not found:
@@ -103,7 +103,7 @@ def has_time(text: str, language: str = "en") -> bool:
 
         low = fold_text(text)
         return bool(find_foreign(low, _SOME_DAY, code, past=True)) or _CLOCK.search(low) is not None
-    words, digits = read_letters(text)
+    words, digits = split_letters(text)
     if not TIMES.isdisjoint(words) or (digits and _CLOCK.search(text)):
         return True
     if not digits and TRIGGERS.isdisjoint(words):
@@ -112,7 +112,7 @@ def has_time(text: str, language: str = "en") -> bool:
 
 
 @lru_cache(maxsize=4)
-def read_letters(text: str) -> tuple[Sequence[bytes], bool]:
+def split_letters(text: str) -> tuple[Sequence[bytes], bool]:
     """Splits a text into small words of ASCII letters, and tells whether it has a digit.
 
     The analysis of one text asks several times.

@@ -29,7 +29,7 @@ _WHOLE = {"fortnight": ("week", 2), "decade": ("year", 10)}
 
 
 class Count(NamedTuple):
-    """From how many to how many, and the place after the words that say it."""
+    """A range of counts, and the position after the words that state it."""
 
     low: int
     high: int

@@ -73,7 +73,7 @@ FEAST_STARTS = frozenset(name.split()[0].partition("'")[0] for name in FEASTS)
 # things that carry a holiday's name at any time of the year
 FEAST_THINGS = words_of(TABLE["feast_things"])
 
-# as `read_letters` gives them: an expression has one of these, or digits that look like a date
+# as `split_letters` gives them: an expression has one of these, or digits that look like a date
 _TRIGGERS = (
     {*ALL_MONTHS, *ALL_WEEKDAYS, *_MANY_WEEKDAYS, *UNITS, *HOURS, *PARTS_OF_DAY, *SEASONS, *DECADES}
     | {name.split()[-1].partition("'")[0] for name in FEASTS} - {"day", "s", "year", "years"}

@@ -113,7 +113,7 @@ def _find_words(low: str, rules: Iterable[_Rule], now: _Now) -> Iterator[Found]:
 
 @cache
 def _load_language(code: str) -> _Language | None:
-    """None for a language without a table; made once a process."""
+    """Loads a language's table, once per process; None if there is none."""
     info = _load_table(_FILES.get(code, code))
     if info is None:
         return None
@@ -184,7 +184,7 @@ def _list_names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
 
 
 def _list_relative(info: dict[str, Any]) -> dict[str, tuple[int, str]]:
-    """By phrase: how many of which unit away; "ago" has the last word."""
+    """Maps phrases to how many of which unit away; "ago" has the last word."""
     found: dict[str, tuple[int, str]] = {}
     for key, phrases in sorted(info.get("relative-type", {}).items(), reverse=True):
         if match := _SHIFT.fullmatch(key):
@@ -195,7 +195,7 @@ def _list_relative(info: dict[str, Any]) -> dict[str, tuple[int, str]]:
 
 
 def _list_counted(info: dict[str, Any]) -> dict[tuple[int, str], list[str]]:
-    """By direction and unit: phrases with a place for the number."""
+    """Maps direction and unit to phrases with a place for the number."""
     found: dict[tuple[int, str], list[str]] = {}
     for key, patterns in info.get("relative-type-regex", {}).items():
         if match := _COUNTED.fullmatch(key):

@@ -50,7 +50,7 @@ def guess_near(tokens: Tokens, at: int, near: Iterable[Days | None], best: float
 
 
 def _rate(tokens: Tokens, days: Days | None, lean: int, best: float) -> Days | None:
-    """With its confidence: less when nothing tells past from future, and far off in a message.
+    """Rates confidence: lower if nothing tells past from future, and far off in a message.
 
     What lies far off would rather have been said with its year.
     """
@@ -286,7 +286,7 @@ def _parse_date(tokens: Tokens, at: int) -> Read:
 
 
 def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
-    """The weekday tells the year of a yearless date, and casts doubt on one that it does not fit."""
+    """Uses the weekday to find a yearless date's year, and doubts a date that it does not fit."""
     days, after = dated
     if (days.first - 1) % 7 == weekday or not days.yearless:
         fits = (days.first - 1) % 7 == weekday

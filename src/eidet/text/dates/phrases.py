@@ -88,7 +88,7 @@ def _parse_range(tokens: Tokens, at: int) -> Read:
 
 
 def _join_points(tokens: Tokens, at: int, one: tuple[Days, int], other_at: int) -> Read:
-    """Two points as a span; the year, and the order, of the second hold for the first."""
+    """Joins two points to a span; the year and order of the second hold for the first."""
     two = point(tokens, other_at)
     if not two:
         return None

@@ -316,7 +316,7 @@ READERS: dict[str, tuple[Callable[[Tokens, int], Read], ...]] = {}
 
 
 def _start(words: Iterable[str], *readers: Callable[[Tokens, int], Read]) -> None:
-    """These words begin what these readers read, after the readers they began before."""
+    """Registers the readers for these words, after those registered before."""
     for word in words:
         READERS[word] = (*READERS.get(word, ()), *readers)
 

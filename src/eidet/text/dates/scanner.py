@@ -66,7 +66,7 @@ class Tokens:
         return ""
 
     def lean(self, at: int) -> int:
-        """Tells the leaning: -1 for the past, 1 for the future, 0 where nothing near tells."""
+        """Returns the tense near a word: -1 past, 1 future, 0 if nothing says."""
         if self.past:
             return -1
         return self.tense(at)
@@ -94,7 +94,7 @@ def scan(text: str, low: str, now: datetime, past: bool) -> Tokens:
 
 
 def _clue(words: list[str]) -> tuple[int, int]:
-    """How far the first word that tells a tense is, and which; commas keep it far."""
+    """Returns how far the first word with a tense is, and which tense; commas count as distance."""
     far = 0
     for place, word in enumerate(words):
         far += 6 if word == "," else 1
@@ -108,7 +108,7 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 
 def _is_passive(words: list[str], place: int) -> bool:
-    """Whether "closed" stands in "is the office closed", which tells of now; words may be turned round."""
+    """Tells whether "closed" is passive, as in "is the office closed", which is about now."""
     if words[place] in _PAST:
         return False
     return not _BE.isdisjoint(words[max(place - 3, 0) : place + 4])

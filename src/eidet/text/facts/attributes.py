@@ -50,7 +50,7 @@ def parse_is(reading: SentenceReading, at: int) -> bool:
 
 
 def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool) -> bool:
-    """Whether the words before a copula are an attribute of somebody, and so were dealt with here."""
+    """Parses an attribute before a copula. Tells whether it did."""
     low, known = reading.low, reading.known
     held = _find_owner(reading, end) or _find_owner_after(reading, end)
     if held is None:
@@ -127,7 +127,7 @@ def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, 
 
 
 def _find_relation(reading: SentenceReading, name: list[str]) -> str:
-    """The relation of an attribute, or one of its own: a jersey number is no phone number."""
+    """Returns the relation of an attribute, or one of its own: a jersey number is no phone number."""
     sizes = [len(name)] if name[-1] == "number" else range(min(len(name), 3), 0, -1)
     found = (reading.known.nouns.get(" ".join(name[-size:])) for size in sizes)
     return next(filter(None, found), "_".join(name) + ATTRIBUTE)
@@ -140,7 +140,7 @@ def _is_plain_name(name: list[str], reading: SentenceReading) -> bool:
 
 
 def _find_value(reading: SentenceReading, relation: str, begin: int) -> Mention | None:
-    """What follows, if it is a value of the relation."""
+    """Finds the value that follows, if it fits the relation."""
     words = reading.words
     if begin > words.last:
         return None

@@ -69,11 +69,11 @@ class SentenceReading:
         self.span = find_validity(self.words, self.dated, self.said)
 
     def is_quoted(self, at: int) -> bool:
-        """Tells whether a word stands between quotation marks: somebody else's words."""
+        """Tells whether a word is inside quotation marks, and so somebody else's."""
         return bool(self.quoted) and any(self.words.starts[at] in span for span in self.quoted)
 
     def _is_cited(self, at: int) -> bool:
-        """Whether somebody else speaks at a word: "Tom said: I live in Paris"."""
+        """Tells whether somebody else speaks at a word: "Tom said: I live in Paris"."""
         for place in range(2, at):
             before = self.low[max(place - 4, 0) : place]
             if self.low[place] == ":" and not self.known.reporting.isdisjoint(before[-3:]):
@@ -102,7 +102,7 @@ class SentenceReading:
         sure: float = 1.0,
         **said: Any,
     ) -> None:
-        """Adds one statement for each subject and object, as the word at a place says it.
+        """Adds one statement per subject and object, as worded at a place.
 
         Who says "I" in somebody else's words is not the speaker: that states nothing.
         """
@@ -171,7 +171,7 @@ class SentenceReading:
     def _match(
         self, by_tie: Mapping[str, tuple[Frame, ...]], at: int, used: Sequence[Frame] = ()
     ) -> tuple[Frame, list[Mention], int] | None:
-        """The first frame whose tie and object stand at a word; after `used`, one that goes on from there."""
+        """Finds the first frame whose tie and object are at a word; after `used`, one that continues."""
         for begin, frames in self._list_candidates(by_tie, at):
             for frame in frames:
                 if ("next" in frame.marks) > bool(used) or (used and not _may_follow(used[-1], frame)):
@@ -189,7 +189,7 @@ class SentenceReading:
     def _list_candidates(
         self, by_tie: Mapping[str, tuple[Frame, ...]], at: int
     ) -> Sequence[tuple[int, tuple[Frame, ...]]]:
-        """Where the frames of a verb may begin: at the word, after "a new" or "back", or without a tie."""
+        """Lists where a verb's frames may begin: at the word, after "a new" or "back", or without a tie."""
         place, low = at, self.low
         found = [(place, by_tie.get(low[place], ()))]
         while low[place] in _BEFORE_TIES or low[place] in _AWAY:
@@ -214,7 +214,7 @@ class SentenceReading:
         return _Clause(verb, mood, subjects, sure)
 
     def _agrees(self, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
-        """Whether subject and verb fit: "Sounds like fun" and "…, like yoga" are no tastes of anybody."""
+        """Tells whether subject and verb agree: "Sounds like fun" and "…, like yoga" are nobody's tastes."""
         first, before = subjects[0], self.low[mood.subject_end - 1 : mood.subject_end + 1]
         is_thing = first.reference is Reference.IT or (first.kind == "thing" and not first.role)
         if is_thing and not _OF_THINGS & frame.marks:
@@ -234,7 +234,7 @@ class SentenceReading:
         )
 
     def _is_vague(self, frame: Frame, begin: int, objects: list[Mention]) -> bool:
-        """Whether an object says nothing outside of its talk: "the way", "this app", "the colour"."""
+        """Tells whether an object means nothing outside its talk: "the way", "this app", "the colour"."""
         if "own" in frame.marks and self.low[begin] not in OWNERS and self.low[begin] not in ARTICLES:
             return True
         words = objects[0].name.lower().split()
@@ -296,7 +296,7 @@ class SentenceReading:
 
 
 def _may_follow(last: Frame, frame: Frame) -> bool:
-    """Whether a frame may follow another: "work at Acme as a nurse", "moved from Rome to Bern"."""
+    """Tells whether a frame may follow another: "work at Acme as a nurse", "moved from Rome to Bern"."""
     if not frame.tie or (frame.verb == "be" and "next" not in frame.marks):
         return False
     return frame.relation != last.relation or ("ends" in last.marks) != ("ends" in frame.marks)
@@ -307,7 +307,7 @@ def _is_plural(mention: Mention) -> bool:
 
 
 def _fit_span(frame: Frame, span: Validity, ended: bool) -> Validity:
-    """What a time means for a verb: when it began, when it ended, or both."""
+    """Applies a time to a verb: as its beginning, its end, or both."""
     if frame.tie[:1] == ("born",):
         return NO_TIME  # a birthday holds ever after, and a birthplace
     if ended and "ends" in frame.marks:

@@ -65,7 +65,7 @@ def read_facts(
 
 
 def _is_telling(words: SentenceWords, known: Vocabulary) -> bool:
-    """Whether a sentence may state anything: it has a word of the rules, no question, no secret."""
+    """Tells whether a sentence may state anything: it has a word of the rules, no question, no secret."""
     if _list_rules().keys().isdisjoint(words.low) and known.actions.isdisjoint(words.low):
         return False
     if not known.secrets.isdisjoint(words.low) or (words.mark == "?" and not _drop_question(words, known)):
@@ -76,7 +76,7 @@ def _is_telling(words: SentenceWords, known: Vocabulary) -> bool:
 
 
 def _drop_question(words: SentenceWords, known: Vocabulary) -> bool:
-    """Whether a sentence tells something before it asks: "I live in Porto, can you find me a dentist?".
+    """Tells whether a sentence states something before it asks: "I live in Porto, know a dentist?".
 
     Then only what it tells is left of it.
     """
@@ -90,7 +90,7 @@ def _drop_question(words: SentenceWords, known: Vocabulary) -> bool:
 
 
 def _opens_question(low: list[str], at: int, known: Vocabulary) -> bool:
-    """Whether a question of its own begins at a word; "so" and "and" may stand before it.
+    """Tells whether a question begins at a word; "so" and "and" may precede it.
 
     "Is that so?" and "doesn't she?" ask whether what was said is true.
     """
@@ -121,7 +121,7 @@ def _parse_sentence(reading: SentenceReading) -> list[Statement]:
 
 @cache
 def _list_rules() -> Mapping[str, tuple[_Rule, ...]]:
-    """By word: the rules that it calls. One that returns True leaves nothing to the next."""
+    """Maps words to the rules they trigger. A rule that returns True ends the search."""
     known = load_vocabulary()
     callers: tuple[tuple[Iterable[str], _Rule], ...] = (
         (_BE, parse_is),
@@ -149,7 +149,7 @@ def _parse_nickname(reading: SentenceReading, at: int) -> None:
 
 
 def _unique(found: list[Statement]) -> tuple[Statement, ...]:
-    """Without what two rules read in one sentence; the surer one stays."""
+    """Drops what two rules read in one sentence; keeps the surer statement."""
     kept: dict[tuple[object, ...], Statement] = {}
     for one in found:
         who = (one.subject.name, one.subject.reference, one.subject.role)
@@ -163,7 +163,7 @@ def _unique(found: list[Statement]) -> tuple[Statement, ...]:
 
 
 def _is_instruction(low: list[str], known: Vocabulary) -> bool:
-    """Whether a sentence tells the assistant what to do from now on. Its words are in small letters."""
+    """Tells whether a sentence instructs the assistant from now on. Its words are lower case."""
     at, is_polite = 1, False
     while low[at] in known.leading:
         is_polite = is_polite or low[at] in known.polite

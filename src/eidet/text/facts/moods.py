@@ -11,7 +11,7 @@ from .vocabulary import PAST, PROGRESSIVE, Frame, Vocabulary
 
 
 class Outcome(Enum):
-    """What a clause says of its relation."""
+    """How a clause qualifies its relation."""
 
     HOLDS = auto()
     ENDED = auto()
@@ -23,7 +23,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mood:
-    """What stands between a subject and its verb. `subject_end` is the last word before all of that."""
+    """What stands between a subject and its verb. `subject_end` is the last word before it."""
 
     effects: frozenset[str]
     confidence: float
@@ -48,7 +48,7 @@ def detect_mood(words: SentenceWords, verb: int, known: Vocabulary, form: str) -
 
 
 def _find_effect(low: list[str], at: int, known: Vocabulary, form: str) -> tuple[str, int]:
-    """What a word before a verb does to it, and how many words that takes; "" for nothing."""
+    """Returns what a word before a verb does to it, and how many words that takes; "" for nothing."""
     word, before = low[at], low[at - 1]
     if word == "to":
         return known.infinitives.get(before, "none"), 2

@@ -86,7 +86,7 @@ class NamePhrases:
         return None
 
     def _is_part(self, at: int) -> bool:
-        """Whether a noun goes on after a name: "the LGBTQ center" is not "LGBTQ"."""
+        """Tells whether a noun continues a name: "the LGBTQ center" is not "LGBTQ"."""
         word, known = self.low[at], self.known
         if not word[:1].isalpha() or self.is_time(at) or word in LISTS or word in ARTICLES:
             return False

@@ -65,7 +65,7 @@ class ObjectPhrases:
         return mentions, after
 
     def _list_step(self, at: int) -> int:
-        """How many words tie the next item of a list: ", and" are two."""
+        """Counts the words that join the next item of a list: ", and" are two."""
         if self.low[at] == ",":
             return 2 if self.low[at + 1] in LISTS else 1
         return int(self.low[at] in LISTS)
@@ -171,7 +171,7 @@ class ObjectPhrases:
         return self._owned(at, self.known.pets, "thing")
 
     def _is_compound(self, head: int) -> bool:
-        """Whether another noun follows: a "pet system" is no pet."""
+        """Tells whether another noun follows: a "pet system" is no pet."""
         after = self.low[head + 1]
         if after == "'s":
             return True
@@ -180,7 +180,7 @@ class ObjectPhrases:
         return after not in self.known.ties and after not in NAMING and after not in LISTS
 
     def _aim(self, at: int) -> PhraseAt | None:
-        """Learn Italian · opening a café: what somebody wants to do, to the end of the clause."""
+        """Parses an aim to the end of the clause: "learn Italian", "opening a café"."""
         if self.low[at] not in self.known.aims and not (
             self.low[at - 1] == "on" and self.low[at].endswith("ing")
         ):

@@ -24,7 +24,7 @@ _Piece = tuple[str, int]  # as written, and where it begins
 
 
 class SentenceWords:
-    """One sentence: its words in small letters, padded with "" on both sides, and where each stands.
+    """One sentence: its lower-case words, padded with "" on both sides, and their positions.
 
     Word 0 and those after `last` are padding, so that a reader may look around without asking.
     """

@@ -19,7 +19,7 @@ VALUE: Final = "value"  # the kind of a mention that is no entity: an age, a dat
 
 
 class Reference(StrEnum):
-    """How a text points at somebody or something."""
+    """How a text refers to a person or thing."""
 
     NAME = "name"  # by a name: Ann, Porto, "the billing service"
     SPEAKER = "speaker"  # I, my, we: whoever said it
@@ -30,7 +30,7 @@ class Reference(StrEnum):
 
 
 class Nature(StrEnum):
-    """What a statement is."""
+    """The type of a statement."""
 
     FACT = "fact"
     PREFERENCE = "preference"  # what somebody likes, prefers, avoids
@@ -39,7 +39,7 @@ class Nature(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """Somebody or something as a text names it.
+    """A person or thing as a text names it.
 
     `role` tells people of one name apart: "brother" (of `owner`) in "my brother Alex", or words such as
     "from work". The owner of a role is the name of an entity, "" for the speaker, or a pronoun ("she" in
@@ -55,7 +55,8 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """That a relation holds (or not) between a subject and an object, and when, as one text says it.
+    """States that a relation holds (or not) between a subject and an object, and when, as one text says
+    it.
 
     since, until   seconds since 1970, where the text says so; until is exclusive
     ended          it held before and no longer does ("used to", "no longer", "quit", "sold")
@@ -122,10 +123,10 @@ def parse_all_statements(blobs: Sequence[bytes], known: KnownMentions) -> list[t
             return [_parse_rows(rows, known) for rows in texts]
     except _DAMAGE:
         pass  # one of them: each is read by itself
-    return [_read_or_skip(blob) for blob in blobs]
+    return [_decode_or_skip(blob) for blob in blobs]
 
 
-def _read_or_skip(blob: bytes) -> tuple[Statement, ...]:
+def _decode_or_skip(blob: bytes) -> tuple[Statement, ...]:
     try:
         return parse_statements(blob)
     except Corrupt:

@@ -23,7 +23,7 @@ _ABOUT: Final = frozenset(("the", "past", "last", "over", "about", "almost", "ne
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """Since when and until when, in seconds since 1970; None where the text does not say.
+    """The start and end of validity in seconds since 1970; None where the text does not say.
 
     point    the time is one at which something happens, not the beginning or end of it
     lasting  it goes on: "since March", "for two years"
@@ -49,7 +49,7 @@ def find_validity(words: SentenceWords, dated: Sequence[Dated], said: datetime) 
 
 
 def _add_time(span: Validity, found: Dated, before: str, said: datetime) -> Validity:
-    """One more time of a sentence. "Until 2023" counts to the end of the year, as "to 2023" does."""
+    """Adds a time of the sentence. "Until 2023" and "to 2023" include the whole year."""
     first, after = _moment(found.first, said), _moment(found.last + 1, said)
     if before in _SINCE:
         if _UNTIL.isdisjoint(found.text.lower().split()):

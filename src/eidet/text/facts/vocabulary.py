@@ -32,7 +32,7 @@ ATTRIBUTE: Final = "_is"  # ends a relation that the text names: "Ann's shoe siz
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """One relation.
+    """A relation of the catalogue.
 
     single      it holds one value at a time: a new one closes the old one
     inverse     the relation of the same fact read from its object ("parent" of "child")
@@ -96,7 +96,7 @@ _BE: Final = ("am/are/'m/'re", "is/'s", "was/were/been")
 
 
 class Frame(NamedTuple):
-    """One form of a verb, what ties its object to it, and what that says. `relations.json` explains marks."""
+    """One form of a verb, what ties its object to it, and its meaning; see `relations.json`."""
 
     relation: str
     verb: str
@@ -108,7 +108,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """What the reader looks words up in; all words are in small letters."""
+    """The tables of the fact reader; all words are lower case."""
 
     frames: Mapping[str, Mapping[str, tuple[Frame, ...]]]  # by a verb's form, then by the tie's first word
     nouns: Mapping[str, str]  # phone number: phone
@@ -171,7 +171,7 @@ def _invert(table: Mapping[str, str]) -> dict[str, str]:
 
 
 def _by_word(relations: Mapping[str, Any], field: str) -> dict[str, str]:
-    """Each word (or noun phrase) that a field of the relations has, with its relation."""
+    """Maps each word (or noun phrase) in a field of the relations to its relation."""
     found = {}
     for name, relation in relations.items():
         words = relation.get(field, "")
@@ -183,7 +183,7 @@ def _by_word(relations: Mapping[str, Any], field: str) -> dict[str, str]:
 def _load_frames(
     relations: Mapping[str, Any], verbs: Mapping[str, str], classes: Mapping[str, frozenset[str]]
 ) -> dict[str, dict[str, tuple[Frame, ...]]]:
-    """Frames whose object is one of a class of words come before those that take any."""
+    """Loads the frames; those whose object is of a word class come before those that take any."""
     rows = [frame for name, relation in relations.items() for frame in _list_frames(name, relation, verbs)]
     found: dict[str, dict[str, tuple[Frame, ...]]] = {}
     for word, frame in sorted(rows, key=lambda row: _ORDER.get(row[1].object, row[1].object not in classes)):

@@ -43,7 +43,7 @@ OFF: Final = "off"  # the setting that opens an audited memory without its log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What is kept of what is done, and where.
+    """What to audit, and where.
 
     `key`: without it nobody can make the chain anew (HMAC-SHA256); keep it away from the log. It is bytes,
     a text, or `file:PATH` or `env:NAME` of one.
@@ -86,7 +86,7 @@ def key_in(file: str | Path) -> bytes:
 
 
 def audit_set(settings: Settings) -> Audit | None:
-    """As the settings ask for it; None if they do not, or say `off`."""
+    """Reads the audit from the settings; None if they set none, or say `off`."""
     if settings.audit in (None, OFF):
         return None
     return Audit(
@@ -119,7 +119,7 @@ Done = Callable[[int], int]
 
 
 class Auditing:
-    """Notes for an audit log; nothing where there is none."""
+    """Writes to the audit log, if there is one."""
 
     def __init__(self, log: AuditLog | None) -> None:
         self._log = log
@@ -145,7 +145,7 @@ class Auditing:
 
     @contextmanager
     def doing(self, verb: str, scope: str | Scope | None = None, *, file: str) -> Iterator[Done]:
-        """Notes what is about to be done, and afterwards with how many records it was, or that it failed."""
+        """Notes an action before it starts and, after it, how many records it concerned or that it failed."""
         log = self._log
         if log is None:
             yield _same

@@ -32,7 +32,7 @@ _written = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 class Tail(NamedTuple):
-    """How far a log has come: its last entry, and where the next one goes."""
+    """How far a log has come: its last entry, and where the next goes."""
 
     n: int
     hash: str
@@ -49,7 +49,7 @@ class AuditHead:
 
     @staticmethod
     def of(text: str) -> AuditHead:
-        """From `count:hash` or `count:hash:mac`, as `str` writes it."""
+        """Parses `count:hash` or `count:hash:mac`, as `str` writes it."""
         found = _HEAD.fullmatch(text)
         if found is None:
             raise BadInput(f"a head is written as count:hash, as `eidet audit` prints it, not {text!r}")
@@ -61,7 +61,7 @@ class AuditHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One line of a log. `details` has whatever else it says: kinds, flags, reasons, of …"""
+    """One line of a log. `details` holds its other fields: kinds, flags, reasons, of …"""
 
     n: int
     at: str
@@ -83,7 +83,7 @@ class AuditEntry:
 
     @property
     def json(self) -> dict[str, Json]:
-        """As the line has it."""
+        """Returns the entry as its line has it."""
         values = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
         present = {name: value for name, value in values.items() if value is not None and value != ()}
         ids = {"ids": list(self.ids)} if self.ids else {}
@@ -127,18 +127,18 @@ def _second(seconds: int) -> str:
 
 
 def _encode_line(fields: Mapping[str, Json]) -> bytes:
-    """As JSON on one line; halves of characters, which UTF-8 cannot encode, as their escapes."""
+    """Encodes one line of JSON; escapes lone surrogates, which UTF-8 cannot encode."""
     return _written(fields).encode("utf-8", "backslashreplace")
 
 
 def parts_of(line: bytes) -> tuple[bytes, str] | None:
-    """What the hash is of, and the hash; None if the line (without its end) is no entry."""
+    """Splits a line into what is hashed and the hash; None if it is no entry."""
     found = _END.fullmatch(line, max(len(line) - _END_BYTES, 0))
     return None if found is None else (line[:-_END_BYTES], found[1].decode())
 
 
 def parse_entry(line: bytes) -> dict[str, Any] | None:
-    """The entry in a line; None if there is none."""
+    """Parses the entry of a line; None if there is none."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
@@ -153,7 +153,7 @@ def _is_entry(fields: Mapping[str, Any]) -> bool:
 
 
 def print_of(key: bytes | None) -> str | None:
-    """What tells one key from another without giving it away."""
+    """Returns a fingerprint of a key that does not reveal it."""
     if key is None:
         return None
     return hmac.digest(key, b"eidet audit key", "sha256").hex()[:16]
@@ -164,7 +164,7 @@ def head_of(tail: Tail, key: bytes | None) -> AuditHead:
 
 
 def is_ours(head: AuditHead, key: bytes | None) -> bool:
-    """Whether whoever wrote the head had the key; anybody could, where there is none."""
+    """Tells whether the head's author had the key; anybody could if there is none."""
     return hmac.compare_digest(head.mac, _mac(head.count, head.hash, key))
 
 
@@ -185,7 +185,7 @@ BLOCK: Final = 4096
 
 
 class _LogEnd(NamedTuple):
-    """The last whole entry, and the bytes after it that are none."""
+    """The last whole entry, and the stray bytes after it."""
 
     tail: Tail
     torn: bytes
@@ -245,7 +245,7 @@ def first_line(handle: int) -> bytes:
 
 
 def read_head(log: Path) -> AuditHead | None:
-    """None if it is missing or damaged."""
+    """Reads the head; None if it is missing or damaged."""
     try:
         return AuditHead.of(head_path(log).read_text(encoding="ascii"))
     except (FileNotFoundError, UnicodeDecodeError, BadInput):

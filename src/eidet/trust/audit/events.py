@@ -22,7 +22,7 @@ def of_records(
     by: str | None,
     flags: Flags | None = None,
 ) -> list[dict[str, Json]]:
-    """One event for each scope that the records are of; none for no records."""
+    """Builds one event per scope of the records; none for no records."""
     actor = acts()
     if len(records) == 1:
         return [_event(log, verb, records[0].scope, records, by, flags or {}, actor)]
@@ -65,7 +65,7 @@ def writer(records: Sequence[Record]) -> str | None:
 
 
 def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
-    """What the check of the audit says of each record; that it refused one is noted, too."""
+    """Runs the audit's check on each record and notes a refusal, too."""
     check = log.audit.check
     found: dict[tuple[str, str], list[str]] = {}
     for record in () if check is None else records:

@@ -46,7 +46,8 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os
 
 
 class AuditLog:
-    """Appends entries. What `note` returned for is with the operating system, or on the disk with `sync`.
+    """Appends entries. Once `note` returns, its entry is with the operating system, or on disk with
+    `sync`.
 
     An entry is written before the thing it tells of is done, so that nothing is done that could not be
     noted; if it fails then, a second entry, `failed`, says so.
@@ -72,7 +73,7 @@ class AuditLog:
 
     @property
     def identity(self) -> str:
-        """Differs between any two logs: the first entry tells it."""
+        """A value that differs between any two logs, from the first entry."""
         self.append([])
         assert self._handle is not None
         begin = parse_entry(first_line(self._handle))
@@ -84,7 +85,7 @@ class AuditLog:
 
     @property
     def keeps_content(self) -> bool:
-        """Whether entries repeat what records say."""
+        """Tells whether entries repeat the content of records."""
         return self.audit.content
 
     # Writing.
@@ -100,7 +101,7 @@ class AuditLog:
     def describe(
         self, verb: str, *, by: str | None = None, acting: Acting | None = None, **what: Json
     ) -> dict[str, Json]:
-        """An entry to be: what is said, and who says it. What is None or empty is left out.
+        """Builds an entry of what was said and by whom, without None and empty values.
 
         `acting` is who asked for it, captured when that was; else whoever acts now.
         """
@@ -133,12 +134,12 @@ class AuditLog:
         return list(range(tail.n - len(events) + 1, tail.n + 1))
 
     def note_failure(self, numbers: Sequence[int], error: BaseException) -> None:
-        """What was noted under these numbers was not done after all."""
+        """Notes that what these entries announced was not done."""
         message = {"message": str(error)} if self.audit.content else {}
         self.afterwards("failed", of=list(numbers), error=type(error).__name__, **message)
 
     def afterwards(self, verb: str, **what: Json) -> None:
-        """Notes what is over and cannot be refused any more: if that fails, the program's log is told."""
+        """Notes what is over and cannot be refused; if that fails, writes to the program's log."""
         try:
             self.note(verb, **what)
         except EidetError as error:
@@ -146,7 +147,7 @@ class AuditLog:
 
     @contextmanager
     def about(self, events: Sequence[Mapping[str, Json]]) -> Iterator[list[int]]:
-        """Notes what is done inside before it is done, and that it failed if it does; gives the numbers."""
+        """Notes what happens inside before it happens, and a failure after it. Yields the numbers."""
         numbers = self.append(events)
         try:
             yield numbers
@@ -168,7 +169,7 @@ class AuditLog:
         return tail
 
     def _write(self, handle: int, end: int, data: bytes, tail: Tail) -> None:
-        """All of it or nothing: what a full disk took of a line is given back."""
+        """Writes all or nothing: takes back what a full disk accepted of a line."""
         try:
             _write_all(handle, data)
             if self.audit.sync:
@@ -182,7 +183,7 @@ class AuditLog:
     # Going on where the file ends.
 
     def _resume(self, handle: int) -> tuple[Tail, list[dict[str, Json]]]:
-        """The tail as it is, and entries about what is wrong with it."""
+        """Returns the tail, and entries about what is wrong with it."""
         tail, rest = find_tail(handle)
         head, notes = read_head(self.path), []
         if tail.n == 0:
@@ -204,7 +205,7 @@ class AuditLog:
         return begin | ({"recalls": True} if self.audit.recalls else {})
 
     def _check_key(self, handle: int) -> None:
-        """Once for an open file: its first entry tells which key it was written with."""
+        """Checks once per open file that its first entry was written with this key."""
         if self._known:
             return
         begin = parse_entry(first_line(handle))
@@ -242,7 +243,7 @@ class AuditLog:
         return self._handle
 
     def _write_head(self, tail: Tail) -> None:
-        """In place and in one piece: nobody who reads it sees half of it."""
+        """Writes the head in place and in one piece, so that no reader sees half of it."""
         assert self._head is not None
         line = head_line(tail, self._key)
         if not hasattr(os, "pwrite"):

@@ -69,7 +69,7 @@ class LogMark:
 
     @staticmethod
     def from_json(text: str) -> LogMark:
-        """Corrupt if somebody else wrote it."""
+        """Parses a mark; raises `Corrupt` for foreign content."""
         try:
             fields: Any = json.loads(text)
             since = fields.get("without")
@@ -84,7 +84,7 @@ class LogMark:
 
 
 def read_mark(store: Store) -> LogMark | None:
-    """None if the store was never audited."""
+    """Reads the mark; None if the store was never audited."""
     text = verbs.get_setting(store, SETTING)
     return LogMark.from_json(text) if text else None
 
@@ -104,7 +104,7 @@ class _SetMark:
 
 
 def _describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any] | None:
-    """The entry for a memory that knows of no log; None for a new one.
+    """Builds the entry for a memory that knows of no log; None for a new one.
 
     A log that is attached to a memory with records says how much it does not know of. If the memory is
     `known` to have had a log, somebody took away what the memory knew of it.
@@ -138,7 +138,7 @@ def _describe_absence(mark: LogMark | None, seq: int) -> dict[str, Any] | None:
 
 
 def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) -> None:
-    """For a store that is opened without a log: Misconfigured if it has one, unless that is `allowed`.
+    """Raises `Misconfigured` if an audited store is opened without a log, unless `allowed`.
 
     If it is, the store remembers it, and the next opening with the log says so there.
     """
@@ -184,7 +184,7 @@ class AuditedTransaction(PassthroughTransaction):
         return super().insert(records)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        """Only what is forgotten: what becomes another version or form is noted when that is inserted."""
+        """Notes only forgotten records: a new version or form is noted when inserted."""
         gone: dict[str | None, list[Record]] = {}
         for record, event in zip(records, events, strict=True):
             if event.what == "forgotten":
@@ -200,7 +200,7 @@ class AuditedTransaction(PassthroughTransaction):
         super().update(rows)
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
-        """Of what is forgotten all is taken out, which its own entry tells."""
+        """Removes everything of what is forgotten, which its own entry notes."""
         for (scope, id), before in edits.items():
             if before is not None:
                 told = self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))
@@ -229,7 +229,7 @@ class AuditedTransaction(PassthroughTransaction):
 
 
 class AuditedStore(PassthroughStore):
-    """Every write is in the log, or is not made. `owns`: closing the store closes the log.
+    """Logs every write, or refuses it. `owns`: closing the store closes the log.
 
     A store inside that has a method `note_in(log)` is given the log, to note what it alone can see
     (the use of keys, say).
@@ -269,7 +269,7 @@ class AuditedStore(PassthroughStore):
         self._mark()
 
     def _is_known(self) -> bool:
-        """Whether the log tells of this store already."""
+        """Tells whether the log already covers this store."""
         from .verify import entries
 
         return any(entry.details.get("store") == self.inner.identity for entry in entries(self._log.path))
@@ -362,7 +362,7 @@ class AuditedStore(PassthroughStore):
 
 
 class AuditedDatabase(AuditedStore):
-    """An audited store whose server also searches: what an index asks of the database is passed on."""
+    """An audited store whose server also searches; passes an index's questions on to the database."""
 
     def __init__(self, store: SearchableDatabase, log: AuditLog, *, owns: bool = False) -> None:
         super().__init__(store, log, owns=owns)

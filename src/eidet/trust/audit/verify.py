@@ -27,7 +27,7 @@ from .store import LogMark, read_mark
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What is wrong, and at which line."""
+    """What is wrong, and in which line."""
 
     line: int
     what: str
@@ -38,7 +38,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """What was found. `notes` are what happens without anybody's doing, such as a line cut off by a crash."""
+    """The result of a verification. `notes` hold harmless events, such as a line cut off by a crash."""
 
     path: Path
     entries: int
@@ -109,7 +109,7 @@ class _Walk:
             self.notes.append(Fault(line=line, what=note))
 
     def _heed_attachment(self, line: int, changes: object) -> None:
-        """Was there a log before, which somebody took away? Only whoever attached this one knows."""
+        """Reports a log attached to a memory with records, which may have had one before."""
         before = f"the memory had {changes} changes before this log began"
         if self.attached is not None and isinstance(changes, int) and changes <= self.attached:
             self.notes.append(Fault(line=line, what=before))
@@ -128,7 +128,7 @@ def verify(
     before: str | Path | None = None,
     attached: int | None = None,
 ) -> Verified:
-    """Reads the whole log. `key` as it was written with; `head` as `eidet audit` printed it once.
+    """Verifies the whole log. `key` as it was written with; `head` as `eidet audit` once printed it.
 
     Without an outside head, that of the file beside the log tells whether the newest entries are missing.
     `store` is the one that was audited: it knows which log it had, and how far that had come. `before` is
@@ -212,7 +212,7 @@ def _check_head(walk: _Walk, known: AuditHead) -> None:
 
 
 def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
-    """What the store knows of its log."""
+    """Compares the log with what the store knows of it."""
     if mark is None:
         return
     if mark.log != walk.log:
@@ -225,7 +225,7 @@ def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
 
 
 def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | None) -> None:
-    """A log that was begun anew is sound if the one before it is there, and as the memory knew it."""
+    """Accepts a restarted log if its predecessor is there and is the one the memory knew."""
     for line, restart in walk.restarts:
         former = (
             f"log {restart.get('log')} with {restart.get('told')} entries, which was {restart.get('path')}"
@@ -255,7 +255,7 @@ def _describe_loss(entry: dict[str, Any]) -> str:
 
 
 def entries(path: str | Path) -> Iterator[AuditEntry]:
-    """The entries of a log as they are, oldest first, verified or not; what is none is passed over."""
+    """Yields a log's entries, oldest first, verified or not; skips invalid lines."""
     for raw in _raw(Path(path).expanduser()):
         if raw.endswith(b"\n") and (entry := parse_entry(raw)) is not None:
             yield AuditEntry.of(entry)

@@ -40,7 +40,7 @@ KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
 
 
 class Forgotten(int):
-    """How many records were forgotten; `receipt` tells more, None where nothing was promised."""
+    """The number of records forgotten; `receipt` says more, None if nothing was promised."""
 
     receipt: Receipt | None
 
@@ -55,7 +55,7 @@ class Forgotten(int):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What would be forgotten: `asked`, their `copies`, what was made of them and is `dropped` or `anew`."""
+    """What would be forgotten: `asked`, their `copies`, and derived records `dropped` or rebuilt (`anew`)."""
 
     count: int
     asked: Sequence[Record]
@@ -69,7 +69,7 @@ class Preview:
 
 
 class _Words:
-    """Episodes worded anew, each once for the messages that are left."""
+    """Rewords episodes, each once, from the messages that are left."""
 
     def __init__(self, life: Life) -> None:
         self._life = life
@@ -85,7 +85,7 @@ class _Words:
         return old.but(text="", data=None, derived_from=tuple(source.id for source in left))
 
     def make(self) -> None:
-        """Words what was noted; embedding inside of a write would keep all writers waiting."""
+        """Words what was noted; embedding inside a write would block all writers."""
         for old, left in self.needs:
             made = self._life.keeping.reword(old, left).but(original=None, level=0)
             self._made[self._key(old, left)] = made
@@ -117,14 +117,14 @@ class Eraser:
     """Forgets in an open memory."""
 
     def __init__(self, parts: Parts, life: Life, echoes: EchoGuard, empty: Emptying | None = None) -> None:
-        """`empty` takes the values behind what was forgotten out of a vault, where there is one."""
+        """`empty` removes the values behind forgotten content from a vault, if there is one."""
         self._parts = parts
         self._life = life
         self._echoes = echoes
         self._empty = empty
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
-        """What is damaged is deleted without being read: its id is entombed, its words are not known."""
+        """Forgets records. Deletes damaged ones unread and entombs only their ids."""
         signer = self._signer(key)
         self._parts.flush()
         try:
@@ -165,7 +165,7 @@ class Eraser:
         )
 
     def preview(self, wish: Wish) -> Preview:
-        """What would go; nothing is changed, and nobody who writes has to wait."""
+        """Shows what would go; changes nothing and blocks no writer."""
         store = self._parts.store
         doom = doom_of(verbs.StoreReader(store), wish, self._marker(), _Words(self._life), ())
         if wish.wholesale:
@@ -194,7 +194,7 @@ class Eraser:
         )
 
     def finish(self, now: float, *, index: bool = True) -> None:
-        """Cleans up after what was interrupted or had to wait; nothing where all is clean.
+        """Cleans up after what was interrupted or had to wait; does nothing if all is clean.
 
         Without `index`, one on another server waits for the next time: it may be away, and take its time.
         """
@@ -250,7 +250,7 @@ def _counts(doom: Doom) -> dict[str, int]:
 
 
 def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:
-    """What stays on purpose: history goes on telling which ids there were, and who acted when."""
+    """Names what stays on purpose: history keeps which ids there were, and who acted when."""
     agents = {record.agent for record in doom.gone} - {None}
     if not (agents or by):
         return ()
@@ -269,7 +269,7 @@ def wish_for(
     everything: bool,
     for_good: bool | None,
 ) -> Wish:
-    """What is wanted, in the words of the plan; `where` is confined to the scope."""
+    """Describes what to forget, in the planner's terms; `where` is confined to the scope."""
     if for_good is not None and not isinstance(for_good, bool):
         raise BadInput(f"for_good must be True, False or None, not {for_good!r}")
     wish = Wish(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...core.errors import BadInput, Corrupt
-from ...core.record import Record, read_original
+from ...core.record import Record, decode_original
 from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
@@ -36,7 +36,7 @@ _NOTHING_SAID: Final = "say what was forgotten: a receipt, an id, a text or a va
 
 
 class Place(NamedTuple):
-    """One place: how many things are there, whether they were searched, and what was found."""
+    """One place: how many items it has, whether they were searched, and what was found."""
 
     name: str
     looked_at: int
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """Where was looked, and what was found. True if that is nothing."""
+    """Where was searched, and what was found. True if nothing was."""
 
     scope: str
     places: tuple[Place, ...]
@@ -74,7 +74,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sought:
-    """What is looked for: by ids, by marks of what was said, and by words, which a receipt does not have."""
+    """What to search for: ids, marks of content, and words, which a receipt does not have."""
 
     ids: frozenset[str] = frozenset()
     marks: frozenset[bytes] = frozenset()
@@ -163,12 +163,12 @@ class Search:
         self._note("history", revised + len(sought.ids), [*found["history"], *gone])
 
     def _is_derived(self, record: Record, sought: _Sought) -> bool:
-        """Not if the sources that it names are records of today: then it was made of those."""
+        """Tells whether it derives from what was forgotten; not if its sources exist today."""
         named = [id for id in record.derived_from if id in sought.ids]
         return bool(named) and not all(self.parts.store.read(record.scope, named))
 
     def _has_said(self, record: Record, sought: _Sought) -> bool:
-        """Whether the record said it in an earlier version: by words, or by the marks of a receipt."""
+        """Tells whether an earlier version said it, by words or by a receipt's marks."""
         story = self.parts.store.history(record.scope, record.id)
         versions = (version for _, version in earlier_versions(record, story))
         if any(self.marker.always_of(version) in sought.marks for version in versions):
@@ -176,7 +176,7 @@ class Search:
         return sought.is_said(self._history(record.scope, record.id))
 
     def _history(self, scope: str, id: str) -> str:
-        """What history tells of the content of a record."""
+        """Returns what history holds of a record's content."""
         return "\n".join(dump_json(e.before) for e in self.parts.store.history(scope, id) if e.before)
 
     def _look_in_settings(self, sought: _Sought) -> None:
@@ -189,7 +189,7 @@ class Search:
         self._note("staged vectors", len(staged), [f"vector {seq}" for seq in sorted(dead)])
 
     def _look_in_index(self) -> None:
-        """Its cache files too: another process may write them."""
+        """Searches the index and its cache files, which another process may write."""
         store = self.parts.store
         scopes = list(verbs.count_scopes(store, self.scope)) or [self.scope.path]
         faults = [fault for scope in scopes for fault in self.parts.index.check(scope)]
@@ -215,7 +215,7 @@ class Search:
         return made or said
 
     def _look_in_files(self, sought: _Sought) -> None:
-        """The bytes of every file. They do not tell their scope: what is found may be of another one."""
+        """Searches the bytes of every file. A finding may belong to another scope."""
         store = self.parts.store
         others = (scope for scope in verbs.count_scopes(store) if not self.scope.holds(scope))
         but, copies, searched = WHOLE_FILE if any(others) else "", schema_copies(store), bool(sought.words)
@@ -231,7 +231,7 @@ class Search:
 
 
 def _join_words(record: Record) -> str:
-    """All words of a record, names included, as they were before its tier showed less."""
+    """Joins all words of a record, names included, before any lowering."""
     whole = record.whole
     trees = (record.data, whole.data, dict(record.meta), record.state.to_json())
     names = (record.who, record.agent, record.session, record.source)
@@ -244,7 +244,7 @@ def _store_files(store: Store) -> list[Path]:
 
 
 def _count_in(path: Path, wanted: Sequence[bytes]) -> int:
-    """How many of the wanted bytes are in a file; a file that is gone holds none."""
+    """Counts how many of the wanted byte strings a file holds; a missing file holds none."""
     try:
         if not path.stat().st_size:
             return 0
@@ -258,7 +258,7 @@ def _originals_in(path: Path) -> Iterator[str]:
     """The compressed originals of a copy of a database, as JSON."""
     for blob in read_packed_originals(path):
         try:
-            kept = read_original(blob)
+            kept = decode_original(blob)
         except Corrupt:
             continue
         yield dump_json([kept.text, kept.data])

@@ -49,7 +49,7 @@ Emptying = Callable[[Iterable[Record] | None, Living], int]  # what was said, No
 
 @dataclass(slots=True)
 class _Cleaned:
-    """How much went from where, what is left to be done, and whether it can be done later."""
+    """What was removed from where, what is left to do, and whether that can wait."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PLACES, 0))
     notes: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class _Cleaned:
 
 
 class Cleaning:
-    """Takes what was forgotten out of everything beside the records of a store."""
+    """Removes forgotten content from everything beside the records of a store."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Cleaning:
         marker: Marker,
         empty: Emptying | None = None,
     ) -> None:
-        """`empty` takes values out of a vault of pseudonyms, where there is one."""
+        """`empty` removes values from a vault of pseudonyms, if there is one."""
         self._parts = parts
         self._archives = archives
         self._echoes = echoes
@@ -79,7 +79,7 @@ class Cleaning:
         self._empty = empty
 
     def find_archived(self, wish: Wish) -> list[Record]:
-        """What archives hold of what is meant: it must not come back from elsewhere either."""
+        """Finds what archives hold of it: it must not come back from there either."""
         found: list[Record] = []
         for archive in self._archives.known() if wish.entombs else ():
             try:
@@ -89,7 +89,7 @@ class Cleaning:
         return found
 
     def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> _Cleaned:
-        """Nothing here undoes the deletion: what fails is told, and done later."""
+        """Cleans up after a deletion, which nothing here undoes: failures are reported and done later."""
         cleaned, known = _Cleaned(), set(gone)
         marks = {(stone.scope, stone.mark) for stone in doom.stones}
 
@@ -125,7 +125,7 @@ class Cleaning:
         marks: Collection[tuple[str, bytes]],
         gone: Collection[tuple[str, str]],
     ) -> None:
-        """What other records of the scope said before, where that is what was forgotten."""
+        """Removes forgotten content from the histories of other records of the scope."""
         if not wish.entombs or wish.wholesale:
             return
         histories = OtherHistories(self._parts.store, self._marker)
@@ -133,7 +133,7 @@ class Cleaning:
         cleaned.notes += histories.notes
 
     def _drop_marks(self, cleaned: _Cleaned, gone: Sequence[Record] | None) -> None:
-        """Of requests that may have stored what is gone; of all, where nobody knows what that was."""
+        """Drops the marks of requests that may have stored it; all marks, if that is unknown."""
         born = [record.created for record in gone or ()] or [-inf, inf]
         try:
             verbs.drop_marks(self._parts.store, since=min(born) - ONCE_SECONDS, until=max(born))
@@ -142,7 +142,7 @@ class Cleaning:
             cleaned.unfinished = True
 
     def finish(self, now: float, *, index: bool) -> None:
-        """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
+        """Finishes what was interrupted or had to wait; does nothing if all is clean."""
         store = self._parts.store
         if not store.writable or not (entries := _entries_in(partial(verbs.get_setting, store))):
             return
@@ -169,7 +169,7 @@ class Cleaning:
             self.settle(entry.token)
 
     def _clean_interrupted(self, entry: PendingErasure) -> None:
-        """Histories that nobody has looked through yet; the tombstones tell what was forgotten."""
+        """Cleans histories not yet searched; the tombstones say what was forgotten."""
         histories = OtherHistories(self._parts.store, self._marker)
         histories.clean(Scope.of(entry.scope), None, entry.ids)
 
@@ -189,7 +189,7 @@ class Cleaning:
         cleaned.unfinished |= bool(pending)
 
     def _empty_vault(self, cleaned: _Cleaned, records: Iterable[Record] | None) -> None:
-        """Of pseudonyms that other records name, archived ones included, the vault keeps the values."""
+        """Empties the vault, except for pseudonyms that other records name, archived ones included."""
         if self._empty is None:
             return
         try:
@@ -252,7 +252,7 @@ class Cleaning:
         return ["the audit log records content (audit_content) and keeps it as evidence"]
 
     def _is_over(self, record: Record) -> bool:
-        """Whether it is entombed: by what it says, or with its scope."""
+        """Tells whether it is entombed, by its content or with its scope."""
         store, mark = self._parts.store, self._marker.of_record(record)
         if mark is not None and verbs.tombstones_in(store, record.scope, [mark]):
             return True
@@ -275,7 +275,7 @@ MOST_IDS: Final = 10_000  # of more, the tombstones must tell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingErasure:
-    """One forgetting whose words may still be in caches, archives or free bytes."""
+    """An erasure whose words may still be in caches, archives or free bytes."""
 
     token: str
     scope: str

@@ -30,7 +30,7 @@ def sidecars(store: Store) -> list[Path]:
 
 
 def sidecar_folder(store: Store) -> Path | None:
-    """Where the embedded index keeps its cache files; None for a store that is no file."""
+    """Returns the folder of the embedded index's cache files; None for a store that is no file."""
     path = path_of(store)
     return None if path is None else Path(f"{path}-index")
 
@@ -93,7 +93,7 @@ def name_foreign(archive: Archive, scope: Scope, ours: Ownership) -> list[str]:
 def expunge(
     archive: Archive, gone: Callable[[Record], bool], ours: Ownership, *, now: float
 ) -> tuple[int, list[str]]:
-    """Takes records out of an archive, and what was made of them; how many, and what could not be done.
+    """Removes records and their derivatives from an archive. Returns how many, and what failed.
 
     Pieces of another store are left as they are.
     """
@@ -135,7 +135,7 @@ class OtherHistories:
     def clean(
         self, scope: Scope, marks: Collection[tuple[str, bytes]] | None, gone: Collection[tuple[str, str]]
     ) -> int:
-        """Takes forgotten content out of histories; how many notes of it there were.
+        """Removes forgotten content from histories. Returns the number of events edited.
 
         `marks` are what was forgotten; None where the tombstones of the store must tell.
         """
@@ -160,7 +160,7 @@ class OtherHistories:
     def _find_edits(
         self, record: Record, marks: Collection[tuple[str, bytes]] | None
     ) -> dict[int, Mapping[str, Json]]:
-        """By version: what its event may go on telling."""
+        """Maps versions to what their events may keep."""
         edits: dict[int, Mapping[str, Json]] = {}
         for event, version in earlier_versions(record, self._store.history(record.scope, record.id)):
             if event.before is not None and self._is_forgotten(version, marks):
@@ -178,7 +178,7 @@ class OtherHistories:
 
 
 def earlier_versions(record: Record, story: Sequence[Event]) -> Iterator[tuple[Event, Record]]:
-    """The events that tell of content, newest first, each with the record as it was before it."""
+    """Yields the events that hold content, newest first, each with the record before it."""
     now = record.whole.but(original=None, level=0)
     for event in reversed(story):
         if event.before and event.before.keys() & set(CONTENT):

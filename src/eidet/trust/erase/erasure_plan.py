@@ -28,7 +28,7 @@ SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to
 def _remake_record(
     old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Reader, remake: Remake
 ) -> Record | None:
-    """The record without what is gone (texts by id); None if nothing of it can stay.
+    """Remakes a record without what is gone (texts by id); None if nothing can stay.
 
     `news` are records of the scope that were made anew before it, by id.
     """
@@ -46,7 +46,7 @@ def _remake_record(
 
 
 def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
-    """Without the parts that upkeep merged into it."""
+    """Removes the parts that upkeep merged into it."""
     state = old.state
     loose = {part.id for part in state.merged if part.id in gone}
     if not loose:
@@ -58,7 +58,7 @@ def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
 def _from_the_rest(
     old: Record, lost: Sequence[str], news: Mapping[str, Record], look: Reader, remake: Remake
 ) -> Record | None:
-    """An episode is worded anew from what is left; a fact or a triple stays if it is still said."""
+    """Rewords an episode from what is left; a fact or triple stays if it is still stated."""
     rest = tuple(id for id in old.derived_from if id not in lost)
     if old.kind is Kind.TRIPLE and rest:
         return old.but(derived_from=rest)  # somebody still says it
@@ -75,7 +75,7 @@ def _from_the_rest(
 
 
 def _says(episode: Record, fact: str) -> bool:
-    """Whether each sentence of the fact is one of the episode's; who said it stands before it."""
+    """Tells whether each sentence of the fact is in the episode, after its speaker."""
     who, colon, rest = fact.partition(": ")
     spoken = rest if colon and len(who) <= 60 else fact
     text = fold_text(episode.whole.text)
@@ -83,7 +83,7 @@ def _says(episode: Record, fact: str) -> bool:
 
 
 def _tells(record: Record, texts: Iterable[str]) -> bool:
-    """Whether a forgotten text is in it, word for word."""
+    """Tells whether it contains a forgotten text word for word."""
     whole = record.whole
     values = (whole.data, dict(whole.meta), whole.state.to_json())
     content = fold_text("\n".join((whole.text, *map(dump_json, values))))
@@ -98,7 +98,7 @@ Key = tuple[str, str]  # scope, id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What somebody wants forgotten: `where` is confined to `scope`.
+    """What a caller wants forgotten: `where` is confined to `scope`.
 
     `entombs`: what it says may not come back. `ends`: nor may anything the scope held until now.
     `wholesale`: it is deleted without being read, because it is much, or damaged.
@@ -115,7 +115,7 @@ class Wish:
 
 @dataclass(slots=True)
 class Doom:
-    """What will go, as it is found. Records are kept without what is derived from their text."""
+    """What will go, as it is found. Records are kept without vectors and terms."""
 
     asked: list[Record] = field(default_factory=list)
     copies: list[Record] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Doom:
 
     @property
     def said(self) -> Iterator[Record]:
-        """Everything whose words must not be left anywhere."""
+        """Yields everything whose words must not remain anywhere."""
         yield from (record.whole for record in (*self.gone, *self.archived))
         yield from self.parts
         yield from self.earlier
@@ -167,7 +167,7 @@ def _slim(record: Record) -> Record:
 
 
 def _check_free(records: Sequence[Record]) -> None:
-    """Records that were derived from what is forgotten count too."""
+    """Checks for holds, derived records included."""
     if held := [(record.scope, record.id) for record in records if record.state.hold is not None]:
         raise Held(held, "forgotten")
 
@@ -186,7 +186,7 @@ def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
 
 
 def _add_derived(doom: Doom, look: Reader, wish: Wish, remake: Remake) -> None:
-    """Until nothing more follows: what is made of something that changed or went may change or go itself."""
+    """Adds derived records until nothing more follows from what changed or went."""
     known = {(record.scope, record.id) for record in doom.gone}
     derived = [one for one in look.list_derived(wish.scope) if (one.scope, one.id) not in known]
     absorbed = chain.from_iterable(map(list_absorbed, derived))
@@ -211,7 +211,7 @@ def _follow(
     look: Reader,
     remake: Remake,
 ) -> set[Key]:
-    """One round: what is made of what is stale. Answers what is stale after it."""
+    """Does one round of what derives from stale records. Returns what is stale after it."""
     touched: set[Key] = set()
     for key, old in list(left.items()):
         sources = {(old.scope, id) for id in old.derived_from}

@@ -20,7 +20,7 @@ ED25519: Final = "ed25519"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What was forgotten, without a word of it. `marks` are keyed hashes that only its store can make.
+    """A record of an erasure without its content. `marks` are keyed hashes that only its store can make.
 
     `counts` are by place; `pending` says what could not be cleaned at once and why: it is done at the
     next upkeep, or when the memory is opened or closed. `kept` says what stays on purpose.
@@ -41,7 +41,7 @@ class Receipt:
     signature: str = field(default="", repr=False)
 
     def text_to_sign(self) -> bytes:
-        """What is signed: everything but the signature, as JSON in one way."""
+        """Returns what is signed: everything but the signature, as canonical JSON."""
         fields = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
         del fields["signature"]
         return dump_json(fields, sort_keys=True).encode()
@@ -94,7 +94,7 @@ class Signer:
         return replace(bare, signature=self.private.sign(bare.text_to_sign()).hex())
 
     def holds(self, receipt: Receipt, known: frozenset[str]) -> bool:
-        """Whether it was signed here; `known` are the public keys that may have signed."""
+        """Tells whether it was signed here; `known` are the public keys that may have signed."""
         if receipt.method == HMAC:
             return hmac.compare_digest(self._hmac(receipt), receipt.signature)
         if receipt.method != ED25519 or receipt.key not in known:
@@ -148,7 +148,7 @@ def public_half(private: Any) -> str:
 
 
 class _Crypto:
-    """What is used of `cryptography`."""
+    """The parts of `cryptography` used here."""
 
     def __init__(self) -> None:
         from cryptography.exceptions import InvalidSignature

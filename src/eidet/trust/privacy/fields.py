@@ -35,7 +35,7 @@ class Guard:
 
     @classmethod
     def of(cls, settings: Settings) -> Guard | None:
-        """None where nothing is guarded. A vault that another key made is told here."""
+        """Builds the guard; None if nothing is guarded. Detects a vault made with another key."""
         policy = policy_of(settings.guard)
         if policy is None and settings.vault is None:
             return None
@@ -49,7 +49,7 @@ class Guard:
 
     @property
     def asking(self) -> Guard:
-        """For questions: they are not stored, so what may not be stored is only hidden in them."""
+        """Returns a guard for questions, which are not stored: it only hides what may not be stored."""
         refused = (kind for kind in Pii if self.policy.action(kind) is Action.REFUSE)
         hidden: dict[str, Any] = dict.fromkeys(map(str, refused), Action.REDACT)
         patterns = tuple(
@@ -60,7 +60,7 @@ class Guard:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the classes that are the user's own."""
+        """Lists the names of the user's own classes."""
         return tuple(pattern.name for pattern in self.policy.patterns)
 
     def text(self, text: str, pending: Pending, labels: set[str]) -> str:
@@ -106,7 +106,7 @@ def guard_fields(given: Mapping[str, Any], guard: Guard, pending: Pending) -> tu
 
 
 def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
-    """A text that only tells the data is guarded as a text, too; the vector of a changed text is dropped."""
+    """Guards a draft, also a text that only words its data; drops the vector of a changed text."""
     given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard, pending)
     if draft.text is None and draft.data is not None:
@@ -119,7 +119,7 @@ def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
 
 
 def guard_changes(changes: Mapping[str, Any], guard: Guard, pending: Pending) -> dict[str, Any]:
-    """What `revise` is told."""
+    """Guards the arguments of `revise`."""
     kept, labels = guard_fields(changes, guard, pending)
     pending.classes.append(labels)
     if "text" in kept and kept["text"] != changes["text"]:
@@ -128,7 +128,7 @@ def guard_changes(changes: Mapping[str, Any], guard: Guard, pending: Pending) ->
 
 
 def guard_record(record: Record, guard: Guard, pending: Pending) -> Record:
-    """A stored record; one whose text or data had to be changed is whole again, without vector and terms."""
+    """Guards a stored record; one that had to change is whole again, without vector and terms."""
     whole = record.whole
     given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard, pending)

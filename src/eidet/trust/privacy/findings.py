@@ -140,7 +140,7 @@ class _Folded:
 
 
 def fold(text: str) -> _Folded | None:
-    """None where the text reads as it stands."""
+    """Folds lookalike characters; None if the text needs no folding."""
     plain = text.isascii() or not _WORTH.search(text)
     if plain and not any(gap.search(text) for gap, _ in _GAPS):
         return None

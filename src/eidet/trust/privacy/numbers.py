@@ -52,7 +52,7 @@ def _brand_lengths(digits: str) -> tuple[int, ...]:
 
 
 def _is_hetu(compact: str) -> bool:
-    """A Finnish number, whose hyphen or plus says the century."""
+    """Matches a Finnish number, whose hyphen or plus gives the century."""
     from stdnum.fi import hetu
 
     return bool(hetu.is_valid(compact if len(compact) == 11 else f"{compact[:6]}-{compact[6:]}"))
@@ -64,7 +64,7 @@ def _is_nric(compact: str) -> bool:
 
 
 def _is_document_field(field: str) -> bool:
-    """Whether the last digit checks a field as machines read it on passports; a filler counts as zero."""
+    """Tells whether the last digit checks a passport's machine-readable field; a filler counts as zero."""
     return str(_weigh(field[:-1].replace("<", "0"), cycle((7, 3, 1))) % 10) == field[-1]
 
 
@@ -91,7 +91,7 @@ _CHECKS: Final[dict[str, Check]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What one kind of number looks like, and how sure a match is without and with a word that says so."""
+    """The form of one kind of number, and how sure a match is with and without a word that names it."""
 
     kind: str
     shape: re.Pattern[str]
@@ -197,7 +197,7 @@ def _ibans(text: str) -> Iterator[Found]:
 
 
 def _end_of_iban(match: re.Match[str]) -> int:
-    """Where the account number ends, if it is one; where the match starts if it goes on or is too short."""
+    """Returns where an IBAN ends; the start of the match if it goes on or is too short."""
     length = _iban_length(match[0][:2].upper())
     places = [sign.start() for sign in _SIGN.finditer(match.string, *match.span())]
     if not length or len(places) < length or _SIGN.match(match.string, places[length - 1] + 1):
@@ -233,7 +233,7 @@ def _is_name_line(line: str) -> bool:
 
 
 def _is_number_line(line: str) -> bool:
-    """Each field is followed by its check digit: number, birth, expiry."""
+    """Tells whether each field (number, birth, expiry) is followed by its check digit."""
     if len(line) == 30:
         numbered = line[0] in "ACI" and _is_document_field(line[5:15])
         return numbered or all(map(_is_document_field, (line[0:7], line[8:15])))

@@ -22,7 +22,7 @@ _LAST_FOUR = frozenset({Pii.CARD, Pii.IBAN, Pii.PHONE})
 
 
 def token_for(found: Found, action: Action, key: bytes | None) -> str:
-    """What stands for a finding; hashes and pseudonyms are the same for the same value, class and key."""
+    """Returns the token for a finding; hashes and pseudonyms are stable per value, class and key."""
     if action is Action.MASK:
         return _mask(found)
     if action not in KEYED:
@@ -51,7 +51,7 @@ def _canonical(found: Found) -> str:
 
 
 def _as_it_reads(value: str) -> str:
-    """Without unseen characters; full-width signs, foreign digits, odd spaces and dashes are plain ones."""
+    """Removes unseen characters and maps full-width signs, foreign digits, odd spaces and dashes."""
     folded = fold(value)
     return value if folded is None else folded.text
 
@@ -68,7 +68,7 @@ def _mask(found: Found) -> str:
 
 @lru_cache(64)
 def pattern_of_tokens(names: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """Every token of the classes and of patterns with these names; nothing is looked for inside one."""
+    """Matches every token of the classes and of patterns with these names, which is never searched inside."""
     kinds = "|".join(sorted((*Pii, *names), key=len, reverse=True))
     upper = kinds.upper()
     return re.compile(
@@ -89,7 +89,7 @@ def tokens_in(text: str, names: Iterable[str] = ()) -> list[str]:
 
 
 def restore_text(text: str, find_value: Callable[[str], str | None], names: Iterable[str] = ()) -> str:
-    """The text with pseudonyms turned back; those whose value is not found stay."""
+    """Restores pseudonyms in a text; those without a known value stay."""
 
     def restore(match: re.Match[str]) -> str:
         value = find_value(match[0])

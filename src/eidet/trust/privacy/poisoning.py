@@ -65,7 +65,7 @@ def _compile(shape: str) -> re.Pattern[str]:
 
 
 def _shorten_run(run: re.Match[str]) -> str:
-    """As a reader sees it. Shapes that may begin anywhere in a long run would read the rest each time."""
+    """Shortens a long run to what a reader sees, so that patterns stay linear."""
     if not run[0].isspace():
         return run[0][:8]
     return "\n\n" if "\n" in run[0] else "  "
@@ -89,7 +89,7 @@ def _decode_blobs(text: str) -> Iterator[str]:
 
 
 def _decode(blob: str) -> Iterator[str]:
-    """What the blob spells, if that is text."""
+    """Yields what the blob decodes to, if that is text."""
     whole = blob.rstrip("=")
     try:
         spelt = b64decode(
@@ -132,7 +132,7 @@ _LETTERS = re.compile(r"\w+")
 
 
 def _find_hidden_signs(text: str) -> list[tuple[str, float]]:
-    """Reasons to distrust what is not seen, each with its weight."""
+    """Lists reasons to distrust invisible characters, each with its weight."""
     if text.isascii():
         return []
     tests = (
@@ -145,7 +145,7 @@ def _find_hidden_signs(text: str) -> list[tuple[str, float]]:
 
 
 def _spell_tags(text: str) -> str:
-    """What the tag characters spell."""
+    """Decodes tag characters."""
     if text.isascii():
         return ""
     spelt = "".join(match[0] for match in _TAGS.finditer(text))
@@ -166,7 +166,7 @@ def _keep_joiner(text: str, match: re.Match[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """As it reads: compatibility forms resolved, nothing hidden, lookalikes in mixed words as Latin."""
+    """Normalises as it reads: compatibility forms resolved, nothing hidden, lookalikes as Latin."""
     if text.isascii():
         return text
     shown = _BIDI.sub("", _UNSEEN.sub("", normalize("NFKC", text)))

@@ -14,7 +14,7 @@ from .findings import LEAST, Found, Pii, finding_at
 
 
 class Action(StrEnum):
-    """What is done with a finding."""
+    """What to do with a finding."""
 
     REDACT = "redact"  # [EMAIL]
     MASK = "mask"  # a…@e….com, •••• 4242
@@ -35,7 +35,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,30}[a-z0-9]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A class of your own: `Pattern(name="employee", regex=r"E-[0-9]{6}")`. A bad one is `BadInput`.
+    """A class of your own: `Pattern(name="employee", regex=r"E-[0-9]{6}")`. A bad one raises `BadInput`.
 
     `action` is what happens to what is found; without one the default of the policy holds. A text in which
     the pattern searches for longer than `PATTERN_SECONDS` is `Refused`: nothing is stored unguarded.
@@ -84,7 +84,7 @@ def _compile(name: str, expression: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """One action per class; classes without one follow `default`. Unknown actions are `BadInput`.
+    """One action per class; classes without one follow `default`. Unknown actions raise `BadInput`.
 
     Findings less certain than `least` are not acted on.
     """
@@ -120,7 +120,7 @@ class Policy:
 
     @property
     def actions(self) -> frozenset[Action]:
-        """Every action that may be taken."""
+        """Lists every action that may be taken."""
         return _actions(self)
 
 
@@ -130,7 +130,7 @@ def _actions(policy: Policy) -> frozenset[Action]:
 
 
 def policy_of(value: object) -> Policy | None:
-    """A policy as settings write it: one, the name of an action for all classes, or actions by class.
+    """Parses a policy from settings: a policy, one action for all classes, or actions by class.
 
     `"redact"`, `"email=mask,card=refuse,label"` (the bare action is for the rest) and
     `{"email": "mask", "default": "label"}` are policies; None and `"off"` are none. Where pseudonyms are

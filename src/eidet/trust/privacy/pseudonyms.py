@@ -26,7 +26,7 @@ _NO_VAULT = "this memory has no vault to {} from: name it with the setting vault
 
 
 class Pending:
-    """What waits until records are about to be stored.
+    """Changes that wait until records are about to be stored.
 
     `values` stand behind new pseudonyms; `classes` are those of personal data, one set for each record.
     """
@@ -37,7 +37,7 @@ class Pending:
 
 
 def with_classes(records: list[Record], pending: Pending) -> list[Record]:
-    """Records labelled with the classes of personal data that were in what was said of them."""
+    """Labels records with the classes of personal data found in them."""
     if not any(pending.classes):
         return records
     pairs = zip(records, pending.classes, strict=True)
@@ -67,7 +67,7 @@ class Pseudonyms:
             self.vault.keep(pending.values)
 
     def reveal(self, about: Told, key: object = None) -> Told:
-        """With pseudonyms turned back, for who may see it: see `memory.trust.reveal`."""
+        """Restores pseudonyms for a caller that may see them: see `memory.trust.reveal`."""
         if not isinstance(about, Told):
             raise BadInput(f"reveal takes a text, a record or hits, not {type(about).__name__}")
         guard = self._may_reveal(key)
@@ -82,7 +82,7 @@ class Pseudonyms:
         return Hits(telling.hits(about), about.trace, about.scope)
 
     def telling(self, reveal: bool) -> _Telling:
-        """How records are told in a context: as they are kept, or with pseudonyms turned back."""
+        """Chooses how a context shows records: as kept, or with pseudonyms restored."""
         if not reveal:
             return _Telling(None)
         guard = self._may_reveal(None)
@@ -132,7 +132,8 @@ class Pseudonyms:
             raise Held(held, "deprived of a value")
 
     def empty(self, records: Iterable[Record] | None, living: Living) -> int:
-        """Takes what only forgotten records named out of the vault (None: what none names); how many.
+        """Removes from the vault what only forgotten records named (None: what none names). Returns how
+        many.
 
         Refused where another memory has pseudonyms of the same vault: nobody here knows its records.
         """
@@ -156,7 +157,7 @@ class Pseudonyms:
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
-    """Records as they are told to whoever asked: without a guard, as they are kept."""
+    """How to show records to the caller; without a guard, as they are kept."""
 
     guard: Guard | None
 
@@ -202,7 +203,7 @@ def _reveal_text(text: str, guard: Guard) -> str:
 
 
 def _describe_revealed(about: Told) -> dict[str, Any]:
-    """What is revealed, as an audit log may know it: pseudonyms of a text, or ids and scope of records."""
+    """Describes what was revealed for the audit log: pseudonyms of a text, or ids and scope of records."""
     from .placeholders import tokens_in
 
     if isinstance(about, str):

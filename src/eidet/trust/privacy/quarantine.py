@@ -50,7 +50,7 @@ def _less_trusted(one: Trust, other: Trust) -> Trust:
 
 
 def label_record(record: Record, poisoned: Poisoned | None, echo_of: Record | None) -> Record:
-    """With its label, if it is suspicious or only repeats; what repeats is trusted no more than that."""
+    """Labels a record that is suspicious or only repeats; a repetition is trusted no more than its source."""
     score, why = (
         (poisoned.score, list(poisoned.reasons))
         if poisoned is not None and poisoned.suspicious
@@ -68,7 +68,7 @@ def label_record(record: Record, poisoned: Poisoned | None, echo_of: Record | No
 
 
 def set_aside(record: Record, now: float, *, by: str | None = None, because: str | None = None) -> Record:
-    """Quarantined: what it was is kept, for whoever approves it."""
+    """Quarantines a record; keeps its former trust for whoever approves it."""
     if record.trust is Trust.QUARANTINED and record.state.quarantine is not None:
         return record
     was = Trust.UNKNOWN if record.trust is Trust.QUARANTINED else record.trust
@@ -90,7 +90,7 @@ def approve_record(record: Record, trust: str | None, now: float, *, by: str | N
 
 
 def is_reviewed(record: Record, since: float = 0.0) -> bool:
-    """Whether somebody approved what it still says, at that time or later."""
+    """Tells whether its present content was approved at that time or later."""
     mark = record.state.reviewed
     return mark is not None and mark.digest == record.digest and mark.at >= since
 
@@ -126,7 +126,7 @@ def _is_due(record: Record, review: str) -> bool:
 
 
 def is_waiting(record: Record) -> bool:
-    """Whether `review` lists it: it is in quarantine, or labelled."""
+    """Tells whether `review` lists it: it is quarantined or labelled."""
     return record.trust is Trust.QUARANTINED or record.state.poison is not None
 
 
@@ -140,7 +140,7 @@ def _trust_before(record: Record) -> Trust:
 
 
 def _asks_aside(where: Where) -> bool:
-    """Whether a filter names quarantined memories."""
+    """Tells whether a filter asks for quarantined memories."""
     if where.trust is not None and Trust.QUARANTINED in where.trust:
         return True
     return any(_asks_aside(part) for part in (*where.every, *where.some))
@@ -182,17 +182,17 @@ def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
 
 
 def score_of(record: Record) -> float:
-    """How much it looks like orders, by its label; 0 without one."""
+    """Returns how much it looks like orders, by its label; 0 without one."""
     label = record.state.poison
     return 0.0 if label is None else float(label.score)
 
 
 def trust_in(record: Record) -> Trust:
-    """How far it is trusted as it is: a text that looks like orders is of nobody we know, whoever said it."""
+    """Returns its effective trust: a text that looks like orders is untrusted, whoever said it."""
     suspicious = record.trust not in UNTRUSTED and score_of(record) >= SUSPICIOUS
     return Trust.UNKNOWN if suspicious else record.trust
 
 
 def is_untrusted(record: Record) -> bool:
-    """Whether an agent should see it as a quotation only: by where it comes from, or by its label."""
+    """Tells whether an agent should see it only as a quotation, by its source or its label."""
     return trust_in(record) in UNTRUSTED

@@ -26,13 +26,13 @@ _DIGIT: Final = re.compile("[0-9]")
 
 
 def find(text: str, patterns: Iterable[Pattern] = (), *, least: float = LEAST) -> list[Found]:
-    """What was found, in text order and without overlaps. Time is linear in the text."""
+    """Finds values in text order, without overlaps, in linear time."""
     found = [*_candidates(text, patterns), *_find_hidden(text, patterns)]
     return resolve_overlaps(one for one in found if one.confidence >= least)
 
 
 def _find_hidden(text: str, patterns: Iterable[Pattern]) -> Iterator[Found]:
-    """What only shows in the text as it reads; over a line break, only what is certain."""
+    """Finds what shows only in the text as it reads; across a line break, only what is certain."""
     folded = fold(text)
     if folded is None:
         return
@@ -148,7 +148,7 @@ def _births(text: str) -> Iterator[Found]:
 
 
 def _is_calendar(date: str) -> bool:
-    """Whether day, month and year can be one, in any order that the formats allow."""
+    """Tells whether day, month and year form a date, in any order that the formats allow."""
     parts = [int(part) for part in re.findall("[0-9]+", date)]
     if len(parts) == 2:  # a month by name
         return 1 <= min(parts) <= 31 and 1850 <= max(parts) <= 2100
@@ -311,13 +311,13 @@ def _has_digit(value: str) -> bool:
 
 
 def _is_credential(value: str) -> bool:
-    """Whether it is more than a word for one, such as `valid_token` or `YOUR_API_KEY`."""
+    """Tells whether it is more than a placeholder such as `valid_token` or `YOUR_API_KEY`."""
     mixed = value.lower() != value != value.upper()
     return _has_digit(value) or (mixed and len(value) >= 12)
 
 
 def _is_basic(code: str) -> bool:
-    """Whether it is the base64 of `name:password`, as the header of HTTP has it."""
+    """Tells whether it is the base64 of `name:password`, as in an HTTP header."""
     try:
         decoded = b64decode(code + "=" * (-len(code) % 4), validate=True).decode()
     except ValueError:
@@ -345,7 +345,7 @@ _SHAPES: Final[tuple[tuple[re.Pattern[str], float, Callable[[str], bool] | None]
 
 
 def _find_by_name(text: str) -> Iterator[Found]:
-    """What follows `password:` or `api_key=`, without the punctuation that ends the sentence."""
+    """Finds what follows `password:` or `api_key=`, without closing punctuation."""
     for match in _named().finditer(text):
         value = match["value"].rstrip(".,;:!?)]}>*")
         confidence = _likely(value, word=match["word"] is not None, sign=match["sign"])
@@ -355,7 +355,7 @@ def _find_by_name(text: str) -> Iterator[Found]:
 
 
 def _likely(value: str, *, word: bool, sign: str | None) -> float:
-    """How sure it is that this is a secret and not a word about one."""
+    """Estimates how likely this is a secret rather than a word about one."""
     if len(value) < 3 or value.lower() in load_patterns()["secrets"]["no_values"] or _CODE.search(value):
         return 0.0
     odd = bool(re.search(r"[0-9!@#$%^&*_+=~?]", value)) or (

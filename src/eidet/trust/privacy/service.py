@@ -121,7 +121,7 @@ class Guarding:
         return await_review(record, old, self._review, now)
 
     def _label(self, record: Record, now: float) -> Record:
-        """With its label, and set aside if its score is too high."""
+        """Labels a record, and quarantines it if its score is too high."""
         echo = None if record.state.echo_of is None else self._find_echo(record)
         if self._is_scanned(record):
             from .poisoning import poison
@@ -145,7 +145,7 @@ class Guarding:
         return None if id is None else self._parts.store.read(record.scope, [id])[0]
 
     def check_loaded(self, records: Iterable[Record], now: float, *, review: bool = True) -> Iterator[Record]:
-        """Records of an export or an archive, as if they were remembered now; what was approved stays so.
+        """Checks records of an export or an archive as if remembered now; approvals stay.
 
         What is in quarantine here stays there, unless the record was approved after that. Without `review`,
         nothing new waits for review: a copy is exact.
@@ -212,14 +212,14 @@ class Guarding:
         return await_review(record, None, self._review, self._parts.clock())
 
     def guard_reason(self, why: str | None) -> str | None:
-        """Why somebody did something, as it may be kept in a record, a receipt or the audit log.
+        """Guards a reason before it goes to a record, a receipt or the audit log.
 
         The vault does not get what it names: no record would take that out again.
         """
         return None if why is None else self.query(clean_text(why, "a reason"))
 
     def texts(self, what: Given | Sequence[Given] | None, given: Mapping[str, Any]) -> list[str]:
-        """The texts that `remember` will embed for what is given, as they will be kept."""
+        """Returns the texts that `remember` will embed, as they will be kept."""
         from ...text.chunks import units_of
         from ...write.shape import drafts_of
 
@@ -248,7 +248,7 @@ class Guarding:
     # Questions and filters.
 
     def query(self, text: str) -> str:
-        """A question as it is asked: pseudonyms for values, which are not kept."""
+        """Guards a question: replaces values by pseudonyms, which are not kept."""
         return text if self._asking is None else self._asking.text(text, Pending(), set())
 
     def guard_filter(self, where: Where | None) -> Where | None:
@@ -300,7 +300,7 @@ def guard_of(settings: Settings) -> Guard | None:
 
 
 def with_guard(settings: Settings, guard: object, vault: str | Path | None) -> Settings:
-    """The settings, with what was said beside them; checked before anything is opened."""
+    """Combines settings with `guard` and `vault`; checks them before anything is opened."""
     scan_of(settings.poison)
     threshold_of(settings.quarantine_above)
     if guard is not None:

@@ -25,7 +25,7 @@ PATH_CHARS: Final = 80  # of each key in a path: every value has one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What was found and done, without the value. Positions are those of the original text."""
+    """What was found and done, without the value. Positions refer to the original text."""
 
     kind: str
     start: int
@@ -37,7 +37,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """The text to keep; `labels` are the classes that the policy labels and that are in it.
+    """The text to keep; `labels` are the labelled classes found in it.
 
     `values` are what stands behind new pseudonyms: whoever keeps them can turn the text back.
     """
@@ -107,7 +107,7 @@ class _TextGuard:
         return "".join((*parts, text[at:]))
 
     def _find_all(self, text: str, before: str) -> list[Found]:
-        """All findings of a text, those in what is left between tokens included, in text order."""
+        """Lists all findings of a text, also between tokens, in text order."""
         done: list[Found] = []
         pieces = [_Piece(*piece, 0) for piece in self._between_tokens(text)]
         while pieces:
@@ -154,7 +154,7 @@ class _TextGuard:
         return token
 
     def report(self) -> dict[str, Any]:
-        """What was done, by the names of the fields that tell it."""
+        """Reports what was done, by field."""
         labels = {one.kind for one in self.findings if one.action is Action.LABEL}
         return {
             "findings": tuple(self.findings),
@@ -192,7 +192,7 @@ def _walk(value: Json, guard: _TextGuard, name: str, path: str) -> Json:
 
 
 def _walk_entries(value: Mapping[str, Json], guard: _TextGuard, name: str, path: str) -> dict[str, Json]:
-    """What is around a key is said about its value, too: `born: {date: …}`."""
+    """Guards nested entries; a key's surroundings say something about its value: `born: {date: …}`."""
     entries: dict[str, Json] = {}
     numbers: dict[str, int] = {}  # of keys that became the same, the last one given
     for key, item in value.items():

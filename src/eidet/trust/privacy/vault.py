@@ -36,7 +36,7 @@ _TABLES: Final = (
 
 
 def key_of(given: object) -> bytes:
-    """The bytes of a key: given so, as hexadecimal or base64 text, or as `file:PATH` or `env:NAME` of it.
+    """Returns the bytes of a key, given as bytes, hexadecimal, base64, `file:PATH` or `env:NAME`.
 
     What is wrong with a key is told without the key.
     """
@@ -49,7 +49,7 @@ def key_of(given: object) -> bytes:
 
 
 def subkey(key: bytes, purpose: bytes) -> bytes:
-    """A key of its own for each purpose, all made from one."""
+    """Derives a key for one purpose."""
     return blake2b(purpose, key=key, digest_size=32, person=b"eidet.vault").digest()
 
 
@@ -66,7 +66,7 @@ class VaultFile:
         self._check_key()
 
     def keep(self, values: Mapping[str, str]) -> None:
-        """Seals and keeps values, all or none; what is there already stays."""
+        """Seals and stores values, all or none; existing ones stay."""
         if not values:
             return
         with self._lock_connection() as file, file:
@@ -92,7 +92,7 @@ class VaultFile:
         return gone
 
     def tokens(self) -> set[str]:
-        """All pseudonyms that it knows a value of."""
+        """Lists all pseudonyms with a known value."""
         with self._lock_connection() as file:
             return {row[0] for row in file.execute("SELECT token FROM sealed")}
 
@@ -135,7 +135,7 @@ class VaultFile:
                 raise Corrupt(f"the vault {self._path} is damaged or not a vault: {error}") from None
 
     def _connection(self) -> sqlite3.Connection:
-        """One for each process: a connection does not survive a fork."""
+        """Returns this process's connection: a connection does not survive a fork."""
         if self._open is None or self._open[0] != os.getpid():
             create_private(self._path)
             file = sqlite3.connect(self._path, timeout=WAIT_SECONDS, check_same_thread=False)
@@ -147,7 +147,7 @@ class VaultFile:
         return self._open[1]
 
     def _check_key(self) -> None:
-        """Another key than the file was made with is refused before anything is asked of it."""
+        """Refuses a key other than the file's, before any use."""
         try:
             with self._lock_connection() as file, file:
                 file.execute("INSERT OR IGNORE INTO about VALUES ('key', ?)", (self._mark,))
@@ -173,7 +173,7 @@ def _encode(value: str) -> bytes:
 def empty_vault(
     vault: VaultFile, records: Iterable[Record] | None, living: Living, names: tuple[str, ...]
 ) -> int:
-    """Forgets the values behind the pseudonyms of what was said, but for those that are still named.
+    """Forgets the values behind the pseudonyms of these records, except those still named elsewhere.
 
     None where nobody knows what was said: then every value that no record names. How many values went.
     Somebody may have stored a record with one of them meanwhile: its value is put back.
@@ -191,7 +191,7 @@ def empty_vault(
 
 
 def _still_unnamed(tokens: Iterable[str], records: Iterable[Record], names: tuple[str, ...]) -> set[str]:
-    """Those that no record names; reads no further than until each is named."""
+    """Returns the tokens that no record names; stops reading once all are named."""
     left = set(tokens)
     for record in records if left else ():
         left.difference_update(tokens_in_record(record, names))

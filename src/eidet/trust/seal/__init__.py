@@ -31,7 +31,7 @@ class KeyService(Protocol):
 
     @property
     def name(self) -> str:
-        """Tells this master key from others, and is no secret: it is kept beside what was wrapped."""
+        """Identifies this master key. It is no secret and is stored beside what was wrapped."""
 
     def wrap(self, key: bytes, context: bytes) -> bytes:
         """The key, such that only `unwrap` with the same context gives it back."""

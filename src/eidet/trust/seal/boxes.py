@@ -57,14 +57,14 @@ def pack_parts(*parts: bytes) -> bytes:
 
 
 def number_of(box: bytes) -> int:
-    """Of the key that sealed it."""
+    """Returns the number of the key that sealed it."""
     if not isinstance(box, bytes) or len(box) < _NUMBER.size:
         return -1
     return int(_NUMBER.unpack_from(box)[0])
 
 
 class ScopeKeys:
-    """All keys of one scope, by number. Seals with the newest, opens with any; never changes."""
+    """All keys of one scope, by number. Seals with the newest, opens with any; immutable."""
 
     def __init__(self, identity: str, scope: str, secrets: Mapping[int, bytes]) -> None:
         self.scope = scope

@@ -63,12 +63,12 @@ def _seal_labels(record: Record, keys: ScopeKeys) -> Record:
 
 
 def _terms_field(vector: bytes | None) -> str:
-    """Terms tell whether there is a vector beside them, so that none can be taken away."""
+    """Names the field of terms; it says whether there is a vector, so that none can be removed unnoticed."""
     return "terms alone" if vector is None else "terms"
 
 
 def _columns_of_record(form: Record, mark: bytes) -> bytes:
-    """All readable columns that only a writer of the record changes, tokens of labels, and its mark."""
+    """Joins all readable columns that only the record's writer changes, label tokens and its mark."""
     columns = [_normal(field, getattr(form, field.name)) for field in _BOUND]
     return repr((mark, *_labels_of(form), *columns)).encode()
 
@@ -83,7 +83,7 @@ def _normal(field: RecordField, value: Any) -> Any:
 
 
 def owner_of(form: Record, keys: ScopeKeys) -> bytes:
-    """What the boxes of a record as it is kept must be bound to."""
+    """Returns what the boxes of a stored record must be bound to."""
     if form.sealed is None:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
     if any(getattr(form, name) != value for name, value in _EMPTY.items()):
@@ -131,7 +131,7 @@ def open_bare(form: Record, keys: ScopeKeys) -> Record:
 
 
 def blank(form: Record) -> Record:
-    """What can be known of a record whose key was destroyed; its agent stays the token."""
+    """Returns what is known of a record whose key was destroyed; its agent stays a token."""
     return form.but(session=None, who=None, source=None, vector=None, terms=b"", original=None, sealed=None)
 
 
@@ -143,7 +143,7 @@ def seal_derived(row: Derived, form: Record, keys: ScopeKeys) -> Derived:
 
 
 def numbers_in(form: Record) -> set[int]:
-    """Of the keys that sealed any part of a record."""
+    """Returns the numbers of the keys that sealed any part of a record."""
     boxes = [form.terms, (form.sealed or b"")[EXACT_KEY_BYTES:]]
     if form.vector is not None:
         boxes.append(form.vector)
@@ -151,7 +151,7 @@ def numbers_in(form: Record) -> set[int]:
 
 
 def open_entry(entry: Entry, keys: ScopeKeys) -> Entry:
-    """An entry of the index; what cannot be opened is given as damaged, so that the rest is found.
+    """Opens an index entry; marks it damaged if it cannot be opened, so that the rest is found.
 
     Vector and terms belong to the same record; to which, the record itself tells when it is read.
     """
@@ -178,7 +178,7 @@ class _ChangedHistory(Corrupt):
 
 
 def _columns_of(event: Event, born: float) -> bytes:
-    """All readable columns of an event. `born`: when its record was created."""
+    """Joins all readable columns of an event. `born`: when its record was created."""
     try:
         times = float(event.at) + 0.0, float(born) + 0.0
     except (TypeError, ValueError):  # a column that held a number holds something else
@@ -187,7 +187,7 @@ def _columns_of(event: Event, born: float) -> bytes:
 
 
 def seal_note(before: Mapping[str, Json], event: Event, born: float, keys: ScopeKeys) -> Mapping[str, Json]:
-    """What was before an event, as it is kept. Stores of several tiers take `sealed` for that of a record."""
+    """Seals what was before an event. Tiered stores take `sealed` for that of a record."""
     box = keys.seal("note", keys.owner(_columns_of(event, born)), dump_json(before).encode())
     return {"sealed": b64encode(box).decode()}
 
@@ -217,7 +217,7 @@ def seal_event(
 
 
 def _open_act(event: Event, born: float, actors: ScopeKeys | None) -> tuple[str | None, str | None]:
-    """Who did what an event tells, and the token of the agent that the record had until then."""
+    """Returns who acted, and the token of the agent the record had until then."""
     if actors is None:
         raise _ChangedHistory(event)
     try:
@@ -257,5 +257,5 @@ def _name_author(token: str | None, keys: ScopeKeys) -> str | None:
 
 
 def _is_stand_in(event: Event) -> bool:
-    """A store of several tiers tells so of a version that it knows nothing about."""
+    """Tells whether a tiered store made the event up for a version it knows nothing about."""
     return event.at == 0.0 and event.by is None and event.before is None

@@ -13,7 +13,7 @@ SECRET = bytes(range(64))
 
 
 class KeyServiceContract:
-    """Every key service passes these. `other` is one with another master key, where there can be one."""
+    """The laws that every key service passes. `other` has another master key, where there can be one."""
 
     def make(self) -> KeyService:
         raise NotImplementedError

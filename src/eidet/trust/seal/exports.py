@@ -38,7 +38,7 @@ _UNVERIFIED: Final = (
 
 
 def find_sealed(store: Store) -> SealedStore | None:
-    """The sealed store that a store is or is around; None if there is none."""
+    """Returns the sealed store that a store is or wraps; None if there is none."""
     if isinstance(store, SealedStore):
         return store
     return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
@@ -75,7 +75,7 @@ class _ExportKey:
 def export_sealed(
     store: SealedStore, where: Where, secrets: Sequence[bytes]
 ) -> tuple[Iterator[Record], dict[str, Any], Sign]:
-    """The records, sealed anew, what a manifest must say to open them elsewhere, and who signs."""
+    """Returns the re-sealed records, what a manifest needs to open them elsewhere, and the signer."""
     store.fresh()
     secret, service = token_bytes(SECRET_BYTES), store.ring.service
     key = _ExportKey(secret)
@@ -146,7 +146,7 @@ def _check_plain(records: Iterable[Record]) -> Iterator[Record]:
 
 @dataclass(frozen=True, slots=True)
 class SealedArchive:
-    """An archive whose records are sealed by the lasting keys of a store.
+    """An archive whose records are sealed by a store's lasting keys.
 
     It holds no key: once a scope is shredded, nobody can read what was archived of it. A scope whose key is
     changed can still be brought back.

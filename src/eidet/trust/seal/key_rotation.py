@@ -65,7 +65,7 @@ def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | No
 def _records_anew(
     store: SealedStore, scope: str, clock: Clock, renew: Callable[[], None], progress: Progress | None
 ) -> int:
-    """Until a look at all records finds none that an old key sealed."""
+    """Re-seals records until a pass finds none under an old key."""
     done, total = 0, verbs.count(store.inner, Where(scope=Scope(scope)))
     for _ in range(PASSES):
         found = False
@@ -91,7 +91,7 @@ def _list_outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
 
 
 def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> None:
-    """Only of records that are there: what history tells of others has no content."""
+    """Re-seals the history of existing records; that of others has no content."""
     for at, form in enumerate(verbs.scan(store.inner, Where(scope=Scope(scope)))):
         if form.version > 1:
             earlier = {e.version: e.before for e in store.history(scope, form.id) if e.before is not None}
@@ -164,7 +164,7 @@ class Checked:
 
 
 def check_scopes(store: SealedStore) -> Iterator[Checked]:
-    """Every scope that has or had a key, whether it can be opened, and what it seals."""
+    """Checks every scope that has or had a key: whether it opens, and what it seals."""
     store.fresh()
     counts = verbs.count_scopes(store.inner)
     for scope in store.ring.scopes():
@@ -190,7 +190,7 @@ def _check_writable(store: SealedStore) -> None:
 
 @contextmanager
 def _alone(store: SealedStore, clock: Clock) -> Iterator[Callable[[], None]]:
-    """Keys are changed by one process at a time. What is yielded says that it still goes on."""
+    """Lets one process at a time change keys. The function yielded renews the lease."""
     owner = uuid.uuid4().hex
 
     def renew() -> None:
@@ -209,7 +209,7 @@ def _alone(store: SealedStore, clock: Clock) -> Iterator[Callable[[], None]]:
 
 
 def list_damage(store: Store) -> list[str]:
-    """Names each record, history, scope and setting of a sealed store that cannot be opened.
+    """Names each record, history, scope and setting of a sealed store that does not open.
 
     Finds nothing in a store that is not sealed, and nothing of what is gone: a deletion leaves no trace.
     """

@@ -42,7 +42,7 @@ def is_sealed(store: Store) -> bool:
 
 
 def begin(store: Store, service: KeyService) -> None:
-    """Says in a store that is to be sealed which master key it has; whoever comes first says it."""
+    """Records the master key in a store to be sealed; the first process wins."""
     store.write(SetSettings({SEAL: _make_claim(store.identity, service)}, fresh=True))
 
 
@@ -58,7 +58,7 @@ def _proof_context(identity: str, audited: bool) -> bytes:
 
 
 def read_master(store: Store) -> dict[str, Any]:
-    """What the store says of its master key."""
+    """Reads what the store says of its master key."""
     return _parse_claim(store.values(SETTINGS, (SEAL,)).get(SEAL))
 
 
@@ -96,7 +96,7 @@ def check_master(store: Store, service: KeyService) -> str:
 
 
 def _context(identity: str, scope: str, number: int) -> bytes:
-    """What a wrapped key is bound to."""
+    """Returns what a wrapped key is bound to."""
     return pack_parts(b"eidet scope key", identity.encode(), scope.encode(), str(number).encode())
 
 
@@ -110,7 +110,7 @@ def _name(scope: str, number: int) -> str:
 
 @dataclass(slots=True)
 class _EpochKeys:
-    """What was read in one epoch. A new epoch begins a new one: nothing stale gets in, whoever reads when."""
+    """The keys read in one epoch. A new epoch starts empty, so nothing stale survives."""
 
     epoch: int
     outer: Mapping[str, ScopeKeys | None] = field(default_factory=dict)  # those of the store, for a job
@@ -119,7 +119,7 @@ class _EpochKeys:
 
 
 class Keyring:
-    """The keys of one store, unwrapped when first needed and held until its epoch changes.
+    """The keys of one store, unwrapped on first use and held until its epoch changes.
 
     That a scope has none is not held: another process may begin it at any time. Inside of a job nobody else
     does: the ring of a job has what its store holds, and reads the rest in its own transaction.
@@ -135,7 +135,7 @@ class Keyring:
 
     @property
     def audited(self) -> bool:
-        """Whether the store ever had an audit log: nobody without the master key can deny it."""
+        """Tells whether the store ever had an audit log; only the master key's holder could deny it."""
         return bool(_parse_claim(self._claim)["audited"])
 
     def note_audited(self) -> None:
@@ -160,7 +160,7 @@ class Keyring:
             self.held.shredded = None
 
     def as_of(self, epoch: int) -> None:
-        """Whatever was read before this epoch may be outdated: keys were changed or destroyed since.
+        """Drops what was read before this epoch: keys may have been changed or destroyed.
 
         A scope that was shredded can begin anew in any epoch.
         """
@@ -171,14 +171,14 @@ class Keyring:
             held.shredded = None
 
     def renew(self) -> None:
-        """Nothing that was read before is believed any more."""
+        """Drops everything read so far."""
         self.held = _EpochKeys(self.held.epoch)
 
     def _settings(self, prefix: str) -> dict[str, str]:
         return (self.transaction or self._store).values(SETTINGS, prefix=prefix)
 
     def _set(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        """In the transaction of the job, and undone with it, or in one of its own."""
+        """Writes settings in the job's transaction, undone with it, or in one of its own."""
         job = SetSettings(settings, fresh)
         if self.transaction is None:
             self._store.write(job)
@@ -234,20 +234,20 @@ class Keyring:
         return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in settings.items()}
 
     def list_shredded(self) -> frozenset[str]:
-        """The scopes whose keys were destroyed."""
+        """Lists the scopes whose keys were destroyed."""
         held = self.held
         if held.shredded is None:
             held.shredded = frozenset(filter(None, self._settings(_SHREDDED).values()))
         return held.shredded
 
     def scopes(self) -> list[str]:
-        """All that ever had a key."""
+        """Lists all scopes that ever had a key."""
         return sorted({value.partition(" ")[2] for value in self._settings(KEYS).values()})
 
     # Making.
 
     def open_scope(self, scope: str, *, again: bool) -> ScopeKeys:
-        """The keys of a scope, which get made if there are none; after shredding only with `again`."""
+        """Returns a scope's keys; creates them if absent, after shredding only with `again`."""
         number = 1
         try:
             if keys := self.of(scope):
@@ -266,7 +266,7 @@ class Keyring:
         return made
 
     def _make(self, scope: str, number: int, secret: bytes) -> None:
-        """Whoever else begins the scope now gives the same number, and one of us is first."""
+        """Creates a key. A concurrent creator uses the same number, and the first wins."""
         wrapped = self._wrap(self.service, scope, number, secret)
         self._set({_name(scope, number): wrapped}, fresh=True)
         self._check_same_master()
@@ -276,7 +276,7 @@ class Keyring:
         return f"{b64encode(wrapped).decode()} {scope}"
 
     def _check_same_master(self) -> None:
-        """Asked after keys were read or made: those of another master key are none of ours."""
+        """Checks, after reading or making keys, that they are of this master key."""
         if (self.transaction or self._store).values(SETTINGS, (SEAL,)).get(SEAL) != self._claim:
             raise Misconfigured(
                 "the master key was changed meanwhile, or an audit log was added: open the memory again "
@@ -284,7 +284,7 @@ class Keyring:
             )
 
     def add(self, scope: str) -> ScopeKeys:
-        """A new key for what is written from now on; the lasting part of the secret stays."""
+        """Adds a key for future writes; the lasting part of the secret stays."""
         keys = self.of(scope)
         if keys is None:
             raise _without_key(scope)

@@ -38,14 +38,14 @@ class Opener:
         self.ring = ring
 
     def keys(self, scope: str) -> ScopeKeys:
-        """For reading what a scope holds."""
+        """Returns the keys for reading a scope."""
         keys = self.ring.of(scope)
         if keys is None:
             raise Corrupt(f"scope {scope!r} holds records but has no key: restore a copy or an export")
         return keys
 
     def find_keys(self, scope: str) -> ScopeKeys | None:
-        """None for a scope that has none yet, or none any more."""
+        """Returns a scope's keys; None if it has none yet, or none any more."""
         try:
             return self.ring.of(scope)
         except Shredded:
@@ -64,7 +64,7 @@ class Opener:
     def open_or_blank(
         self, form: Record, how: Callable[[Record, ScopeKeys], Record] = open_content
     ) -> Record:
-        """As far as it can be read: what was shredded says nothing."""
+        """Opens a record as far as possible; a shredded one is blank."""
         try:
             return self.open(form, how)
         except Shredded:
@@ -83,7 +83,7 @@ class Opener:
         return found
 
     def split_filter(self, where: Where) -> Asked:
-        """What of a filter the store inside can answer."""
+        """Splits a filter into what the inner store can answer and the rest."""
         return split_filter(where, self._token)
 
     def _token(self, scope: str, name: str, label: str) -> str:
@@ -96,7 +96,7 @@ class Opener:
         return open_history(events, self.keys(events[0].scope), self.find_keys(ACTORS))
 
     def name_actor(self, token: str) -> str:
-        """Who judged, of whom a token is kept."""
+        """Returns the judge behind a token."""
         return self.keys(ACTORS).open_label("by", token)
 
 
@@ -151,7 +151,7 @@ def seal_keys(table: Table[K, V], keys: Iterable[K] | None, opener: AskOpener) -
 
 
 def open_values(table: Table[K, V], found: dict[K, V], opener: AskOpener, forms: Forms) -> dict[K, V]:
-    """What the store inside gave, in plain words; asks for keys only where something is sealed."""
+    """Opens what the inner store returned; asks for keys only if something is sealed."""
     plain: dict[Any, Any] = found
     if table.name == TALLIES.name and found:
         name_actor = opener().name_actor
@@ -170,7 +170,7 @@ def _rename(day: Day, rename: Callable[[str], str]) -> Day:
 
 
 def _seal_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
-    """Where nobody has acted yet, no tally has a name."""
+    """Seals the names of tallies; none have names if nobody has acted yet."""
     if not opener.has_keys(ACTORS):
         return [day for day in days if "/" not in day[2]]
     label = partial(opener.keys(ACTORS).label, "by")
@@ -178,7 +178,7 @@ def _seal_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
 
 
 def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> Iterator[tuple[int, bytes]]:
-    """Without those of shredded records. That of a record which is gone is empty: no key is known for it."""
+    """Opens staged vectors, without those of shredded records; a deleted record's is empty."""
     scopes = {form.seq: form.scope for form in forms(staged)}
     for seq, box in staged.items():
         scope = scopes.get(seq, ACTORS)
@@ -212,7 +212,7 @@ def _seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any
 
 
 def _seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
-    """Each under the key of its record, so that it can become the record's own as it is."""
+    """Seals each vector under its record's key, so that it can become the record's own."""
     there = {form.seq: form for form in forms(seq for seq, vector in vectors.items() if vector is not None)}
     sealed: dict[int, bytes | None] = {}
     for seq, vector in vectors.items():
@@ -253,7 +253,7 @@ def _seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
 
 
 def _open_setting(name: str, value: str, actors: ScopeKeys) -> str:
-    """`Corrupt` for one that is not sealed: somebody else wrote it."""
+    """Opens a setting; raises `Corrupt` for one that is not sealed, because we did not write it."""
     try:
         box = b64decode(value.removeprefix(_SEALED), validate=True)
         return actors.open("setting", box, actors.owner(name.encode())).decode()

@@ -34,7 +34,7 @@ FIRST_PAGE: Final = 64
 
 
 class SealedStore(PassthroughStore):
-    """Seals what the store inside keeps. `service` holds the master key; `noted` is told of key use."""
+    """Seals what the inner store keeps. `service` holds the master key; `noted` hears of key use."""
 
     passes: ClassVar[str] = "identity writable close survey prune scrub trim size leap latest_seq fingerprint"
     lacks: ClassVar[str] = "list_telling"  # the store inside cannot read what entries tell
@@ -56,7 +56,7 @@ class SealedStore(PassthroughStore):
         return replace(super().describe(), sealed=True, audited=self.ring.audited)
 
     def note_in(self, log: Any) -> None:
-        """From now on the use of keys is noted in an audit log, which the record of the master key tells."""
+        """Notes key use in an audit log from now on, and records that with the master key."""
         self.ring.noted = lambda what, scope: log.note(f"key {what}", scope=scope or None)
         self.ring.note_audited()
         super().note_in(log)
@@ -68,12 +68,12 @@ class SealedStore(PassthroughStore):
         self.ring.as_of(self.inner.head().epoch)
 
     def _ask_opener(self) -> Opener:
-        """With keys of this moment."""
+        """Returns an opener with the present keys."""
         self.fresh()
         return self.opener
 
     def keys(self, scope: str) -> ScopeKeys:
-        """For reading what a scope holds."""
+        """Returns the keys for reading a scope."""
         return self.opener.keys(scope)
 
     def forms(self, seqs: Iterable[int]) -> Iterator[Record]:
@@ -97,7 +97,7 @@ class SealedStore(PassthroughStore):
         return answer
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        """Under keys that are at hand, if the store inside finds that their epoch has not passed."""
+        """Inserts under cached keys, if the inner store finds their epoch current."""
         epoch = self.ring.held.epoch
         at_hand = new.epoch in (None, epoch) and self.opener.has_keys(new.record.scope)
         if self._puts_new is None or not at_hand:
@@ -112,7 +112,7 @@ class SealedStore(PassthroughStore):
         return stored
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        """Vectors of shredded scopes, which nobody can read or make anew, are no hindrance."""
+        """Switches vectors; ignores those of shredded scopes, which nobody can read or remake."""
         self.fresh()
         for scope in self.ring.list_shredded() if verbs.read_staged(self.inner, name) else ():
             lost = self.inner.match(Where(scope=Scope(scope)))
@@ -172,7 +172,7 @@ class SealedStore(PassthroughStore):
         return [form.seq for form in self._matching(where, asked)]
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
-        """By scope, only those that can be read: a shredded one is left out, though its rows may be there."""
+        """Counts by scope, leaving shredded scopes out although their rows may exist."""
         asked = self._split_filter(where)
         if asked.exact:
             counts = self.inner.count_by(asked.where, columns)

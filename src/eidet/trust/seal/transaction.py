@@ -32,7 +32,7 @@ CHECKS_EPOCH: Final = (Put, RewriteForms)  # jobs that refuse to write in anothe
 
 
 class SealedTransaction(PassthroughTransaction):
-    """What was shredded says nothing here, but can be deleted."""
+    """A transaction over sealed records. Shredded ones are blank, but can be deleted."""
 
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
@@ -63,7 +63,7 @@ class SealedTransaction(PassthroughTransaction):
 
     @property
     def opener(self) -> Opener:
-        """Its keys are those of this moment; a job that needs none does not ask.
+        """An opener with the present keys; made only if the job needs it.
 
         What the store does not hold is read here: nowhere else is it surely new. An earlier job may have
         made it just now: jobs of a group commit share a transaction.
@@ -87,11 +87,11 @@ class SealedTransaction(PassthroughTransaction):
             self._known.ring.noted(what, scope)
 
     def _keys_for(self, scope: str) -> ScopeKeys:
-        """For writing into a scope; they are made if there are none."""
+        """Returns the keys for writing to a scope; creates them if absent."""
         return self.opener.find_keys(scope) or self._make_keys(scope)
 
     def _make_keys(self, scope: str) -> ScopeKeys:
-        """Makes keys as part of the transaction: if it is undone, nobody has ever seen them.
+        """Creates keys as part of the transaction: if it is undone, they never existed.
 
         A scope that was shredded begins anew once nothing is left in it.
         """
@@ -166,7 +166,7 @@ class SealedTransaction(PassthroughTransaction):
         self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
-        """Enough of a record for the store inside to know which it is, and whose."""
+        """Returns just enough of a record for the inner store to identify it and its owner."""
         keys = self.opener.find_keys(record.scope)
         if record.agent is None or keys is None:
             return record
@@ -183,7 +183,7 @@ class SealedTransaction(PassthroughTransaction):
         self.inner.update(sealed)
 
     def _forms(self, seqs: Iterable[int]) -> Iterator[Record]:
-        """By seq, which the port cannot ask for here: what is not of this job is there in the store."""
+        """Reads stored forms by seq, from the store for what this job did not write."""
         others = []
         for seq in seqs:
             if seq in self._inserted:
@@ -201,7 +201,7 @@ class SealedTransaction(PassthroughTransaction):
     def _seal_notes(
         self, scope: str, id: str, notes: Mapping[int, Mapping[str, Json]]
     ) -> dict[int, Mapping[str, Json]]:
-        """Each is bound to its event, so only those that there is an event for."""
+        """Seals the notes that have an event, because each is bound to its event."""
         sealed, born = {}, 0.0
         for event in self.inner.history(scope, id):
             if event.what == "created":
@@ -240,7 +240,7 @@ class SealedJob(Generic[T]):
         self._epoch = job.epoch if isinstance(job, CHECKS_EPOCH) else None
 
     def __call__(self, transaction: Transaction) -> T:
-        """As whoever asked for it: the thread of another writer may run this, and keys are noted."""
+        """Runs the job as its requester: another writer's thread may run it, and key use is noted."""
         sealed = SealedTransaction(transaction, self._known, self._forms, epoch=self._epoch)
         self.transaction = sealed
         if acts() is self._asker:
@@ -249,7 +249,7 @@ class SealedJob(Generic[T]):
             return self._job(sealed)
 
     def hand_keys_over(self) -> None:
-        """Once the job is committed."""
+        """Hands new keys over once the job is committed."""
         if self.transaction is not None:
             self.transaction.hand_keys_over()
 
@@ -259,10 +259,10 @@ class SealedJob(Generic[T]):
 
 @runtime_checkable
 class CarriesOver(Protocol):
-    """A store that writes records from one place to another, as next versions of what is there."""
+    """A store that writes records from one place to another, as next versions."""
 
     def carry_by(self, carry: Carry) -> None:
-        """From now on such records are written so."""
+        """Sets how such records are written from now on."""
 
 
 def carry_sealed(

@@ -18,7 +18,7 @@ from tests.timing import until
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.index import Floats
 from eidet.index.vectordb import Database, Point, VectorLost, VectorShelf, key_of
-from eidet.index.vectordb.address import read_address
+from eidet.index.vectordb.address import parse_database_address
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.pushdown import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
 from eidet.index.vectordb.weaviate import WeaviateDatabase
@@ -48,13 +48,13 @@ def _milvus(stack: ExitStack, folder: Path) -> Database:
 def _weaviate(stack: ExitStack, folder: Path) -> Database:
     server = Weaviate()
     stack.callback(server.stop)
-    return WeaviateDatabase(read_address(f"weaviate+{server.url}", {}))
+    return WeaviateDatabase(parse_database_address(f"weaviate+{server.url}", {}))
 
 
 def _pinecone(stack: ExitStack, folder: Path) -> Database:
     server = Pinecone(WIDTH)
     stack.callback(server.stop)
-    return PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+    return PineconeDatabase(parse_database_address(f"pinecone+{server.url}?key={server.key}", {}))
 
 
 MAKERS: dict[str, Callable[[ExitStack, Path], Database]] = {
@@ -219,7 +219,7 @@ def test_a_collection_that_is_gone_is_lost(database: Database) -> None:
 def test_a_pinecone_index_of_another_width_or_metric_is_refused_with_advice() -> None:
     for server in (Pinecone(WIDTH + 1), Pinecone(WIDTH, metric="euclidean")):
         try:
-            database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+            database = PineconeDatabase(parse_database_address(f"pinecone+{server.url}?key={server.key}", {}))
             with pytest.raises(Misconfigured, match="needs 8 and cosine"):
                 database.prepare(SHELF)
         finally:
@@ -229,7 +229,7 @@ def test_a_pinecone_index_of_another_width_or_metric_is_refused_with_advice() ->
 def test_requests_to_pinecone_stay_below_their_limit() -> None:
     wide, server = 3072, Pinecone(3072)
     try:
-        database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+        database = PineconeDatabase(parse_database_address(f"pinecone+{server.url}?key={server.key}", {}))
         made = np.random.default_rng(1).normal(size=wide).astype(np.float32)
         database.put(VectorShelf("E", "s", wide), [Point(key_of(n + 1, 0), made, row(n)) for n in range(100)])
         assert database.count(VectorShelf("E", "s", wide)) == 100
@@ -241,12 +241,12 @@ def test_requests_to_pinecone_stay_below_their_limit() -> None:
 def test_a_wrong_key_is_misconfigured_and_is_not_told(wrong: str) -> None:
     weaviate, pinecone = Weaviate("right"), Pinecone(WIDTH)
     try:
-        at = read_address(f"weaviate+{weaviate.url}" + (f"?key={wrong}" if wrong else ""), {})
+        at = parse_database_address(f"weaviate+{weaviate.url}" + (f"?key={wrong}" if wrong else ""), {})
         with pytest.raises(Misconfigured, match="401") as error:
             WeaviateDatabase(at).prepare(SHELF)
         assert "guess" not in str(error.value)
         with pytest.raises(Misconfigured, match="401") as error:
-            PineconeDatabase(read_address(f"pinecone+{pinecone.url}?key=guess", {})).prepare(SHELF)
+            PineconeDatabase(parse_database_address(f"pinecone+{pinecone.url}?key=guess", {})).prepare(SHELF)
         assert "guess" not in str(error.value)
     finally:
         weaviate.stop()
@@ -258,7 +258,7 @@ def test_a_server_that_cannot_answer_now_is_unavailable(status: int) -> None:
     server = Pinecone(WIDTH)
     try:
         server.down = status
-        database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+        database = PineconeDatabase(parse_database_address(f"pinecone+{server.url}?key={server.key}", {}))
         database.retrier.policy = RetryPolicy(
             deadline_seconds=1.0, first_pause_seconds=0.6
         )  # time for two tries

@@ -22,7 +22,7 @@ from eidet.index import Candidates, Probe
 from eidet.index.contract import NOW, WIDTH, long, make_record, unit
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
-from eidet.index.vectordb.address import read_address
+from eidet.index.vectordb.address import parse_database_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.memory import Memory
@@ -51,7 +51,7 @@ def index_on(
     **how: Any,
 ) -> VectorIndex:
     url = f"pinecone+{server.url}?key={server.key}&settle={settle}&deadline={deadline}"
-    database = PineconeDatabase(read_address(url, {}, own=("settle",)))
+    database = PineconeDatabase(parse_database_address(url, {}, own=("settle",)))
     database.retrier.policy = replace(database.retrier.policy, rest_seconds=1e-6)
     clock = how.pop("clock", Clock())
     return VectorIndex(store, WIDTH, database, settings=settings, clock=clock, sleep=clock.sleep, **how)

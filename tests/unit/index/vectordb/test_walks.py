@@ -17,7 +17,7 @@ from eidet.index import Probe
 from eidet.index.contract import NOW, WIDTH, long, unit
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
-from eidet.index.vectordb.address import read_address
+from eidet.index.vectordb.address import parse_database_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.net.retry import RetryPolicy
@@ -57,7 +57,7 @@ class Walk:
 
     def opened(self) -> VectorIndex:
         url = f"pinecone+{self.server.url}?key={self.server.key}&settle=0"
-        self.database = PineconeDatabase(read_address(url, {}, own=("settle",)))
+        self.database = PineconeDatabase(parse_database_address(url, {}, own=("settle",)))
         self.database.retrier.policy = self.retry_policy()
         how = VectorSettings(small=2, ship_rows=self.ship_rows, background=False, whole=0, batch=2)
         return VectorIndex(self.store, WIDTH, self.database, settings=how)

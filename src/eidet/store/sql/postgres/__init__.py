@@ -54,13 +54,13 @@ class PostgresStore(RelationalStore):
         driver.slow = frozenset([*whole_tables, self._sql.write_values(STAGED.name).clear])
 
     def condition(self, where: Where) -> SqlCondition:
-        """As `SearchableDatabase.condition`."""
+        """Works like `SearchableDatabase.condition`."""
         sifted = self._reader.sift(_add_box(where))
         sql, values = self._reader.test(sifted.coarse)
         return _add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
-        """How the connection to the server does."""
+        """Reports on the connection to the server."""
         return self.retrier.health().as_dict()
 
     def describe(self) -> StoreTraits:
@@ -99,7 +99,7 @@ class PostgresStore(RelationalStore):
         return changes._replace(pruned=max(changes.pruned, doubted))
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
-        """For whoever has it from this database, in the present reign, what there was up to `since`."""
+        """Returns changes for a reader that has everything up to `since` from this database and reign."""
 
         changes = super().changes(scope, since, limit)
         self._note(changes.head)
@@ -143,7 +143,7 @@ def _documents(where: Where) -> Iterator[tuple[str, str]]:
 
 
 def _says_all(condition: Condition) -> bool:
-    """Whether the value is a scalar under keys; a step that is a number may mean a place in a list."""
+    """Tells whether the value is a scalar under keys; a numeric step may mean a place in a list."""
     steps = condition.path[1:]
     plain = condition.path[0] in ("data", "meta") and isinstance(condition.value, str | int | float)
     return plain and all(isinstance(step, str) and not any(map(str.isdigit, step)) for step in steps)

@@ -28,7 +28,7 @@ class PostgresAddress:
 
 
 def address_of(url: str) -> PostgresAddress:
-    """`postgresql://user@host/database?eidet_…=…`; `Misconfigured` where an option is not one of ours."""
+    """Parses `postgresql://user@host/database?eidet_…=…`; raises `Misconfigured` for an unknown option."""
     base, mark, query = url.partition("?")
     ours: dict[str, str] = {}
     others: list[str] = []
@@ -39,10 +39,10 @@ def address_of(url: str) -> PostgresAddress:
         else:
             others.append(part)
     rest = "&".join(others)
-    return _read_options(f"{base}{mark}{rest}" if rest else base, Options(ours, prefix=PREFIX))
+    return _parse_options(f"{base}{mark}{rest}" if rest else base, Options(ours, prefix=PREFIX))
 
 
-def _read_options(url: str, options: Options) -> PostgresAddress:
+def _parse_options(url: str, options: Options) -> PostgresAddress:
     options.check_known(f.name for f in fields(PostgresAddress) if f.name != "url")
     return PostgresAddress(
         url=url,
@@ -76,7 +76,7 @@ def parts_of(url: str) -> dict[str, Any]:
 
 
 def connect_options(url: str, seconds: float) -> dict[str, Any]:
-    """What the address leaves open. Of several servers, the one that takes writes is used."""
+    """Fills in what the address leaves open. Of several servers it uses the one that takes writes."""
     given = parts_of(url)
     hosts = str(given.get("host", "")).count(",") + 1  # each of them may take that long
     own = {

@@ -56,7 +56,7 @@ class PostgresReader(SqlReader):
     _json: PostgresJson
 
     def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
-        """One statement for any number of them, which the server has planned already."""
+        """Selects by any number of values with one prepared statement."""
         if len(values) <= 1:
             return super()._among(scope, column, values, bare)
         if column == "seq":
@@ -77,7 +77,7 @@ class PostgresReader(SqlReader):
         return list(self._match_values(self.sift(where).coarse, conditions))
 
     def _match_values(self, coarse: Where, conditions: Sequence[Condition]) -> Iterator[int]:
-        """Of conditions that only Python can tell, such as regex, it reads the values, not the records."""
+        """Tests conditions that only Python can decide, such as regex, on values instead of whole records."""
         columns = [str(condition.path[0]) for condition in conditions]
         read = list(map(self._json.read_value, columns, conditions))
         tests = [compile_where(coarse, self._json), *map(self._json.narrow, columns, conditions)]
@@ -99,7 +99,7 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
     _cursor: PostgresCursor
 
     def insert_new(self, new: NewRecord, *, refuse: bool = False) -> Record | None:
-        """One statement looks for what stands against the record, and inserts it."""
+        """Checks for conflicts and inserts the record in one statement."""
         record, keys = new.record, self._list_keys(new)
         epoch = None if new.epoch is None else str(new.epoch)
         row = self._row_of(record, 0)[1:]

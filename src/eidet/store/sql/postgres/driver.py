@@ -85,7 +85,7 @@ class PostgresDriver:
         return self._group.run(job)
 
     def _commit(self, waiting: list[QueuedJob[Any]]) -> None:
-        """All in one transaction; if the server finds fault with it, each in one of its own."""
+        """Commits all jobs in one transaction; if the server rejects it, each in its own."""
         try:
             self._commit_once(waiting)
         except (Corrupt, Misconfigured):
@@ -98,7 +98,7 @@ class PostgresDriver:
                     queued.error = error
 
     def _commit_once(self, waiting: list[QueuedJob[Any]]) -> None:
-        """Where the line is lost at the commit, the server tells what came of it."""
+        """Commits once. If the connection breaks at the commit, asks the server for the outcome."""
         attempt = Attempt()
 
         def job(left: float) -> None:
@@ -128,7 +128,7 @@ class PostgresDriver:
         return 0
 
     def _vacuum(self) -> int:
-        """How many deleted rows had to stay, because an older transaction may still look at them."""
+        """Vacuums. Returns how many deleted rows stay because an older transaction may see them."""
 
         def job(connection: DeadlineConnection) -> int:
             connection.allow(_SLOW_SECONDS)
@@ -194,7 +194,7 @@ def _undone(job: Callable[[DeadlineConnection], T], connection: DeadlineConnecti
 
 
 def _dead(connection: Connection[Any]) -> int:
-    """Deleted rows that VACUUM had to leave.
+    """Counts the deleted rows that VACUUM had to leave.
 
     Before PostgreSQL 15 its count comes late: then there may be some as long as somebody could look at them.
     """
@@ -205,7 +205,7 @@ def _dead(connection: Connection[Any]) -> int:
 
 
 def _prepare_tables(connection: Connection[Any], address: PostgresAddress, name: str) -> None:
-    """Of several processes that want to make the tables, one does."""
+    """Creates the tables; of several processes, one does."""
     current = _find_revision(connection)
     if current is None:
         _check_encoding(connection, name)
@@ -245,7 +245,7 @@ def _find_revision(connection: Any) -> str | None:
 
 
 def _make_engine(address: PostgresAddress) -> Any:
-    """For migrations only: SQLAlchemy around a connection of its own."""
+    """Builds a SQLAlchemy engine around a connection of its own, for migrations only."""
     import psycopg
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
@@ -258,7 +258,7 @@ def _make_engine(address: PostgresAddress) -> Any:
 
 
 def _set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:
-    """Whether statements are prepared. None: unless somebody stands between.
+    """Turns prepared statements on or off; None decides by whether a pooler is in between.
 
     Then whoever answered the call is not the process that works for it.
     """
@@ -269,8 +269,7 @@ def _set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:
 
 
 def _reign_of(connection: Connection[Any]) -> tuple[Any, ...] | None:
-    """What changes when acknowledged writes may have been lost: a standby took over, an older state was
-    restored, or a server that does not sync was started again. None where the server does not tell."""
+    """Returns a value that changes when a failover, restore or unsynced restart may have lost writes."""
     from psycopg import errors
 
     try:

@@ -42,7 +42,7 @@ def translate_errors(name: str) -> Iterator[None]:
 
 
 def _meaning(error: Any, name: str) -> EidetError:
-    """What an error of the server means, and what to do about it."""
+    """Translates a server's error and says what to do about it."""
     from psycopg import DataError, errors
 
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

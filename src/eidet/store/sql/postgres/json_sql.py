@@ -26,20 +26,20 @@ class PostgresJson:
     mark = "%s"
 
     def answers(self, condition: Condition) -> bool:
-        """Whether `test` says exactly what `Condition.holds` does."""
+        """Tells whether `test` agrees exactly with `Condition.holds`."""
         return _same_path(condition.path[1:]) and _same_meaning(condition.op, condition.value)
 
     def finds(self, condition: Condition) -> bool:
-        """Whether `said` is the value that a condition asks for."""
+        """Tells whether `said` is the value that a condition tests."""
         return _same_path(condition.path[1:])
 
     def read_value(self, column: str, condition: Condition) -> Sql:
-        """The value that a condition asks for, as JSON; NULL where there is none."""
+        """Builds the value that a condition tests, as JSON; NULL if there is none."""
         value = _value(column, condition)
         return Sql(f"({value.text})::text", value.values)
 
     def narrow(self, column: str, condition: Condition) -> Sql:
-        """Lets at least as much pass as a condition that `test` cannot tell."""
+        """Builds a test that passes at least what a condition does which `test` cannot decide."""
         value = _value(column, condition)
         if condition.op == "contains" and _is_exact(condition.value):
             holds = _containing(value, condition.value)
@@ -85,7 +85,7 @@ def _compare_numbers(value: Sql, op: str, operand: Json) -> Sql:
 
 
 def _containing(value: Sql, operand: Json) -> Sql:
-    """Whether it may be part of a text or one of a list.
+    """Tests whether it may be part of a text or an item of a list.
 
     `jsonb` says that a list contains what is one of its items. Texts with characters that the database cannot
     hold are written otherwise: they pass.
@@ -106,7 +106,7 @@ def _kind(value: Sql) -> str:
 
 
 def _is_exact(operand: Json) -> bool:
-    """Whether the database compares a value as Python does; large numbers may be written in several ways."""
+    """Tells whether the database compares a value as Python does; large numbers have several spellings."""
     if isinstance(operand, dict | list | tuple):
         return False
     return operand is None or isinstance(operand, str | bool) or abs(operand) <= EXACT

@@ -77,7 +77,7 @@ class DeadlineConnection(Connection[Any]):
 
 
 class Server:
-    """One PostgreSQL server. Calls are retried when the connection breaks, until their deadline.
+    """One PostgreSQL server. Retries calls on a broken connection until their deadline.
 
     `greet` reads from a new connection what must be known of the server before it is used.
     """
@@ -144,7 +144,7 @@ class Server:
                     pool.drain()  # the others were most likely lost with it
 
     def _own_pool(self) -> ConnectionPool[DeadlineConnection]:
-        """After a fork the child needs a pool of its own; that of its parent is left as it is."""
+        """Returns this process's pool; a forked child makes its own and leaves its parent's alone."""
         if self._pid != os.getpid():
             self._of_parent = self._pool
             self._begin()
@@ -186,6 +186,6 @@ _servers: Final[WeakSet[Server]] = WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """From Python 3.13 on, a pool that was left open holds up the end of its process for ten seconds."""
+    """Closes all pools. From Python 3.13 on, an open pool delays the end of a process by ten seconds."""
     for server in list(_servers):
         server.close()

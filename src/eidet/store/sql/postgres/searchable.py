@@ -23,7 +23,7 @@ class SqlCondition(NamedTuple):
 
 
 class SearchableDatabase(Store, Protocol):
-    """A store whose server also searches. Whoever asks here reads what the store has acknowledged."""
+    """A store whose server also searches. Its searches see everything the store acknowledged."""
 
     def condition(self, where: Where) -> SqlCondition:
         """A filter as SQL on the table `records`, in a way that the indexes of the database can look up."""
@@ -32,4 +32,4 @@ class SearchableDatabase(Store, Protocol):
         """Runs a job on a connection."""
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
-        """For whoever has it from this database, in the present reign, what there was up to `since`."""
+        """Returns changes for a reader that has everything up to `since` from this database and reign."""

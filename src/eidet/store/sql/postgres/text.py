@@ -47,5 +47,5 @@ def rows_of(cursor: Any) -> list[Row]:
 
 
 def array_of(seqs: Iterable[int]) -> str:
-    """For the server to read; the driver would look at each of them."""
+    """Formats seqs as an array for the server; the driver would inspect each."""
     return f"{{{','.join(map(str, seqs))}}}"

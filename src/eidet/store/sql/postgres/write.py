@@ -21,7 +21,7 @@ Progress = Callable[[str], None]  # told of each statement before it is run
 
 
 class Attempt:
-    """Runs queued jobs in one transaction, and knows what came of a commit whose answer was lost."""
+    """Runs queued jobs in one transaction, and finds out what became of an unanswered commit."""
 
     def __init__(self) -> None:
         self._xid: str | None = None  # of a commit that was not answered
@@ -31,7 +31,7 @@ class Attempt:
         return self._xid is not None
 
     def has_landed(self, connection: Connection[Any]) -> bool:
-        """Whether the commit that was not answered took effect. One that this server never saw did not."""
+        """Tells whether an unanswered commit took effect. One that this server never saw did not."""
         import psycopg
 
         if self._xid is None:
@@ -133,12 +133,12 @@ class PostgresCursor:
 
 
 def _ignore(sql: str) -> None:
-    """Nobody wants to know."""
+    """Ignores a notice."""
     del sql
 
 
 def end(connection: Connection[Any], how: str) -> None:
-    """Ends a transaction, unless the line is gone or there is none."""
+    """Ends a transaction, unless the connection is gone or there is none."""
     from psycopg.pq import TransactionStatus
 
     if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
