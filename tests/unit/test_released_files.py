@@ -129,7 +129,9 @@ def test_a_pinned_ranking_stays_when_a_newer_one_comes(tmp_path: Path) -> None:
     told = read_ranking(RELEASES[-1])
     weights = tmp_path / "eidet" / "recall" / "weights"
     newer = json.loads((weights / f"{told['ranking']}.json").read_text())
-    newer["ranking"] = {name: -weight for name, weight in newer["ranking"].items()}
+    newer["ranking"] = {
+        recipe: {name: -weight for name, weight in row.items()} for recipe, row in newer["ranking"].items()
+    }
     (weights / "2999-01-01.json").write_text(json.dumps(newer))
     program = (
         "import json, eidet\n"
