@@ -49,7 +49,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "net": (917, 24),
     "quality": (546, 25),
     "recall": (5684, 132),
-    "server": (7874, 181),
+    "server": (7875, 181),
     "store": (13518, 281),
     "testing": (820, 44),
     "text": (5875, 153),

@@ -75,9 +75,10 @@ class Webhook(BaseModel):
         if url.userinfo:
             raise Misconfigured(f"webhook {self.name}: leave user and password out of its url")
         Scope.of(self.scope)
-        self.key_of_row()
+        self.load_key()
 
-    def key_of_row(self) -> bytes:
+    def load_key(self) -> bytes:
+        """Reads the secret from where it is kept."""
         secret = read_secret(self.secret, os.environ, f"webhook {self.name}")
         try:
             key = base64.b64decode(secret.removeprefix(_SECRET), validate=True)
@@ -131,7 +132,7 @@ class _Delivery:
     """Sends what changes to one webhook."""
 
     def __init__(self, hook: Webhook, memory: AsyncMemory) -> None:
-        self._hook, self._memory, self._key = hook, memory, hook.key_of_row()
+        self._hook, self._memory, self._key = hook, memory, hook.load_key()
         self._owner = os.urandom(8).hex()
         self._told_up_to: object = None
 

@@ -197,7 +197,7 @@ def test_good_ones_are_read_and_keep_their_secret(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("HOOK", SECRET)
     file.write_text("[[webhook]]\n" + GOOD.replace(SECRET, "env:HOOK") + "[eidet]\nreview = 'all'\n")
     [one] = read_webhooks(file)
-    assert (one.scope, one.private, one.key_of_row()) == ("default", False, bytes(range(32)))
+    assert (one.scope, one.private, one.load_key()) == ("default", False, bytes(range(32)))
     assert "HOOK" not in repr(one)
     file.write_text("webhook = 3\n")
     with pytest.raises(Misconfigured):
