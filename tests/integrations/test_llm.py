@@ -132,7 +132,7 @@ def test_two_users_do_not_see_each_other(place: str, user: Path, monkeypatch: py
 def test_another_scope_is_a_notebook_without_the_log() -> None:
     tell("My gate code is 7731.")
     call("Eidet_remember", "-T", 'Eidet("work")', text="The office is in Oslo.")
-    assert call("Eidet_recall", "-T", 'Eidet("work")', query="gate code") == "[]"
+    assert "7731" not in call("Eidet_recall", "-T", 'Eidet("work")', query="gate code")
     assert "Oslo" in call("Eidet_recall", "-T", 'Eidet("work")', query="Where is the office?")
     assert "Oslo" not in call("Eidet_recall", "-T", "Eidet", query="Where is the office?")
 
