@@ -24,7 +24,9 @@ def test_it_spans_months_and_has_people_kinds_versions_and_recalls(example: Path
         stats = memory.admin.stats("tidewater/mara")
         assert {"message", "fact", "episode", "document"} <= set(stats["kinds"])
         assert stats["retrieval"]["recalls"] > 100
-        assert stats["retrieval"]["drift"]["verdict"] != "unknown"
+        drift = stats["retrieval"]["drift"]
+        assert drift["verdict"] != "unknown"
+        assert not [shift for shift in drift["changed"] if shift["worse"]]
         records = memory.find(scope="tidewater/mara", limit=400)
         days = max(one.occurred for one in records) - min(one.occurred for one in records)
         assert days > 150 * 86_400
