@@ -8,8 +8,8 @@ The model is linear: a softmax over a question's candidates. What speaks for a r
 that is a vector alone, has weights of its own. Two logistics tell whether the best hit is right and whether
 there is an answer. Candidates dated after a question are left out: in two sets they are nearly always wrong.
 A sample of the questions is also asked in small letters, without signs, politely and in keywords; by its
-vector; of a memory without what answers it; and of another memory. The same data, seed and numpy give the
-same file.
+vector; of a memory without what answers it; of another memory; and of one that has only few of the records,
+in half of the cases some that answer it. The same data, seed and numpy give the same file.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from eidet import Memory
+from eidet import Draft, Memory
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.eval import Case, read_cases
+from eidet.eval import Case, Question, read_cases
 from eidet.recall import AUTO, RECIPES, Query, Recall, Recipe
 from eidet.recall.features import NAMES, RISES, SIGNALS, Pool, choose_rows, compute_features
-from eidet.recall.model import DECIDES, HEAD, VECTOR, WORDS, Head, describe_best, measure_question
+from eidet.recall.model import DECIDES, OF_HEAD, VECTOR, WORDS, Head, describe_best, measure_question
 from eidet.text.stopwords import STOP_WORDS
 
 SEED = 7
@@ -51,20 +51,17 @@ LEAST_SPREAD = 5e-3
 VARIED = 0.25  # of the questions are asked in another way, too, by their vector, or without their gold
 LIGHT = 0.3  # the weight of those
 STRANGE = 6  # questions of another memory that a case is asked, which it cannot answer
-PLAIN, OTHERWISE, NOBODY, REMOVED, BY_VECTOR = (
-    "plain",
-    "otherwise",
-    "nobody",
-    "removed",
-    "vector",
-)  # how asked
+AMONG_FEW = 400  # questions of a set that are asked of a memory of few records
+LESS_NEAR = slice(3, 30)  # places of records that are near a question and do not answer it
+PLAIN, OTHERWISE, NOBODY, REMOVED, FEW = "plain", "otherwise", "nobody", "removed", "few"  # how it is asked
 ONLY_NEAR = Recipe(name=VECTOR, dense=1.0, words=0.0, context=1.0)
 FAMILIES = {"tmd-ambiguous": "tmd"}  # sets of one origin are left out together
 IMPORTANCE = 0.3  # the sets have none to learn from; between equals it decides
 # their gold tells little of scores; of changes, every question has a record that was right once
 NOISY = ("changes", "prefeval", "realmem", "tmd", "tmd-ambiguous")
 IDENTIFIER = NAMES.index("identifier")
-SURER = np.array([name.startswith(("best", "ahead", "chance")) for name in HEAD])  # never makes less sure
+SURER = np.array([name.startswith(("best", "ahead", "chance")) for name in OF_HEAD])  # never makes less sure
+ALWAYS = np.array([name.startswith("always") for name in OF_HEAD])
 WEIGHTS = Path(__file__).parent.parent / "src" / "eidet" / "recall" / "weights"
 _ENDS = ".,;:!?\"'()[]"
 
@@ -82,6 +79,8 @@ class Asked:
     how: str = PLAIN
     arms: Floats = field(default_factory=lambda: np.empty((0, 0)))  # BM25 and cosine, to compare with
     known: tuple[float, ...] = ()  # what the heads read beside logits
+    among: int = 0  # candidates, of which the best are here
+    by_vector: bool = False
 
 
 def keep_words(text: str) -> str:
@@ -103,27 +102,26 @@ def gather(path: Path, embedder: str | None = None) -> list[Asked]:
     """Every question of a set."""
     draw = random.Random(SEED)
     cases = read_cases(path)
-    with Memory(embedder=embedder) as memory:
-        return [
+    share = AMONG_FEW / sum(len(case.questions) for case in cases)
+    with Memory(embedder=embedder) as memory, Memory(embedder=embedder) as small:
+        every = [
             one for at, case in enumerate(cases) for one in gather_case(memory, case, cases[at - 1], draw)
         ]
+        every += [one for case in cases for one in gather_few(memory, small, case, share, draw)]
+        return every
 
 
 def gather_case(memory: Memory, case: Case, other: Case, draw: random.Random) -> Iterator[Asked]:
     """The questions of a case, some in other ways; and some that nothing in it answers."""
-    recall = Recall.of(memory.parts)
     memory.remember(list(case.records), scope=case.scope, keep_duplicates=True)
-    records = {record.seq: record for record in memory.find(scope=case.scope, limit=None)}
-    ids = {seq: record.id for seq, record in records.items()}
-    latest = max(record.occurred for record in records.values()) + DAY
-    look = partial(look_up, recall, case.scope, ids)
+    look, latest = prepare(memory, case.scope)
     for question in (*case.questions, *case.unanswerable):
         at, gold = question.asked or latest, set(question.gold)
         yield from look(question.text, at, gold, needed=question.needed)
         if gold and draw.random() < VARIED:
             yield from look(draw.choice(VARIANTS)(question.text), at, gold, LIGHT, OTHERWISE)
         if gold and draw.random() < VARIED:
-            yield from look(question.text, at, gold, how=BY_VECTOR)
+            yield from look(question.text, at, gold, by_vector=True)
         if gold and draw.random() < VARIED:
             yield from look(question.text, at, set(), LIGHT, REMOVED, without=question.gold)
     strangers = [] if "@" in case.scope or other is case else [one.text for one in other.questions]
@@ -131,7 +129,58 @@ def gather_case(memory: Memory, case: Case, other: Case, draw: random.Random) ->
     for text in (*chosen, babble(draw), babble(draw)):
         yield from look(text, latest, set(), LIGHT, NOBODY)
     for text in chosen:
-        yield from look(text, latest, set(), LIGHT, BY_VECTOR)
+        yield from look(text, latest, set(), LIGHT, NOBODY, by_vector=True)
+
+
+def gather_few(
+    memory: Memory, small: Memory, case: Case, share: float, draw: random.Random
+) -> Iterator[Asked]:
+    """Some questions of a case, each asked of a memory that has only 1 to 64 of its records."""
+    for at, question in enumerate(case.questions):
+        if not question.gold or draw.random() > share:
+            continue
+        scope = f"{case.scope}/few-{at}"
+        small.remember(draw_few(memory, case, question, draw), scope=scope, keep_duplicates=True)
+        look, latest = prepare(small, scope)
+        gold = {record.id for record in small.find(scope=scope, limit=None)} & set(question.gold)
+        for by_vector in (False, True):
+            yield from look(question.text, question.asked or latest, gold, how=FEW, by_vector=by_vector)
+
+
+def draw_few(memory: Memory, case: Case, question: Question, draw: random.Random) -> list[Draft]:
+    """Some records of a case: some that answer or none, one or two that are near or none, and any others."""
+    others = [record for record in case.records if record.id not in question.gold]
+    few = draw.sample(others, min(round(2 ** draw.uniform(0, 6)), len(others)))
+    if draw.random() < 0.5:
+        less = list_nearest(memory, case.scope, question.text)[LESS_NEAR]
+        ids = {*draw.sample(less, min(len(less), draw.randint(1, 2)))}
+        near = [record for record in others if record.id in ids]
+        few = [*near, *few[len(near) :]]
+    if draw.random() < 0.5:
+        gold = [record for record in case.records if record.id in question.gold]
+        chosen = draw.sample(gold, draw.randint(1, min(len(gold), len(few))))
+        few = [*few[len(chosen) :], *chosen]
+    return list({record.id: record for record in few}.values())
+
+
+def list_nearest(memory: Memory, scope: str, text: str) -> list[str]:
+    """The ids of a scope's records by cosine, whatever the weights are."""
+    records = memory.find(scope=scope, limit=None)
+    latest = max(record.occurred for record in records) + DAY
+    query = Query(text=text, scope=Scope.of(scope), now=latest, asked=latest, limit=LIMIT)
+    ranking = Recall.of(memory.parts).rank(query)
+    if ranking is None:
+        return []
+    ids = {record.seq: record.id for record in records}
+    order = (-ranking.found.dense).argsort(kind="stable")
+    return [ids[seq] for seq in ranking.found.seq[order].tolist()]
+
+
+def prepare(memory: Memory, scope: str) -> tuple[Callable[..., Iterator[Asked]], float]:
+    """What looks up questions in a scope, and the day after its last record."""
+    records = memory.find(scope=scope, limit=None)
+    latest = max(record.occurred for record in records) + DAY
+    return partial(look_up, Recall.of(memory.parts), scope, {one.seq: one.id for one in records}), latest
 
 
 def babble(draw: random.Random) -> str:
@@ -152,10 +201,11 @@ def look_up(
     how: str = PLAIN,
     needed: int = 0,
     without: Sequence[str] = (),
+    by_vector: bool = False,
 ) -> Iterator[Asked]:
     """What is known of a question's candidates; nothing where an exact rule answers it."""
     query = Query(text=text, scope=Scope.of(scope), now=at, asked=at, limit=LIMIT)
-    if how == BY_VECTOR:
+    if by_vector:
         query = replace(query, text="", vector=recall.embed(recall.understand(query).dense))
     if without:
         query = replace(query, where=~Where(ids=tuple(without)))
@@ -172,7 +222,8 @@ def look_up(
     right = np.array([ids[seq] in gold for seq in found.seq[rows].tolist()], np.float32)
     arms = np.stack([found.words[rows], found.dense[rows]])
     features = np.ascontiguousarray(compute_features(pool), np.float32)
-    yield Asked(features, right, needed or len(gold), weight, how, arms, measure_question(pool))
+    known = measure_question(pool)
+    yield Asked(features, right, needed or len(gold), weight, how, arms, known, len(found), by_vector)
 
 
 @dataclass
@@ -275,7 +326,9 @@ class Ranker:
     def _weigh_questions(self, hidden: set[str], by_vector: bool) -> Floats:
         """A set counts by the root of its questions, so that no large one decides."""
         sets = np.array(self.table.sets)
-        asked = np.array([one.weight * ((one.how == BY_VECTOR) == by_vector) for one in self.table.asked])
+        asked = np.array(
+            [one.weight * (one.how != FEW and one.by_vector == by_vector) for one in self.table.asked]
+        )
         weight = asked.astype(np.float32) * self.usable
         for name in set(self.table.sets):
             own = sets == name
@@ -299,10 +352,10 @@ def fit_head(table: Table, ranking: Floats, asked_by: str = WORDS, left_out: Ite
     rows, right, behind, share, answer_share = [], [], [], [], []
     sets = np.array(table.sets)
     for at, one in enumerate(table.asked):
-        if table.sets[at] in hidden or one.how == OTHERWISE or (one.how == BY_VECTOR) != (asked_by == VECTOR):
+        if table.sets[at] in hidden or one.how == OTHERWISE or one.by_vector != (asked_by == VECTOR):
             continue
         logits, order = rank(one, ranking)
-        rows.append(describe_best(logits, one.known))
+        rows.append(describe_best(logits, one.known, one.among))
         right.append((float(one.gold[order[0]]), float(one.count > 0)))
         behind.append((logits[1:LIMIT] - logits[0], one.gold[order[1:LIMIT]]))
         answer_share.append(one.weight / np.sqrt((sets == table.sets[at]).sum()))
@@ -321,12 +374,12 @@ def fit_head(table: Table, ranking: Floats, asked_by: str = WORDS, left_out: Ite
 
 
 def fit_logistic(given: Floats, label: Floats, share: Floats) -> Floats:
-    """The weights of each column, the first of which is always 1."""
+    """The weights of each column; those that are always there are not held near 0."""
     spread = given.std(axis=0)
     scale = np.where(spread > LEAST_SPREAD, spread, np.inf)
-    scale[0] = 1.0
+    scale[ALWAYS] = 1.0
     held = np.full(given.shape[1], REST)
-    held[0] = 0.0
+    held[ALWAYS] = 0.0
     scaled, part = given / scale, share / share.sum()
 
     def cost(roots: Floats) -> tuple[float, Floats]:
@@ -397,25 +450,31 @@ def calibration(scores: Floats, right: Floats) -> float:
 
 def report(table: Table, name: str, ranking: Floats, head: Head) -> dict[str, float]:
     """The figures of one set."""
-    told, right, scores, answered, nothing = [], [], [], [], []
-    for at, of in enumerate(table.sets):
-        one = table.asked[at]
-        if of != name or one.how != PLAIN:
-            continue
-        logits, order = rank(one, ranking)
-        known = describe_best(logits, one.known)
-        scores.append(float(to_chance(known @ head.right)))
-        right.append(float(one.gold[order[0]]))
-        (answered if one.count else nothing).append(float(known @ head.answer))
-        if one.count:
-            told.append(measure(one.gold[order], one.count))
-    score, good = np.array(scores), np.array(right)
+    own = [one for one, of in zip(table.asked, table.sets, strict=True) if of == name and not one.by_vector]
+    plain = [one for one in own if one.how == PLAIN]
+    told = [measure(one.gold[rank(one, ranking)[1]], one.count) for one in plain if one.count]
+    right, scores, answers = judge(plain, ranking, head)
+    there = np.array([one.count > 0 for one in plain])
+    few_right, few_scores, _ = judge([one for one in own if one.how == FEW], ranking, head)
     return {
         **dict(zip(FIGURES, np.mean(told, axis=0).tolist(), strict=True)),
-        "right-AUROC": auroc(score[good > 0], score[good == 0]),
-        "AUROC": auroc(answered, nothing),
-        "calibration": 1.0 - calibration(score, good),
+        "right-AUROC": auroc(scores[right], scores[~right]),
+        "AUROC": auroc(answers[there], answers[~there]),
+        "calibration": 1.0 - calibration(scores, right),
+        "few-AUROC": auroc(few_scores[few_right], few_scores[~few_right]),
+        "few-calibration": 1.0 - calibration(few_scores, few_right),
     }
+
+
+def judge(asked: Sequence[Asked], ranking: Floats, head: Head) -> tuple[Floats, Floats, Floats]:
+    """Whether the best hit of each question is right, its score, and the odds of an answer."""
+    right, known = [], []
+    for one in asked:
+        logits, order = rank(one, ranking)
+        right.append(one.gold[order[0]] > 0)
+        known.append(describe_best(logits, one.known, one.among))
+    given = np.stack(known)
+    return np.array(right), to_chance(given @ head.right), given @ head.answer
 
 
 def report_plain(table: Table, name: str) -> dict[str, tuple[float, ...]]:
@@ -423,7 +482,7 @@ def report_plain(table: Table, name: str) -> dict[str, tuple[float, ...]]:
     found: dict[str, list[tuple[float, ...]]] = {"BM25": [], "cosine": [], "RRF": []}
     for at, of in enumerate(table.sets):
         one = table.asked[at]
-        if of != name or one.how != PLAIN or not one.count:
+        if of != name or one.how != PLAIN or one.by_vector or not one.count:
             continue
         ranks = [(-arm).argsort(kind="stable").argsort(kind="stable") for arm in one.arms]
         both = sum(1 / (60 + rank) for rank in ranks)
@@ -531,8 +590,8 @@ def write(day: str, paths: Sequence[Path], rows: Mapping[str, Floats], heads: Ma
         "ranking": {name: name_weights(row, NAMES) for name, row in rows.items()},
         "heads": {
             name: {
-                "right": name_weights(head.right, HEAD),
-                "answer": name_weights(head.answer, HEAD),
+                "right": name_weights(head.right, OF_HEAD),
+                "answer": name_weights(head.answer, OF_HEAD),
                 "behind": round(head.behind, 4),
             }
             for name, head in heads.items()

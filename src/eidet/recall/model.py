@@ -2,13 +2,14 @@
 
 The logit of a candidate is the sum of its features by weight; a session has the odds of all its records. Two
 logistics tell how likely the best hit is right and how likely there is an answer, by what the question found
-and by the lead of the best. The log odds of the others fall with their distance. The weights are data, one
-file a version: see `weights/`.
+and by the lead of the best, which says little among few: these have weights of their own. The log odds of the
+others fall with their distance. The weights are data, one file a version: see `weights/`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -30,7 +31,9 @@ Floats = NDArray[Any]
 
 WORDS, VECTOR = "words", "vector"  # how a question is asked: with words, or by a vector alone
 HEAD: Final = ("always", "terms", "unidentified", "best near", "best covered", "ahead of five", "chance")
+OF_HEAD: Final = (*HEAD, *(f"{name} (few)" for name in HEAD))
 FIFTH: Final = 4
+FEW, MANY = 3, 200  # candidates up to which they are few, and from which on they are not
 MOST_AHEAD: Final = 4.0  # logits: a longer lead says no more
 ALIKE: Final = 0.7  # covering all words is as good as this cosine, where no vector tells
 DECIDES: Final = 12.0  # logits: who has the identifier goes first
@@ -45,7 +48,7 @@ _GROUPS: Final = np.array([[name == signal for signal in _TOLD] for name in SIGN
 class Head:
     """What makes scores of logits.
 
-    right   a weight for each of `HEAD`: whether the best hit is right
+    right   a weight for each of `HEAD`, among many and among few: whether the best hit is right
     answer  likewise: whether there is an answer
     behind  how the log odds of the others fall with the distance of their logits
     """
@@ -55,7 +58,7 @@ class Head:
     behind: float
 
     def score(self, logits: Floats, known: Floats, limit: int) -> Floats:
-        """Scores for the first of logits that fall; `known` is what `HEAD` names."""
+        """Scores for the first of logits that fall; `known` is what `describe_best` returns."""
         return _to_chance(known @ self.right + self.behind * (logits[:limit] - logits[0]))
 
 
@@ -87,10 +90,17 @@ def _scale(recipe: Recipe, named: Recipe) -> Floats:
     return np.array([factors.get(signal, both) for signal in SIGNALS])
 
 
-def describe_best(logits: Floats, known: tuple[float, ...]) -> Floats:
-    """The values of `HEAD`: what the question found, and the lead of the best of logits that fall."""
-    ahead = min(logits[0] - logits[FIFTH], MOST_AHEAD) if len(logits) > FIFTH else MOST_AHEAD
-    return np.array((1.0, *known, ahead, 1.0 / float(np.exp(logits - logits[0]).sum())))
+def describe_best(logits: Floats, known: tuple[float, ...], count: int) -> Floats:
+    """The values of `HEAD`, split into what counts among many and what counts among few.
+
+    logits  of the candidates, falling
+    known   what `measure_question` returns
+    count   how many candidates there are
+    """
+    ahead = min(logits[0] - logits[min(FIFTH, len(logits) - 1)], MOST_AHEAD)
+    values = np.array((1.0, *known, ahead, 1.0 / float(np.exp(logits - logits[0]).sum())))
+    many = min(max(math.log(count / FEW) / math.log(MANY / FEW), 0.0), 1.0)
+    return np.concatenate((many * values, (1.0 - many) * values))
 
 
 def list_versions() -> list[str]:
@@ -108,7 +118,7 @@ def load_weights(version: str | None = None) -> Weights:
     chosen = version or known[-1]
     told = json.loads(files(__package__).joinpath("weights", f"{chosen}.json").read_text(encoding="utf-8"))
     heads = {
-        name: Head(_read_row(head["right"], HEAD), _read_row(head["answer"], HEAD), head["behind"])
+        name: Head(_read_row(head["right"], OF_HEAD), _read_row(head["answer"], OF_HEAD), head["behind"])
         for name, head in told["heads"].items()
     }
     return Weights(chosen, {name: _read_row(row, NAMES) for name, row in told["ranking"].items()}, heads)
@@ -119,9 +129,13 @@ def _read_row(row: Mapping[str, float], names: tuple[str, ...]) -> Floats:
 
 
 def measure_question(pool: Pool) -> tuple[float, ...]:
-    """Measures what `HEAD` needs of a question before its candidates are ordered."""
-    covered = float(np.maximum.reduce(pool.covered, initial=0.0))
-    near = float(np.maximum.reduce(pool.near, initial=0.0))
+    """Measures what `HEAD` needs of a question before its candidates are ordered.
+
+    A candidate that only asks the same is no sign of an answer.
+    """
+    tells = 1.0 - pool.asking * pool.told
+    covered = float(np.maximum.reduce(pool.covered * tells, initial=0.0))
+    near = float(np.maximum.reduce(pool.near * tells, initial=0.0))
     blind = 1.0 if pool.found.spans["dense"].high <= 0 else pool.asked.foreign
     missing = bool(pool.asked.identifiers) and "identifier" not in pool.signals.shares
     return (np.log1p(pool.signals.terms) / 4.0, float(missing), near + blind * ALIKE * covered, covered)
@@ -172,12 +186,8 @@ def _weigh(pool: Pool, features: Floats, weights: Floats, recipe: Recipe) -> Flo
 
 def _score(pool: Pool, logits: Floats, head: Head, limit: int) -> tuple[Floats, float]:
     """Scores for the first of logits that fall, and how likely there is an answer."""
-    known = describe_best(logits, measure_question(pool))
-    scores = head.score(logits, known, limit)
-    if pool.signals.terms and not pool.counted.any() and not pool.signals.fit(pool.rows):
-        speaks = np.maximum.reduce(pool.near) + np.maximum.reduce(pool.covered)
-        scores = scores * min(1.0, 2.0 * speaks)  # only the meaning speaks for any
-    return scores, float(_to_chance(known @ head.answer))
+    known = describe_best(logits, measure_question(pool), len(pool.found))
+    return head.score(logits, known, limit), float(_to_chance(known @ head.answer))
 
 
 def _choose_rows(

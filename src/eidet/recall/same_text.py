@@ -3,7 +3,8 @@
 - Two texts are the same if they differ in case, punctuation and spacing only. Such a record goes first.
 - A stored question is no answer to itself: where something else was found, that goes first, and it second.
 - A statement with all the words of a question for yes or no, and no others, answers it: its score says so.
-- A record that has the whole query in it, word for word, goes first if the query is a long one.
+- A record that has the whole query in it, word for word, goes first if the query is long and does not ask.
+- A record that begins with the query is among the first three.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ ANSWERS: Final = 0.3  # from this score on, another hit may answer a question th
 STATED: Final = 0.85  # at least, for a statement of what a question asks whether it is so
 QUOTED: Final = 0.8  # at least, for a text that has the whole query in it
 QUOTED_WORDS: Final = 5  # of a query, from which on a text hardly has all of them in this order by chance
+BEGUN_WORDS: Final = 2  # of a query that a text may begin with
+AMONG: Final = 3
 READ: Final = 4_000  # characters of a text in which a query is looked for
 LONGER: Final = 1.5  # a text that is so many times longer or shorter is not the same
 _SIGNS: Final = re.compile(r"""[\s.,;:!?…"'“”‘’„«»()\[\]{}*_`~¿¡。，、；：！？（）「」『』–—-]+""")
@@ -45,24 +48,27 @@ def put_same_first(hits: list[Hit], query: str, asked: Understood, analyzer: Ana
     same = [hit for hit in hits if least <= len(hit.text) <= most and fold_text(hit.text) in keys]
     if same:
         first = min(same, key=lambda hit: hit.text != query)
-        return _put_first(first, [hit for hit in hits if hit is not first], asked)
-    if asked.asks:
-        return _trust_statement(hits, asked, analyzer)
-    return _put_quoting_first(hits, asked)
+        return _put_first(first, [hit for hit in hits if hit is not first])
+    stated = next((hit for hit in hits if states(hit.text, asked.text, analyzer)), None)
+    if stated is not None:
+        return _raise_first(stated, hits, STATED)
+    if asked.asks or len(asked.text.split(maxsplit=QUOTED_WORDS)) < QUOTED_WORDS:
+        return _put_beginning_up(hits, query, keys)
+    return _put_quoting_first(hits, query, keys)
 
 
-def _put_first(same: Hit, others: list[Hit], asked: Understood) -> list[Hit]:
+def _put_first(same: Hit, others: list[Hit]) -> list[Hit]:
     best = others[0].score if others else 0.0
-    if asked.asks and is_question(same.record.terms) and best >= ANSWERS:
+    if is_question(same.record.terms) and best >= ANSWERS:
         return [others[0], add_words(rescore(same, min(SAME, best), TEXT), "asks the same"), *others[1:]]
     return [rescore(same, max(SAME, best, same.score), TEXT), *others]
 
 
-def _trust_statement(hits: list[Hit], asked: Understood, analyzer: Analyzer) -> list[Hit]:
-    """The best hit of a question for yes or no has at least a certain score if it is the statement of it."""
-    if not hits or hits[0].score >= STATED or not states(hits[0].text, asked.text, analyzer):
-        return hits
-    return [rescore(hits[0], STATED, TEXT), *hits[1:]]
+def _raise_first(hit: Hit, hits: list[Hit], least: float) -> list[Hit]:
+    """Puts a hit first, with at least a certain score."""
+    others = [other for other in hits if other is not hit]
+    best = others[0].score if others else 0.0
+    return [rescore(hit, max(least, best, hit.score), TEXT), *others]
 
 
 def states(text: str, question: str, analyzer: Analyzer) -> bool:
@@ -77,14 +83,23 @@ def _list_stems(text: str, analyzer: Analyzer) -> list[str]:
     return sorted(stem for word in tokens(text) if word not in _HELPERS for stem in analyzer.terms(word))
 
 
-def _put_quoting_first(hits: list[Hit], asked: Understood) -> list[Hit]:
-    """Puts first the best hit that quotes the query word for word, if the query is long and no question."""
-    if len(asked.text.split(maxsplit=QUOTED_WORDS)) < QUOTED_WORDS:
-        return hits
-    key, read = fold_text(asked.text), READ + 2 * len(asked.text)
+def _put_quoting_first(hits: list[Hit], query: str, keys: set[str]) -> list[Hit]:
+    """Puts first the best hit that has the query in it, word for word."""
+    read = READ + 2 * len(query)
     for hit in hits:
-        if len(hit.text) >= len(asked.text) / LONGER and key in fold_text(hit.text[:read]):
-            others = [other for other in hits if other is not hit]
-            best = others[0].score if others else 0.0
-            return [rescore(hit, max(QUOTED, best, hit.score), TEXT), *others]
+        text = fold_text(hit.text[:read])
+        if any(key in text for key in keys):
+            return _raise_first(hit, hits, QUOTED)
     return hits
+
+
+def _put_beginning_up(hits: list[Hit], query: str, keys: set[str]) -> list[Hit]:
+    """Puts the best hit whose text begins with the query among the first three: it may be typed halfway."""
+    if len(query.split(maxsplit=BEGUN_WORDS)) < BEGUN_WORDS:
+        return hits
+    begins, read = tuple(keys), 2 * len(query) + 8
+    at = next((at for at, hit in enumerate(hits) if fold_text(hit.text[:read]).startswith(begins)), 0)
+    if at < AMONG:
+        return hits
+    begun = rescore(hits[at], max(hits[at].score, hits[AMONG - 1].score), TEXT)
+    return [*hits[: AMONG - 1], begun, *hits[AMONG - 1 : at], *hits[at + 1 :]]

@@ -41,12 +41,11 @@ _WHAT_NAMED: Final = WordedPattern(  # at the beginning
     r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b"
 )
 _WHO: Final = WordedPattern(r"\b(?:who|whom|whose)\b", "who whom whose")
-# begins as questions do, ends with a question mark, or has the form of one inside: "On 3 May, what did …"
+# begins as questions do, or has the form of one inside: "On 3 May, what did …"; a mark may be left out
 _ASKS: Final = WordedPattern(
     r"(?:how|what|when|where|who|whom|whose|which|why|is|are|was|were|does|did|has)\b"
     r"|(?:do|can|could|will|would|should|have|had|am|may|must) "
     r"(?:i|you|we|they|he|she|it|there|my|our|your)\b"
-    r"|.*[?\uff1f\u061f\u037e]\W*\Z"
     r"|.*\b(?:how|what|when|where|who|which|why)(?: [\w'\u2019]+){0,3} "
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|will|would|should)\b"
     r"|.*(?:什么|哪|谁|多少|几[个位天点次]|怎|为何|[吗呢]\W*\Z)"
@@ -68,6 +67,11 @@ _SAID: Final = WordedPattern(
     r"\b(?:did|have|had|do) (i|you) (?:just |ever |already )?"
     r"(?:suggest|recommend|say|said|tell|told|advise|propose|mention|write|explain|ask|promise|answer)",
     "i you",
+)
+_SPOKEN_OF: Final = WordedPattern(
+    r"\b(?:say|says|said|tell|tells|told|talk|talks|talked|mention|mentions|mentioned|hear|heard)"
+    r" (?:\w+ ){0,2}?about\b",
+    "about",
 )
 _YOU: Final = WordedPattern(
     r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b", "you your yours discussed remind"
@@ -181,7 +185,7 @@ def understand_query(
 ) -> Understood:
     """Reads a question asked at `now` in a scope where `voices` speak; `session` is what it says of those."""
     question = hide_session(text[:LONGEST], session)
-    names = find_names(question, voices)
+    names = find_names(_cut_spoken_of(question), voices)
     question = _raise_months(question)
     dates = _find_dates(question, now, language)
     message = min(max(len(text.split()) - QUESTION, 0) / (MESSAGE - QUESTION), 1.0)
@@ -205,6 +209,12 @@ def understand_query(
         foreign=_measure_foreignness(question),
         moment=detect_moment(question, dates),
     )
+
+
+def _cut_spoken_of(text: str) -> str:
+    """The text up to "said about": who is named behind that did not say it."""
+    found = _SPOKEN_OF.search(text)
+    return text if found is None else text[: found.end()]
 
 
 def _raise_months(text: str) -> str:

@@ -151,3 +151,52 @@ def test_dropping_courtesies_never_empties_a_query(text: str) -> None:
     left = drop_courtesies(text)
     assert bool(left.strip()) == bool(text.strip())
     assert drop_courtesies(left) == left
+
+
+STATED = [
+    "The dashboard for mailer is maintained by Anja.",
+    "The dashboard for mailer was maintained by Birger.",
+]
+
+
+def test_the_statement_of_a_question_for_yes_or_no_goes_before_one_that_is_nearly_so() -> None:
+    with Memory() as memory:
+        memory.remember(STATED)
+        for text in STATED:
+            subject, _, rest = text.partition(" is " if " is " in text else " was ")
+            verb = "Is" if " is " in text else "Was"
+            best = memory.recall(f"{verb} {subject.lower()} {rest.rstrip('.')}?")[0]
+            assert (best.text, best.score >= 0.6) == (text, True)
+
+
+@pytest.mark.parametrize("typed", ["We are out of oat", "we are out of oat"])
+def test_a_text_is_found_by_how_it_begins(typed: str) -> None:
+    with Memory() as memory:
+        memory.remember(
+            ["We are out of oat milk.", *(f"Are we out by {hour}? Out of here!" for hour in range(9))]
+        )
+        assert "We are out of oat milk." in [hit.text for hit in memory.recall(typed, limit=3)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is my shoe size?", None),
+        ("Who is my dentist?", None),
+        ("When was the boiler serviced?", "The boiler was serviced in March."),
+        ("Where does Ann live?", "Ann lives in Oslo."),
+    ],
+)
+def test_a_memory_of_few_records_is_no_surer_than_it_should_be(question: str, answer: str | None) -> None:
+    with Memory() as memory:
+        memory.remember(["The boiler was serviced in March.", "Ann lives in Oslo.", "Mia plays chess."])
+        best = memory.recall(question, limit=1)
+        assert [hit.text for hit in best if hit.score > 0.5] == ([answer] if answer else [])
+        assert (best.answered > 0.5) == (answer is not None)
+
+
+def test_a_question_needs_no_mark() -> None:
+    with Memory() as memory:
+        memory.remember(["Will Rolf go skiing with us?", "Rolf waxed the skis for everybody."])
+        marked, plain = (memory.recall(f"Will Rolf go skiing with us{mark}") for mark in ("?", ""))
+        assert [hit.text for hit in marked] == [hit.text for hit in plain]

@@ -13,7 +13,7 @@ from tests.making import examples
 
 from eidet import Memory, Recipe
 from eidet.recall.fuse import Ranked
-from eidet.recall.model import HEAD, VECTOR, WORDS, describe_best, load_weights, rank_candidates
+from eidet.recall.model import OF_HEAD, VECTOR, WORDS, describe_best, load_weights, rank_candidates
 from eidet.recall.recipes import AUTO, RECIPES
 from eidet.recall.signals import signals_of
 
@@ -29,33 +29,40 @@ def rank(turns: list[Turn], *, terms: int = 4, recipe: Recipe = AUTO) -> Ranked:
 
 
 @often
-@given(st.lists(st.floats(-20, 20), min_size=1, max_size=10), st.sampled_from((WORDS, VECTOR)))
-def test_scores_fall_as_the_logits_do_and_stay_between_0_and_1(logits: list[float], asked_by: str) -> None:
+@given(
+    st.lists(st.floats(-20, 20), min_size=1, max_size=10),
+    st.integers(1, 500),
+    st.sampled_from((WORDS, VECTOR)),
+)
+def test_scores_fall_as_the_logits_do_and_stay_between_0_and_1(
+    logits: list[float], count: int, asked_by: str
+) -> None:
     falling = np.array(sorted(logits, reverse=True))
-    known = describe_best(falling, (0.4, 0.0, 0.5, 0.5))
+    known = describe_best(falling, (0.4, 0.0, 0.5, 0.5), count)
     made = WEIGHTS.heads[asked_by].score(falling, known, 10).tolist()
     assert all(0 <= score <= 1 for score in made)
     assert all(one >= other for one, other in pairwise(made))
 
 
 @often
-@given(shares, shares, shares, shares)
+@given(shares, shares, shares, shares, st.integers(1, 500))
 def test_more_words_and_nearer_meaning_never_score_less(
-    near: float, nearer: float, few: float, more: float
+    near: float, nearer: float, few: float, more: float, count: int
 ) -> None:
     near, nearer = sorted((near, nearer))
     few, more = sorted((few, more))
     head = WEIGHTS.heads[WORDS]
     for row in (head.right, head.answer):
         weak, strong = (
-            np.array((1.0, 0.4, 0.0, *pair, 1.0, 0.5)) @ row for pair in ((near, few), (nearer, more))
+            describe_best(np.array((2.0, 1.0)), (0.4, 0.0, *pair), count) @ row
+            for pair in ((near, few), (nearer, more))
         )
         assert weak <= strong
 
 
 def test_every_recipe_has_weights_and_looks_at_nothing_that_it_leaves_out() -> None:
     assert set(WEIGHTS.ranking) == {recipe.name for recipe in RECIPES.values()} | {VECTOR}
-    assert len(WEIGHTS.heads[WORDS].right) == len(HEAD)
+    assert len(WEIGHTS.heads[WORDS].right) == len(OF_HEAD)
     words = [Turn(words=0.2, flags=1), Turn(words=0.9, importance=0.1), Turn(dense=1.0, words=0.1)]
     assert rank(words, recipe=RECIPES["exact"]).rows.tolist() == [1, 0, 2]
 
