@@ -27,9 +27,9 @@ def days(found: Dated) -> tuple[str, str]:
 
 
 def test_an_expression_is_cut_out_of_the_text_as_it_stands() -> None:
-    text = "Well, TWO  weekends\nago it rained."
+    text = "Well, TWO  weeks\nago it rained."
     found = one(text)
-    assert found.text == text[found.start : found.end] == "TWO  weekends\nago"
+    assert found.text == text[found.start : found.end] == "TWO  weeks\nago"
 
 
 def test_offsets_hold_where_small_letters_are_longer_than_capitals() -> None:
@@ -60,7 +60,6 @@ def test_a_full_date_is_certain_and_an_ambiguous_one_is_not() -> None:
         ("two weeks ago", "a few weeks ago"),
         ("a few weeks ago", "recently"),
         ("yesterday", "the other day"),
-        ("in 2019", "a while ago"),
     ],
 )
 def test_the_vaguer_of_two_is_less_certain(surer: str, vaguer: str) -> None:
@@ -125,8 +124,8 @@ def test_days_that_no_month_has_are_no_dates() -> None:
 
 
 def test_months_are_listed_and_people_are_not() -> None:
-    found = dates_in("In February, March, and April we met June and May.", NOON)
-    assert [d.text for d in found] == ["February", "March", "April"]
+    found = dates_in("In January, February and March we met June and May.", NOON)
+    assert [d.text for d in found] == ["January", "February", "March"]
 
 
 def test_other_languages_guess_years_too() -> None:

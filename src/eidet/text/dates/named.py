@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from .days import Days, Read, day, months, ordinal_of, placed, season_of, year_of
-from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, FEASTS, PARTS, SEASONS, words_of
 from .months import guess_year, year_after
 from .numeric import DECADE, YEAR, parse_years
-from .scanner import Tokens
+from .scanner import BEFORE_TIMES, COUNTED, FEAST_THINGS, FEASTS, PARTS, SEASONS, Tokens, words_of
 
 _YEAR_AFTER = words_of(
     "in since of by until till from to before after during year early mid late around circa about "
@@ -48,13 +47,6 @@ def _decade(tokens: Tokens, at: int, first: int) -> Read:
         first += tokens.now.year // 100 * 100
         first -= 100 if first > tokens.now.year else 0
     return months(first, 1, 120, "span", 0.9), at + 1
-
-
-def parse_decade_word(tokens: Tokens, at: int) -> Read:
-    if tokens.before(at) not in ("the", "early", "mid", "late", "-"):
-        return None
-    first = tokens.now.year // 100 * 100 + DECADES[tokens.words[at]]
-    return months(first - (100 if first > tokens.now.year else 0), 1, 120, "span", 0.8), at + 1
 
 
 def _is_titled(tokens: Tokens, at: int, after: int) -> bool:

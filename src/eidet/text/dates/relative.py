@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from .days import (
+    Count,
     Days,
     Read,
     day,
     month_of,
-    move_day,
+    offset,
     placed,
     season_of,
     span,
@@ -19,11 +20,21 @@ from .days import (
     weekend_at,
     year_away,
 )
-from .durations import Count, offset, parse_count
-from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
 from .months import guess_near
 from .named import feast, feast_name
-from .scanner import Tokens
+from .scanner import (
+    ALL_MONTHS,
+    ALL_WEEKDAYS,
+    BACK,
+    HOURS,
+    ON,
+    PARTS_OF_DAY,
+    SEASONS,
+    UNITS,
+    Tokens,
+    parse_count,
+    words_of,
+)
 
 DAY_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _ALONE = frozenset({"week", "month", "year", "decade"})
@@ -48,13 +59,8 @@ def parse_which(tokens: Tokens, at: int) -> Read:
     if word == "this" and tokens.words[named] in ("past", "coming", "last", "next"):
         word, named = tokens.words[named], named + 1
     if word == "past":
-        return _just_past(tokens, at, named) or _stretch(tokens, at, named, -1)
-    if word in BACK:
-        shift = -1
-    elif word in ON:
-        shift = 1
-    else:
-        shift = 0
+        return _stretch(tokens, at, named, -1) or _parse_named(tokens, at, named, -1)
+    shift = -1 if word in BACK else int(word in ON)
     return _parse_named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
 
 
@@ -66,28 +72,11 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
         count = Count(1, 1, named)
     if count is None or not sign:
         return None
-    unit = UNITS.get(words[count.after])
-    if unit is None:
-        return _hours_long(tokens, count, sign)
-    far = offset(tokens.today, count._replace(low=count.high), unit, sign, exact=True)
-    return span(far.first, tokens.today, 0.6 if count.vague else 0.8), count.after + 1
-
-
-def _hours_long(tokens: Tokens, count: Count, sign: int) -> Read:
-    """The last 48 hours."""
-    far = parse_hours(tokens, count, sign) if tokens.words[count.after] in HOURS else None
-    if far:
-        return span(far.first, tokens.today, 0.8), count.after + 1
-    return None
-
-
-def _just_past(tokens: Tokens, at: int, named: int) -> Read:
-    """This past Friday, weekend or summer: as with "last"; but "half past" is an hour."""
-    word = tokens.words[named]
-    known = word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word in ("weekend", "christmas")
-    if known and tokens.before(at) not in ("half", "quarter"):
-        return _parse_named(tokens, at, named, -1)
-    return None
+    if unit := UNITS.get(words[count.after]):
+        far: Days | None = offset(tokens.today, count._replace(low=count.high), unit, sign, exact=True)
+    else:
+        far = parse_hours(tokens, count, sign)
+    return far and (span(far.first, tokens.today, 0.6 if count.vague else 0.8), count.after + 1)
 
 
 def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
@@ -97,31 +86,15 @@ def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
         after = named + 1 + (tokens.words[named + 1] in PARTS_OF_DAY)
         return _weekday(tokens, at, ALL_WEEKDAYS[word], shift), after
     if word in PARTS_OF_DAY:
-        if shift < 1:
-            return day(tokens.today + shift, 0.95), named + 1
-        return None
+        return (day(tokens.today + shift, 0.95), named + 1) if shift < 1 else None
     if word in ALL_MONTHS or word in SEASONS:
         return _parse_once_a_year(tokens, named, shift)
     if name := feast_name(tokens.words, named):
         days = year_away(lambda y: feast(name[0], y), tokens.today, shift)
-        if days:
-            return days._replace(confidence=0.85), name[1]
-        return None
+        return days and (days._replace(confidence=0.85), name[1])
     if shift == -1 and word in ("week", "month", "year") and _is_rolling(tokens, at):
         return None
-    days = calendar_unit(tokens, at, word, shift)
-    if days:
-        return _parse_day_of_week(tokens, named, days) or (days, named + 1)
-    return None
-
-
-def _parse_day_of_week(tokens: Tokens, named: int, week: Days) -> Read:
-    """(Last week) on Friday · (last week)'s Friday: a day of that week."""
-    words = tokens.words
-    at = named + 1 + (words[named + 1] in ("on", "'s"))
-    if words[named] != "week" or not _is_weekday(tokens, at) or at == named + 1:
-        return None
-    return day(week.first + ALL_WEEKDAYS[words[at]], 0.9), at + 1
+    return placed(_calendar_unit(tokens, at, word, shift), named + 1)
 
 
 def _is_weekday(tokens: Tokens, at: int) -> bool:
@@ -167,7 +140,7 @@ def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
     return days and days._replace(confidence=0.85)
 
 
-def calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
+def _calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
     """Finds the whole week, weekend, month, quarter, year or decade so many away from the present one."""
     if word == "weekend":
         return _weekend(tokens, at, shift)
@@ -190,35 +163,9 @@ def parse_the_weekend(tokens: Tokens, at: int) -> Read:
 
 
 def parse_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
-    """Finds the day that some hours ago or on fall on."""
-    seconds = HOURS[tokens.words[count.after]] * count.high
+    """Finds the day that some hours ago or on fall on; None for other units."""
+    seconds = HOURS.get(tokens.words[count.after], 0) * count.high
     try:
-        return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9)
+        return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9) if seconds else None
     except OverflowError:
         return None
-
-
-def days_repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
-    """Two Tuesdays, weekends, summers or Christmases ago."""
-    back = count.high - 1
-    single = word if word in ALL_WEEKDAYS or word in SEASONS else word.removesuffix("s")
-    if single in ALL_WEEKDAYS:
-        return day(weekday_before(tokens.today, ALL_WEEKDAYS[single]) - 7 * back, 0.85)
-    if single == "weekend":
-        return _weekends(tokens.today, count)
-    if single in SEASONS:
-        last = year_away(lambda y: season_of(y, SEASONS[single]), tokens.today, -1)
-        return last and _yearly_back(last, back)
-    return None
-
-
-def _weekends(today: int, count: Count) -> Days:
-    first, last = weekend_at(today - 7 * count.high), weekend_at(today - 7 * count.low)
-    return first if first == last else span(first.first, last.last, 0.5)
-
-
-def _yearly_back(days: Days, years: int) -> Days:
-    """The same season some years before."""
-    first = move_day(days.first, -years, "year")
-    last = move_day(days.last + 1, -years, "year") - 1
-    return Days(first, max(first, last), days.grain, 0.8)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
-from ..dates.english_words import NUMBERS
+from ..dates.scanner import NUMBERS
 from .name_phrases import KINDS, NAMING, NamePhrases
 from .sentence_words import SentenceWords
 from .statement import VALUE, Mention
