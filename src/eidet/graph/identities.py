@@ -12,8 +12,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..text.facts.statement import VALUE
-from .name_book import EntityNames, NameBook, Node, Role
-from .names import PERSON, SPEAKERS, THING, USER, VAGUE, Signature, first_word, name_key, role_shelf
+from .names import (
+    PERSON,
+    SPEAKERS,
+    THING,
+    USER,
+    VAGUE,
+    EntityNames,
+    NameBook,
+    Node,
+    Role,
+    Signature,
+    first_word,
+    name_key,
+    role_shelf,
+)
 
 USER_NODE: Node = f"{PERSON}:{USER}"
 

@@ -28,7 +28,6 @@ from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.flags import list_names
 from .asked_moment import FIRST, LAST, NOW
-from .asked_session import parse_asked_sessions
 from .asked_time import keep_time
 from .fuse import Ranked, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
@@ -39,11 +38,11 @@ from .query_rules import count_to_read, least_for, list_losses, recipe_for, zone
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .same_text import put_same_first
-from .session_order import find_sessions
+from .sessions import find_sessions, parse_asked_sessions
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .standing import add_instructions
-from .state_nearness import POOL, explain_fields, rank_states, search_states, weigh_states
+from .states import POOL, explain_fields, rank_states, search_states, weigh_states
 from .understand import LONGEST, Understood, understand_query
 
 NAMING = 5  # hits whose texts tell which words of a question are names

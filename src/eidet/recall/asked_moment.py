@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..text.dates import Dated
-from ..text.worded_pattern import WordedPattern
+from ..text.flags import WordedPattern
 
 FIRST, LAST, NOW = "first", "last", "now"
 

@@ -36,8 +36,19 @@ from .months import (
     parse_weekday,
     year_after,
 )
-from .named import parse_code, parse_feast, parse_quarter, parse_season, parse_year
-from .relative import DAY_WORDS, parse_day_word, parse_hours, parse_the_weekend, parse_vague, parse_which
+from .relative import (
+    DAY_WORDS,
+    parse_code,
+    parse_day_word,
+    parse_feast,
+    parse_hours,
+    parse_quarter,
+    parse_season,
+    parse_the_weekend,
+    parse_vague,
+    parse_which,
+    parse_year,
+)
 from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -215,6 +226,15 @@ def _parse_counted(tokens: Tokens, at: int) -> Read:
     return (_ago(tokens, count) or _parse_counted_from(tokens, count)) if count else None
 
 
+def _exactly(tokens: Tokens, at: int) -> Read:
+    """Exactly two weeks ago: that very day, not the days around it."""
+    count = parse_count(tokens.words, at + 1)
+    unit = UNITS.get(tokens.words[count.after]) if count else None
+    if not count or not unit or tokens.words[count.after + 1] != "ago":
+        return None
+    return offset(tokens.today, count, unit, -1, exact=True), count.after + 2
+
+
 def _ago(tokens: Tokens, count: Count) -> Read:
     """Two weeks ago · a week or two ago · a few weeks back."""
     words, named = tokens.words, count.after
@@ -369,5 +389,6 @@ _start(PARTS, _part)
 _start(DAY_WORDS, parse_day_word)
 _start(["recently", "lately"], parse_vague)
 _start([*NUMBERS, *TENS, *VAGUE, "a", "an", "in", "dozen"], _parse_counted)
+_start(["exactly", "precisely"], _exactly)
 _start(["q1", "q2", "q3", "q4", "h1", "h2"], parse_code)
 STARTS = READERS.keys() | _OPENERS
