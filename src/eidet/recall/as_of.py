@@ -4,8 +4,8 @@ A record that states no facts counts from when it happened. One that does counts
 "we lived in Rome in 2020", told years later, is true as of 2020.
 
 What the memory knew at a time is searched in a store and an index of its own: a recall of the past must rank
-as it did then, and later records may not change how rare a word is. What was forgotten or has expired since is
-not known any more, whatever time is asked for.
+as it did then, and later records may not change how rare a word is. What was forgotten or has expired since
+is not known any more, whatever time is asked for.
 """
 
 from __future__ import annotations
