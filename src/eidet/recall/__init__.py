@@ -31,7 +31,7 @@ from .asked_moment import FIRST, LAST, NOW
 from .asked_time import keep_time
 from .fuse import Ranked, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
-from .later import put_in_time, show_changes
+from .later import ChangesShown, put_in_time
 from .model import load_weights, rank_candidates
 from .query import Query
 from .query_rules import count_to_read, least_for, list_losses, recipe_for, zone_of
@@ -158,7 +158,8 @@ class Recall:
             if asked.moment in (FIRST, LAST) and not asked.several:
                 hits = put_in_time(hits, asked.moment, ids, found)
             elif asked.moment == NOW and asked.asks and asked.session is None and hits:
-                hits = show_changes(self, query, hits, ids, self._find_names(hits, asked, ids), head)
+                names = self._find_names(hits, asked, ids)
+                hits = ChangesShown(self, query, ids, names, head).show(hits)
             if asked.session is None:  # else what was said then is asked for, whether it holds or not
                 hits = add_instructions(self, hits, query, found, head)
         if query.vector is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -34,52 +34,6 @@ if TYPE_CHECKING:
 
 
 PAGE: Final = 200  # records looked at in one go, where some of them may not have held
-
-
-def narrow_to(graphs: Graphs | None, scope: Scope, as_of: float, view: View) -> Where:
-    """A filter for what may have been true then; `keep_held` decides."""
-    until = Where(until=as_of)
-    if graphs is None:
-        return until
-    late: list[str] = []
-    for ids in graphs.ask_each(scope, lambda graph: _list_told_later(graphs, graph, as_of, view)):
-        late += ids
-    if not late:
-        return until
-    return until | Where(ids=late[:FILTER_VALUES])
-
-
-def _list_told_later(graphs: Graphs, graph: ScopeGraph, as_of: float, view: View) -> list[str]:
-    """Lists the ids of records written after a time that state what held at that time."""
-    seqs: list[int] = []
-    for seq, source in graph.index.sources.items():
-        if source.occurred > as_of and _holds(graph, seq, as_of, view):
-            seqs.append(seq)
-    return list(graphs.name_sources(graph, seqs).values())
-
-
-def _holds(graph: ScopeGraph, seq: int, as_of: float, view: View) -> bool:
-    """Tells whether a record states what held at a time; one that states nothing counts, too."""
-    intervals = graph.find_intervals(seq, view)
-    return not intervals or any(interval.holds_at(as_of) for interval in intervals)
-
-
-def keep_held(graphs: Graphs | None, records: Sequence[Record], as_of: float, view: View) -> list[Record]:
-    """Keeps the records whose facts held at a time, and those that state none."""
-    if graphs is None:
-        return list(records)
-    by_scope: dict[str, list[int]] = {}
-    for record in records:
-        by_scope.setdefault(record.scope, []).append(record.seq)
-    ended: set[tuple[str, int]] = set()
-    for path, seqs in by_scope.items():
-        for seq in graphs.ask(path, partial(_list_ended, seqs=seqs, as_of=as_of, view=view)):
-            ended.add((path, seq))
-    return [record for record in records if (record.scope, record.seq) not in ended]
-
-
-def _list_ended(graph: ScopeGraph, seqs: Sequence[int], as_of: float, view: View) -> list[int]:
-    return [seq for seq in seqs if not _holds(graph, seq, as_of, view)]
 
 
 class Page(NamedTuple):
@@ -113,7 +67,25 @@ class Source:
         """The filter, for what may have been true then."""
         if self.as_of is None:
             return where
-        return where & narrow_to(self.recall.graphs, self.scope, self.as_of, self._view)
+        until, graphs = Where(until=self.as_of), self.recall.graphs
+        if graphs is None:
+            return where & until
+        late = graphs.gather(self.scope, lambda graph: self._list_told_later(graphs, graph))
+        return where & (until | Where(ids=late[:FILTER_VALUES]) if late else until)
+
+    def _list_told_later(self, graphs: Graphs, graph: ScopeGraph) -> Iterable[str]:
+        """Lists the ids of records written after the time that state what held then."""
+        late = [seq for seq, source in graph.index.sources.items() if source.occurred > self.asked]
+        return graphs.name_sources(graph, self._find_held(late, graph)).values()
+
+    def _find_held(self, seqs: Iterable[int], graph: ScopeGraph) -> list[int]:
+        """Finds the records whose facts held then, and those that state none."""
+        stated = ((seq, graph.find_intervals(seq, View(now=self.now))) for seq in seqs)
+        return [
+            seq
+            for seq, intervals in stated
+            if not intervals or any(interval.holds_at(self.asked) for interval in intervals)
+        ]
 
     def answer(self, asked: Query) -> Hits:
         """Returns the hits whose facts held then. Counts nothing as used."""
@@ -146,12 +118,14 @@ class Source:
         )
 
     def _keep(self, records: Sequence[Record]) -> list[Record]:
-        assert self.as_of is not None
-        return keep_held(self.recall.graphs, records, self.as_of, self._view)
-
-    @property
-    def _view(self) -> View:
-        return View(now=self.now)
+        """Keeps the records whose facts held then, and those that state none."""
+        graphs, kept = self.recall.graphs, set[tuple[str, int]]()
+        if graphs is None:
+            return list(records)
+        for path in {record.scope for record in records}:
+            seqs = [record.seq for record in records if record.scope == path]
+            kept.update((path, seq) for seq in graphs.ask(path, partial(self._find_held, seqs)))
+        return [record for record in records if (record.scope, record.seq) in kept]
 
 
 # --- what was known
@@ -160,25 +134,17 @@ VIEWS: Final = 3  # views of the past that a memory keeps
 WRITTEN: Final = 1_000  # records embedded and written at once
 
 
-class _Asked(NamedTuple):
-    """The key of a view: the same question of an unchanged store reuses it."""
-
-    scope: Scope
-    known_at: float
-    head: Head
-
-
 class PastViews:
     """Makes views of the past and keeps the latest. Safe from many threads."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._lock = threading.Lock()
-        self._views: OrderedDict[_Asked, Recall] = OrderedDict()
+        self._views: OrderedDict[tuple[Scope, float, Head], Recall] = OrderedDict()
 
     def view(self, scope: Scope, known_at: float) -> Recall:
         """Answers from what the memory knew at that time, in one scope or below it."""
-        asked = _Asked(scope, known_at, self._parts.store.head())
+        asked = scope, known_at, self._parts.store.head()
         with self._lock:
             if asked not in self._views:
                 self._views[asked] = self._make(scope, known_at)
@@ -196,8 +162,8 @@ class PastViews:
         after = 0
         while page := self._read_page(scope, known_at, after):
             after = page[-1].seq
-            then = [take_back(record, self._history(record, known_at), known_at) for record in page]
-            write_as_they_are(store, _derive_changed(ingest, page, then))
+            then = [_take_back(record, self._history(record, known_at), known_at) for record in page]
+            _write_as_they_are(store, _derive_changed(ingest, page, then))
         return self._open_view(store)
 
     def _open_view(self, store: Store) -> Recall:
@@ -222,7 +188,7 @@ class PastViews:
         return [event for event in events if event.at > known_at]
 
 
-def take_back(record: Record, since: Sequence[Event], known_at: float) -> Record:
+def _take_back(record: Record, since: Sequence[Event], known_at: float) -> Record:
     """Undoes the events since a time: each holds what it changed."""
     then = record.whole.but(level=0, original=None)
     for event in reversed(since):
@@ -235,17 +201,15 @@ def take_back(record: Record, since: Sequence[Event], known_at: float) -> Record
 
 def _derive_changed(ingest: Ingest, now: Sequence[Record], then: Sequence[Record]) -> list[Record]:
     """Recomputes vectors and terms where the text differed, or where a tier had lowered them."""
-    ready = list(then)
-    changed = []
-    for at, (new, old) in enumerate(zip(now, then, strict=True)):
-        if new.level or new.text != old.text or new.who != old.who or new.occurred != old.occurred:
-            changed.append(at)
-    made = ingest.derive([then[at] for at in changed])
-    for at, record in zip(changed, made, strict=True):
-        ready[at] = record
-    return ready
+    changed = [
+        old
+        for new, old in zip(now, then, strict=True)
+        if new.level or (new.text, new.who, new.occurred) != (old.text, old.who, old.occurred)
+    ]
+    made = {record.seq: record for record in ingest.derive(changed)}
+    return [made.get(record.seq, record) for record in then]
 
 
-def write_as_they_are(store: Store, records: Sequence[Record]) -> None:
+def _write_as_they_are(store: Store, records: Sequence[Record]) -> None:
     """Writes records with the versions and times that they have."""
     store.write(lambda transaction: transaction.insert(records))

@@ -25,7 +25,6 @@ _OF: Final = frozenset(("of", "for"))
 _NEW: Final = frozenset(("new", "current", "latest", "updated", "own"))
 _OLD: Final = frozenset(("old", "former", "previous"))
 _UNREAL: Final = frozenset(("unreal", "will", "may", "not", "none", "planned"))
-_GREETINGS: Final = frozenset(("hey", "hi", "hello", "thanks", "dear"))
 _FREE: Final = frozenset(  # attributes whose value may be any words
     ("status", "works_as", "hobby", "studies", "nationality", "religion", "pronouns", "budget", "time_zone")
 )
