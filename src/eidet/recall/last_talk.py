@@ -80,9 +80,8 @@ def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTal
         return AskedTalk(session=asked.session, speaker=speaker) if talked or together else None
     if asked.dates:
         news = not known.news.isdisjoint(words)
-        if talked or news:
-            return AskedTalk(dates=asked.dates, of_every_kind=news, speaker=speaker)
-        return None
+        meant = AskedTalk(dates=asked.dates, of_every_kind=news, speaker=speaker)
+        return meant if talked or news else None
     if not known.news.isdisjoint(words):
         return None
     line = " ".join(words)
@@ -124,9 +123,7 @@ def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
     if wanted is None:
         return None
     talk = _TalkFinder(recall, query, wanted).find(asked)
-    hits = []
-    for record in talk.records:
-        hits.append(Hit(record=record, score=1.0, reasons=partial(_explain, talk, record)))
+    hits = [Hit(record=one, score=1.0, reasons=partial(_explain, talk, one)) for one in talk.records]
     trace = None
     if query.explain:
         notes = (*asked.notes(), _describe(wanted), *missing_of(recall.store))
@@ -195,11 +192,10 @@ class _TalkFinder:
 
     def _within_days(self, asked: Understood) -> Where:
         zone = zone_of(self._query, asked)
-        spans = []
-        for one in asked.dates:
-            first, end = (one.first - UNIX) * DAY - zone, (one.last + 1 - UNIX) * DAY - zone
-            spans.append(Where(since=max(first, EARLIEST), until=min(end - 1e-3, LATEST)))
-        return Where(some=spans)
+        days = (((one.first - UNIX) * DAY - zone, (one.last + 1 - UNIX) * DAY - zone) for one in asked.dates)
+        return Where(
+            some=[Where(since=max(first, EARLIEST), until=min(end - 1e-3, LATEST)) for first, end in days]
+        )
 
     def _find_last(self, meant: Where) -> FoundTalk:
         newest = self._list(meant, most=1)

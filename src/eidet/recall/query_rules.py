@@ -32,9 +32,7 @@ def least_for(query: Query, asked: Understood) -> float:
 
 def recipe_for(query: Query) -> Recipe:
     """Chooses the recipe. A caller that wants hits of any score always gets some."""
-    if query.least > 0:
-        return query.recipe
-    return replace(query.recipe, nothing=0.0)
+    return query.recipe if query.least > 0 else replace(query.recipe, nothing=0.0)
 
 
 def count_to_read(query: Query, asked: Understood) -> int:
@@ -63,9 +61,7 @@ def zone_of(query: Query, asked: Understood) -> float:
     if not asked.dates:
         return 0.0
     ahead = local(query.asked).utcoffset()
-    if ahead is None:
-        return 0.0
-    return ahead.total_seconds()
+    return 0.0 if ahead is None else ahead.total_seconds()
 
 
 # --- what people put around a question: "Hi, quick one: … Thanks!"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -69,18 +70,11 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
 
     `guard` turns a text into the words of the records.
     """
-    fields: list[StateField] = []
-    for field in _list_fields((), data, 1.0):
-        if len(fields) == FIELDS:
-            break
-        fields.append(_guard_field(field, guard))
+    fields = [_guard_field(field, guard) for field in islice(_list_fields((), data, 1.0), FIELDS)]
     if all(field.form in ("text", "items") and _is_worded(field.value) for field in fields):
         return None
-    parts = []
-    for field in fields:
-        if _is_worded(field.value):
-            parts.append(f"{field.name}: {describe_data(field.value)}")
-    return StateQuery(tuple(fields), "; ".join(parts))
+    worded = [one for one in fields if _is_worded(one.value)]
+    return StateQuery(tuple(fields), "; ".join(f"{one.name}: {describe_data(one.value)}" for one in worded))
 
 
 def words_to_ask(query: str | Mapping[str, Json]) -> str:
@@ -89,9 +83,7 @@ def words_to_ask(query: str | Mapping[str, Json]) -> str:
     if not isinstance(query, Mapping):
         return text
     state = read_state(clean_json(query, "a query"), str)
-    if state is None:
-        return text
-    return state.words
+    return text if state is None else state.words
 
 
 def _list_fields(path: DataPath, value: Json, weight: float) -> Iterator[StateField]:
@@ -130,9 +122,7 @@ def _is_worded(value: Json) -> bool:
 
 def _name_step(step: str | int) -> str:
     """A place in a list is counted from one."""
-    if isinstance(step, int):
-        return str(step + 1)
-    return step
+    return str(step + 1) if isinstance(step, int) else step
 
 
 # --- nearness
@@ -293,10 +283,7 @@ def rank_states(found: Candidates, signals: Signals, limit: int, unit: str) -> R
 
 def explain_fields(hits: list[Hit], state: StateQuery, told: Signals) -> list[Hit]:
     """The hits with what their values are, in words."""
-    explained = []
-    for hit in hits:
-        explained.append(replace(hit, reasons=partial(_explain, hit, state, told.scales)))
-    return explained
+    return [replace(hit, reasons=partial(_explain, hit, state, told.scales)) for hit in hits]
 
 
 def _explain(hit: Hit, state: StateQuery, scales: Mapping[DataPath, float]) -> Reasons:
@@ -343,6 +330,4 @@ def _describe_items(field: StateField, own: Json) -> Iterator[str]:
 def _show(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value)[:80]
+    return f"{value:g}" if isinstance(value, float) else str(value)[:80]

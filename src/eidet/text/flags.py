@@ -107,11 +107,11 @@ def _find_names(text: str) -> int:
 
 def list_names(text: str) -> list[str]:
     """The capitalised words that stand inside a sentence or begin one as who does something."""
-    names = []
-    for found in _CAPITAL.finditer(text):
-        if found[0] not in _CALENDAR and (_inside(text, found.start()) or _acts(text, *found.span())):
-            names.append(found[0])
-    return names
+    return [
+        found[0]
+        for found in _CAPITAL.finditer(text)
+        if found[0] not in _CALENDAR and (_inside(text, found.start()) or _acts(text, *found.span()))
+    ]
 
 
 def _acts(text: str, at: int, end: int) -> bool:
@@ -168,11 +168,7 @@ class WordedPattern:
 
     def match(self, text: str) -> re.Match[str] | None:
         """Matches at the beginning without looking for the words first, which would not be quicker."""
-        if not text.isascii():
-            return self._folding.match(text)
-        return self._small.match(text.lower())
+        return self._small.match(text.lower()) if text.isascii() else self._folding.match(text)
 
     def sub(self, new: str, text: str) -> str:
-        if self.search(text) is None:
-            return text
-        return self._folding.sub(new, text)
+        return text if self.search(text) is None else self._folding.sub(new, text)

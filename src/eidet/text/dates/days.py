@@ -217,9 +217,7 @@ def offset(base: int, count: Count, unit: str, sign: int, *, exact: bool = False
     low, high = move_day(base, sign * count.low, unit), move_day(base, sign * count.high, unit)
     if exact:
         return day(high)
-    if count.low != count.high:
-        return _stretch_over(low, high, unit)
-    return _point_at(low, count, unit)
+    return _stretch_over(low, high, unit) if count.low != count.high else _point_at(low, count, unit)
 
 
 def _stretch_over(low: int, high: int, unit: str) -> Days:
@@ -233,9 +231,7 @@ def _point_at(at: int, count: Count, unit: str) -> Days:
     sure = 0.7 if count.vague or (count.low % 10 == 0 and count.low) else 0.85
     if unit == "day":
         loose = count.vague or count.low >= 20
-        if loose:
-            return around(at, 1, "span", 0.65)
-        return day(at, 0.95)
+        return around(at, 1, "span", 0.65) if loose else day(at, 0.95)
     if unit == "year":
         return year_of(date.fromordinal(at).year, sure - 0.05)
     return around(at, _REACH[unit] * (2 if count.vague else 1), unit, sure - 0.05 * (unit == "month"))

@@ -255,9 +255,7 @@ def _parse_date(tokens: Tokens, at: int) -> Read:
     word = tokens.words[at + (tokens.words[at] == "the")]
     if word in ALL_MONTHS:
         days = parse_month(tokens, at)
-        if days and days[0].grain == "day":
-            return days
-        return None
+        return days if days and days[0].grain == "day" else None
     if word[:1].isdecimal():
         number = parse_number(word, "", True)
         if number:

@@ -204,9 +204,7 @@ def point(tokens: Tokens, at: int) -> Read:
 
 def _inner(tokens: Tokens, at: int) -> Read:
     """A time inside of another one."""
-    if tokens.depth < _DEEPEST:
-        return point(replace(tokens, depth=tokens.depth + 1), at)
-    return None
+    return point(replace(tokens, depth=tokens.depth + 1), at) if tokens.depth < _DEEPEST else None
 
 
 def _digits(tokens: Tokens, at: int) -> Read:

@@ -146,15 +146,11 @@ class Tokens:
         """Returns the word before one, across a hyphen ("mid-May")."""
         if at > 1 and self.words[at - 1] == "-" and self.start(at) == self.end(at - 1):
             return self.words[at - 2]
-        if at > 0:
-            return self.words[at - 1]
-        return ""
+        return self.words[at - 1] if at > 0 else ""
 
     def lean(self, at: int) -> int:
         """Returns the tense near a word: -1 past, 1 future, 0 if nothing says."""
-        if self.past:
-            return -1
-        return self.tense(at)
+        return -1 if self.past else self.tense(at)
 
     def tense(self, at: int) -> int:
         """Detects the tense by the nearest verb of the sentence, in its clause before others."""
@@ -194,9 +190,8 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 def _is_passive(words: list[str], place: int) -> bool:
     """Tells whether "closed" is passive, as in "is the office closed", which is about now."""
-    if words[place] in _PAST:
-        return False
-    return not _BE.isdisjoint(words[max(place - 3, 0) : place + 4])
+    near = words[max(place - 3, 0) : place + 4]
+    return words[place] not in _PAST and not _BE.isdisjoint(near)
 
 
 def _is_past(word: str) -> bool:
@@ -224,9 +219,7 @@ def parse_count(words: list[str], at: int) -> Count | None:
     one = _number(words, at)
     if one and words[one[1]] in ("or", "to") and (two := _number(words, one[1] + 1)) and two[0] > one[0]:
         return Count(one[0], two[0], two[1], True)
-    if one:
-        return Count(one[0], one[0], one[1])
-    return None
+    return Count(one[0], one[0], one[1]) if one else None
 
 
 def _number(words: list[str], at: int) -> tuple[int, int] | None:

@@ -81,12 +81,12 @@ class ObjectPhrases:
             return self._state(at, kind[6:])
         if shape := _SHAPES.get(kind):
             return self._shaped(at, shape)
+        if kind in ("animal", "condition"):
+            return self._owned(at, kind)
         if reader := self._READERS.get(kind):
             return reader(self, at)
         if kind in ("place", "name", "person"):
             return self.proper(at, kind)
-        if kind == "self":
-            return self.own_name(at)
         if kind == "org":
             return self.proper(at, kind) or self._thing(at, kind)
         return self._thing(at, kind)
@@ -150,8 +150,10 @@ class ObjectPhrases:
                 return None
         return None
 
-    def _owned(self, at: int, heads: frozenset[str], kind: str) -> PhraseAt | None:
+    def _owned(self, at: int, kind: str) -> PhraseAt | None:
         """Mild asthma · two black cats: what "have" goes with, up to its head."""
+        is_animal = kind == "animal"
+        heads = self.known.pets if is_animal else self.known.conditions
         while self.low[at] in ARTICLES:
             at += 1
         for head in range(at, min(at + 6, self.words.last + 1)):
@@ -159,16 +161,11 @@ class ObjectPhrases:
             if word in heads:
                 is_other = self.low[head - 1] == "hot" or self.low[head + 1] == "'s"
                 name = self.words.cut(at, head + 1)
-                return None if is_other else PhraseAt(Mention(name=name, kind=kind), at, head + 1)
+                shown = "thing" if is_animal else VALUE
+                return None if is_other else PhraseAt(Mention(name=name, kind=shown), at, head + 1)
             if word in self.known.stops or word in self.known.ties or not word[0].isalnum():
                 return None
         return None
-
-    def _condition(self, at: int) -> PhraseAt | None:
-        return self._owned(at, self.known.conditions, VALUE)
-
-    def _animal(self, at: int) -> PhraseAt | None:
-        return self._owned(at, self.known.pets, "thing")
 
     def _aim(self, at: int) -> PhraseAt | None:
         """Parses an aim to the end of the clause: "learn Italian", "opening a café"."""
@@ -257,7 +254,7 @@ class ObjectPhrases:
             return False
         return after in ARTICLES or after in OWNERS or (after in self.known.ties and after != "of")
 
-    def own_name(self, at: int) -> PhraseAt | None:
+    def _own_name(self, at: int) -> PhraseAt | None:
         """I'm Nina."""
         named = self.proper(at, "name")
         if named is None or not (self.ends_clause(named.after) or self.low[named.after] == "from"):
@@ -307,9 +304,8 @@ class ObjectPhrases:
 
     _READERS: ClassVar[Mapping[str, Callable[[ObjectPhrases, int], PhraseAt | None]]] = {
         "aim": _aim,
-        "animal": _animal,
         "component": _component,
-        "condition": _condition,
         "date": _date,
         "profession": _profession,
+        "self": _own_name,
     }
