@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from ..text.facts.statement import VALUE, Mention, Reference
 
@@ -16,6 +16,22 @@ PERSON: Final = "person"
 VAGUE: Final = "vague"  # a name that a text calls a thing for want of a better word: others may know more
 THING: Final = "thing"  # a place, an organisation, an event: whatever is no person and no value
 ARTICLES: Final = ("the ", "a ", "an ")
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class Answers(dict[_Key, _Value]):
+    """The answers of a function, each computed once until they are cleared."""
+
+    def __init__(self, of: Callable[[_Key], _Value]) -> None:
+        super().__init__()
+        self._of = of
+
+    def __missing__(self, key: _Key) -> _Value:
+        value = self[key] = self._of(key)
+        return value
 
 
 class Signature(NamedTuple):
@@ -175,7 +191,7 @@ class EntityNames:
     def __init__(self, book: NameBook, members_of: Callable[[Node], tuple[int, ...]]) -> None:
         self._book = book
         self._members_of = members_of
-        self._known: dict[Node, str] = {}
+        self._known: Answers[Node, str] = Answers(self._choose_name)
 
     def forget_answers(self) -> None:
         """Drops what it knows, because a mention came or went."""
@@ -183,10 +199,7 @@ class EntityNames:
 
     def name_of(self, root: Node) -> str:
         """Returns the most used spelling, with a role or kind where namesakes exist."""
-        name = self._known.get(root)
-        if name is None:
-            name = self._known[root] = self._choose_name(root)
-        return name
+        return self._known[root]
 
     def _choose_name(self, root: Node) -> str:
         spellings = self._count_spellings(root)
