@@ -48,7 +48,7 @@ class AskedTalk:
     ever: bool = False  # in whatever talk
 
 
-def parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
+def _parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
     """The talk that a question asks for; None if it asks for anything else."""
     if len(asked.text) > LONGEST or len(asked.names) > 1 or asked.only_time or asked.expects & NUMBERED:
         return None
@@ -102,7 +102,7 @@ _MADE_OF_OTHERS: Final = Where(kinds=(Kind.EPISODE, Kind.SUMMARY, Kind.TRIPLE, K
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTalk:
+class _FoundTalk:
     """Records of one talk or of some days, newest first, and why they are shown; `{day}` is that of each."""
 
     records: Sequence[Record]
@@ -114,7 +114,7 @@ def find_asked_talk(recall: Recall, query: Query, asked: Understood) -> AskedTal
     """Finds the conversation that a question asks for, if nothing but its words narrows the search."""
     if not query.understand or query.vector is not None or query.state is not None or query.unit != "record":
         return None
-    return parse_asked_talk(asked, recall.analyzer.language)
+    return _parse_asked_talk(asked, recall.analyzer.language)
 
 
 def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
@@ -143,7 +143,7 @@ def _describe(wanted: AskedTalk) -> str:
     return "asks for the last session, newest first"
 
 
-def _explain(talk: FoundTalk, record: Record) -> Reasons:
+def _explain(talk: _FoundTalk, record: Record) -> Reasons:
     happened = local(record.occurred)
     number = talk.numbers.get((record.scope, record.session), "")
     day = f"{happened.day} {happened:%B %Y}"
@@ -156,18 +156,18 @@ class _TalkFinder:
     def __init__(self, recall: Recall, query: Query, wanted: AskedTalk) -> None:
         self._recall, self._query, self._wanted = recall, query, wanted
 
-    def find(self, asked: Understood) -> FoundTalk:
+    def find(self, asked: Understood) -> _FoundTalk:
         if self._wanted.ever:
             own = ~_MADE_OF_OTHERS & Where(who=self._wanted.speaker, until=self._query.asked)
-            return FoundTalk(self._list(own), SAID_BY)
+            return _FoundTalk(self._list(own), SAID_BY)
         meant = self._narrow_to_speaker(self._choose_kinds())
         if self._wanted.session:
             return self._find_counted(meant, self._wanted.session)
         if self._wanted.dates:
-            return FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
+            return _FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
         return self._find_last(meant & Where(until=self._query.asked))
 
-    def _find_counted(self, meant: Where, session: MeantSessions) -> FoundTalk:
+    def _find_counted(self, meant: Where, session: MeantSessions) -> _FoundTalk:
         """Finds sessions by number; nothing if there are not that many."""
         named = [Where(session=one.session, scope=Scope(one.scope)) for one in session.meant]
         records = self._list(meant & Where(some=named)) if named else []
@@ -175,7 +175,7 @@ class _TalkFinder:
         numbers: dict[tuple[str, str | None], str] = {
             (one.scope, one.session): f"{one.number:,} of {total}" for one in session.meant
         }
-        return FoundTalk(records, COUNTED, numbers)
+        return _FoundTalk(records, COUNTED, numbers)
 
     def _narrow_to_speaker(self, meant: Where) -> Where:
         """Narrows to the turns of the speaker named, if there are any."""
@@ -197,18 +197,18 @@ class _TalkFinder:
             some=[Where(since=max(first, EARLIEST), until=min(end - 1e-3, LATEST)) for first, end in days]
         )
 
-    def _find_last(self, meant: Where) -> FoundTalk:
+    def _find_last(self, meant: Where) -> _FoundTalk:
         newest = self._list(meant, most=1)
         if not newest:
-            return FoundTalk((), LAST)
+            return _FoundTalk((), LAST)
         last = newest[0]
         if self._query.asked - last.occurred >= UNDER_WAY:
-            return FoundTalk(self._list_talk_of(last, meant), LAST)
+            return _FoundTalk(self._list_talk_of(last, meant), LAST)
         before = meant & self._before(last, meant)
         earlier = self._list(before, most=1)
         if not earlier:
-            return FoundTalk(self._list_talk_of(last, meant), RUNNING)
-        return FoundTalk(self._list_talk_of(earlier[0], before), LAST)
+            return _FoundTalk(self._list_talk_of(last, meant), RUNNING)
+        return _FoundTalk(self._list_talk_of(earlier[0], before), LAST)
 
     def _before(self, running: Record, meant: Where) -> Where:
         """Excludes the conversation under way, to which this record belongs."""

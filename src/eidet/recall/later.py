@@ -69,7 +69,7 @@ def put_in_time(hits: list[Hit], moment: str, terms: frozenset[int], found: Cand
     first = add_words(rescore(same[0], hits[0].score, TIME), f"is the {moment} of those")
     placed = {hit.record.seq for hit in same}
     rest = [hit for hit in hits if hit.record.seq not in placed]
-    return let_fall([first, *same[1:], *rest])
+    return _let_fall([first, *same[1:], *rest])
 
 
 def _nearness_of(found: Candidates, record: Record) -> float:
@@ -242,7 +242,7 @@ def _show_both(hits: list[Hit], other: Hit, *, first: bool) -> list[Hit]:
     for at, against in ((0, other.record), (1, best.record)):
         order = "a later" if _when(against) > _when(both[at].record) else "an earlier"
         both[at] = add_words(both[at], f"{order} record speaks of this: {_day(against)}", first=True)
-    return let_fall([*both, *rest])
+    return _let_fall([*both, *rest])
 
 
 def _mark_replaced(hit: Hit, by: Record | None) -> Hit:
@@ -261,10 +261,10 @@ def _put_replaced_behind(hits: list[Hit], replaced: Mapping[int, Record]) -> lis
     first = add_words(newer, f"tells of a change since {_day(older.record)}", first=True)
     first = rescore(first, max(older.score, newer.score), TIME)
     most = max(first.score * REPLACED, rest[0].score if rest else 0.0)
-    return let_fall([first, rescore(older, min(older.score, most), TIME), *rest])
+    return _let_fall([first, rescore(older, min(older.score, most), TIME), *rest])
 
 
-def let_fall(hits: Sequence[Hit]) -> list[Hit]:
+def _let_fall(hits: Sequence[Hit]) -> list[Hit]:
     """No hit has a higher score than one before it."""
     fallen: list[Hit] = []
     for hit in hits:

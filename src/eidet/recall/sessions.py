@@ -50,7 +50,7 @@ def _load() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def list_languages(language: str) -> tuple[str, ...]:
+def _list_languages(language: str) -> tuple[str, ...]:
     """A language, if its words are known, and English: many people ask in English, whatever they store."""
     return tuple(dict.fromkeys((language, "en"))) if language in _load() else ("en",)
 
@@ -58,10 +58,10 @@ def list_languages(language: str) -> tuple[str, ...]:
 @cache
 def talk_words(language: str) -> tuple[TalkWords, ...]:
     """Returns the words of a language, and the English ones."""
-    return tuple(_make(code, **_load()[code]["talk"]) for code in list_languages(language))
+    return tuple(_make(code, **_load()[code]["talk"]) for code in _list_languages(language))
 
 
-def session_words(language: str) -> dict[str, str]:
+def _session_words(language: str) -> dict[str, str]:
     """The patterns of one language that speak of sessions by number."""
     words: dict[str, str] = _load()[language]["session"]
     return words
@@ -154,7 +154,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 def parse_asked_sessions(text: str, language: str) -> AskedSessions | None:
     """The sessions that a question counts or names; None for most questions."""
     low = fold_text(text)
-    for code in list_languages(language):
+    for code in _list_languages(language):
         if (found := _grammar(code).read(low)) is not None:
             return found
     if named := _LABEL.search(low):
@@ -247,7 +247,7 @@ def _fill(form: str, slots: dict[str, str]) -> str:
 
 @cache
 def _grammar(language: str) -> _Grammar:
-    return _Grammar(session_words(language))
+    return _Grammar(_session_words(language))
 
 
 UNDER_WAY: Final = 300.0  # seconds: a session with a turn newer than this goes on

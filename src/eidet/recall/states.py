@@ -147,7 +147,7 @@ class Nearness:
     scales: Mapping[DataPath, float]
 
 
-def read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
+def _read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
     """The values of all candidates at the paths of a query."""
     if len(found.scopes) == 1:
         return recall.columns.read(found.scopes[0], found.seq, state.paths, recall.read)
@@ -163,7 +163,7 @@ def read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Column
     return {path: column.take(order) for path, column in joined.items()}
 
 
-def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Nearness:
+def _measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Nearness:
     """`texts` says how well the words and the meaning of each candidate fit, from 0 to 1."""
     total, weights = np.zeros(len(texts)), 0.0
     has_any = texts > 0
@@ -171,7 +171,7 @@ def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Near
     for field in state.fields:
         column = columns[field.path]
         if field.form == "number":
-            scales[field.path] = find_scale(column.numbers, float_of(field.value))
+            scales[field.path] = _find_scale(column.numbers, float_of(field.value))
         total += field.weight * _measure_field(field, column, scales, texts)
         weights += field.weight
         has_any |= column.marks != 0
@@ -179,7 +179,7 @@ def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Near
     return Nearness(shares, scales)
 
 
-def find_scale(numbers: Floats, asked: float) -> float:
+def _find_scale(numbers: Floats, asked: float) -> float:
     """Returns what counts as one step: the spread of the values, or else the size of the largest."""
     there = numbers[~np.isnan(numbers)]
     if not len(there):
@@ -238,7 +238,7 @@ def weigh_states(
     recall: Recall, state: StateQuery, found: Candidates, text: Signals, recipe: Recipe
 ) -> Signals:
     """How near the fields are, in place of what compares texts; and what a recipe weighs besides."""
-    near = measure_nearness(state, read_columns(recall, state, found), score_texts(found, text))
+    near = _measure_nearness(state, _read_columns(recall, state, found), _score_texts(found, text))
     shares = {FIELDS_SIGNAL: near.shares}
     wanted = {FIELDS_SIGNAL: recipe.dense + recipe.words + recipe.context}
     beside = {"importance": recipe.importance, "recency": recipe.recency, "asked": recipe.asked}
@@ -250,7 +250,7 @@ def weigh_states(
     return Signals({**text.values, **shares}, weighed, text.match, scales=near.scales, meant=text.meant)
 
 
-def score_texts(found: Candidates, text: Signals) -> Floats:
+def _score_texts(found: Candidates, text: Signals) -> Floats:
     """Scores how well the texts among the values fit, from 0 to 1, by words and meaning."""
     fits = max(float(found.dense.max(initial=0.0)), share_covered(found), 0.0)
     scored: Floats = np.clip(text.match * min(fits, 1.0), 0.0, 1.0)
@@ -288,10 +288,10 @@ def explain_fields(hits: list[Hit], state: StateQuery, told: Signals) -> list[Hi
 
 def _explain(hit: Hit, state: StateQuery, scales: Mapping[DataPath, float]) -> Reasons:
     own = hit.reasons()
-    return replace(own, words=(*describe_nearness(hit.record, state, scales), *own.words))
+    return replace(own, words=(*_describe_nearness(hit.record, state, scales), *own.words))
 
 
-def describe_nearness(record: Record, state: StateQuery, scales: Mapping[DataPath, float]) -> Iterator[str]:
+def _describe_nearness(record: Record, state: StateQuery, scales: Mapping[DataPath, float]) -> Iterator[str]:
     """Says in words which values are equal, near or far."""
     for field in state.fields[:FIELDS_SAID]:
         own = resolve(record.data, field.path)

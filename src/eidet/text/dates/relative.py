@@ -129,7 +129,7 @@ def parse_code(tokens: Tokens, at: int) -> Read:
     return parse_quarter(tokens, at, int(word[1]), at + 1, 3 if word[0] == "q" else 6)
 
 
-def feast_name(words: list[str], at: int) -> tuple[str, int] | None:
+def _feast_name(words: list[str], at: int) -> tuple[str, int] | None:
     """Finds the longest holiday name that begins here, and the place after it."""
     for count in (4, 3, 2, 1):
         name = " ".join(words[at : at + count]).replace(" '", "'").replace("st . ", "st ")
@@ -140,14 +140,14 @@ def feast_name(words: list[str], at: int) -> tuple[str, int] | None:
 
 def parse_feast(tokens: Tokens, at: int) -> Read:
     """Christmas · Christmas 2022 · New Year's Eve."""
-    named = feast_name(tokens.words, at)
+    named = _feast_name(tokens.words, at)
     if not named or (named[0] == "new year" and tokens.before(at) in ("a", "the", "happy")):
         return None
     name, after = named
     if known := year_after(tokens, after):
-        return feast(name, known[0]), known[1]
+        return _feast(name, known[0]), known[1]
     if tokens.year is not None:
-        return feast(name, tokens.year), after
+        return _feast(name, tokens.year), after
     if (
         _is_titled(tokens, at, after)
         or tokens.words[after] in FEAST_THINGS
@@ -155,7 +155,7 @@ def parse_feast(tokens: Tokens, at: int) -> Read:
     ):
         return None
     best = 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45
-    return placed(guess_year(tokens, at, lambda y: feast(name, y), best), after)
+    return placed(guess_year(tokens, at, lambda y: _feast(name, y), best), after)
 
 
 def _find_easter(year: int) -> int:
@@ -176,7 +176,7 @@ def _find_weekday(year: int, month: int, weekday: int, which: int) -> int:
     return first + (weekday - first + 1) % 7 + 7 * (which if which < 0 else which - 1)
 
 
-def feast(name: str, year: int) -> Days:
+def _feast(name: str, year: int) -> Days:
     """Computes the day of a holiday in a year; those of lunar calendars are left out."""
     year = min(max(year, 1), 9999)
     rule, numbers = FEASTS[name]
@@ -243,8 +243,8 @@ def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
         return (day(tokens.today + shift, 0.95), named + 1) if shift < 1 else None
     if word in ALL_MONTHS or word in SEASONS:
         return _parse_once_a_year(tokens, named, shift)
-    if name := feast_name(tokens.words, named):
-        days = year_away(lambda y: feast(name[0], y), tokens.today, shift)
+    if name := _feast_name(tokens.words, named):
+        days = year_away(lambda y: _feast(name[0], y), tokens.today, shift)
         return days and (days._replace(confidence=0.85), name[1])
     if shift == -1 and word in ("week", "month", "year") and _is_rolling(tokens, at):
         return None
