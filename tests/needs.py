@@ -39,7 +39,6 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     ),
     "fastembed": (partial(_has, "fastembed"), "needs pip install 'eidet[fastembed]' and its model"),
     "splintr": (partial(_has, "splintr"), "needs pip install 'eidet[splintr]'"),
-    "tiktoken": (partial(_has, "tiktoken"), "needs pip install 'eidet[tiktoken]'"),
 }
 CLIENTS = {  # coding agents, by their commands
     "claude": "@anthropic-ai/claude-code",

@@ -20,7 +20,7 @@ from ..memory.upkeep import UpkeepNamespace
 from ..models.embed import is_warmable
 from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
-from ..recall.state_query import words_to_ask
+from ..recall.states import words_to_ask
 from ..trust.audit.log import AuditLog
 from ..write.shape import text_said, texts_of
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, MissingExtra, Unavailable
-from ..graph.mcp_memory import make_drafts, parse_mcp_lines
+from ..graph.graph_formats import make_drafts, parse_mcp_lines
 from ..integrations.extras import quote_label
 from .source_files import find_source, load_document, open_database, open_text
 from .source_items import (

@@ -7,7 +7,7 @@ names.py  identities.py   who is who
 validity.py        what held when: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
 inference.py  joins.py  asking.py  explaining.py   questions and answers
-graph_formats.py  mcp_memory.py   facts for others
+graph_formats.py   facts for others
 """
 
 from __future__ import annotations

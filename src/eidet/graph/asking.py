@@ -14,7 +14,7 @@ from .assertion import Assertion, SourceRow
 from .fact import Contradiction, Entity, Fact, Neighbour, Quotation
 from .inference import Inferred
 from .joins import FactMatch, PatternJoin, TriplePattern
-from .name_book import Node
+from .names import Node
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
 

@@ -1,16 +1,28 @@
-"""Facts in the formats of others: networkx and JSON-LD."""
+"""Facts in the formats of others: networkx, JSON-LD, and `@modelcontextprotocol/server-memory` for MCP.
+
+An entity of that server has a name, a type and observations, which are sentences. Its type is a fact of the
+relation `type`, each observation one of `observation`, each of its relations a fact as any other.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
-from ..core.errors import Misconfigured
-from ..core.record import iso_time
+from ..core.arguments import check_path
+from ..core.draft import Draft
+from ..core.errors import BadInput, Misconfigured
+from ..core.record import Kind, Record, iso_time
 from ..core.validate import dump_json
+from ..text.facts import relation_of
+from ..text.facts.statement import VALUE, Statement
 from .fact import Entity, Fact
+from .triple_data import mention_of, triple_data
 
 _NETWORKX: Final = "facts.networkx() needs networkx: pip install networkx"
 
@@ -77,3 +89,128 @@ def _state_fact(fact: Fact) -> dict[str, Any]:
 
 def _urn(id: str) -> str:
     return "urn:eidet:" + re.sub(r"[^\w:#~.-]", "_", id)
+
+
+OBSERVATION: Final = "observation"
+TYPE: Final = "type"
+_RAW: Final = "relationType"  # the label with a relation as the server spells it, where ours differs
+_KINDS: Final = frozenset(("person", "place", "organisation", "thing", "event"))
+_SPELLINGS: Final = {"organization": "organisation", "company": "organisation", "location": "place"}
+
+
+@dataclass(frozen=True, slots=True)
+class McpFact:
+    """One item of the server's knowledge of an entity: its type, an observation, or a relation."""
+
+    subject: str
+    relation: str  # as the server spells it
+    object: str
+
+    @property
+    def key(self) -> str:
+        """Identifies the fact, so that two agents who store it store it once."""
+        return f"mcp {dump_json([self.subject, self.relation, self.object])}"
+
+
+def make_drafts(facts: Sequence[McpFact]) -> list[Draft]:
+    """Facts to be stored. What kind an entity is follows from its type, if that is among them."""
+    kinds = {fact.subject: _kind_of(fact.object) for fact in facts if fact.relation == TYPE}
+    return [_make_draft(fact, kinds) for fact in facts]
+
+
+def _make_draft(fact: McpFact, kinds: Mapping[str, str]) -> Draft:
+    relation = "_".join(fact.relation.casefold().split())
+    object_kind = VALUE if fact.relation in (TYPE, OBSERVATION) else kinds.get(fact.object, "")
+    statement = Statement(
+        subject=mention_of(fact.subject, kinds.get(fact.subject, "")),
+        relation=relation,
+        object=mention_of(fact.object, object_kind),
+    )
+    return Draft(
+        text=relation_of(relation).phrase.format(subject=fact.subject, object=fact.object),
+        data=triple_data(statement),
+        kind=Kind.TRIPLE,
+        key=fact.key,
+        meta=None if relation == fact.relation else {_RAW: fact.relation},
+    )
+
+
+def _kind_of(type: str) -> str:
+    """Translates a type to our kinds; unknown types become things."""
+    folded = _SPELLINGS.get(type.casefold(), type.casefold())
+    return folded if folded in _KINDS else "thing"
+
+
+def parse_mcp_fact(record: Record) -> McpFact | None:
+    """Parses what a record of kind `triple` states; None for any other record."""
+    data = record.whole.data
+    if record.kind is not Kind.TRIPLE or not isinstance(data, Mapping):
+        return None
+    subject, relation, value = _name(data.get("subject")), data.get("relation"), _name(data.get("object"))
+    if subject is None or value is None or not isinstance(relation, str):
+        return None
+    return McpFact(subject, str(record.meta.get(_RAW, relation)), value)
+
+
+def _name(mention: Any) -> str | None:
+    name = mention.get("name") if isinstance(mention, Mapping) else mention
+    return name if isinstance(name, str) and name else None
+
+
+def read_mcp_file(path: str | Path) -> list[McpFact]:
+    """Works like `parse_mcp_lines`; raises `Misconfigured` for an unreadable file."""
+    file = check_path(path, "path")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Misconfigured(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file} is not UTF-8 text: {error}") from None
+    return parse_mcp_lines(text)
+
+
+def parse_mcp_lines(text: str) -> list[McpFact]:
+    """Parses the server's file of JSON lines. `BadInput` names the line that is damaged."""
+    found: list[McpFact] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found += _parse_row(json.loads(line))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadInput(f"line {number} is no entity or relation of an MCP memory: {error!r}") from error
+    return found
+
+
+def _parse_row(row: Any) -> list[McpFact]:
+    if row["type"] == "entity":
+        name = str(row["name"])
+        observed = [McpFact(name, OBSERVATION, str(text)) for text in row["observations"]]
+        return [McpFact(name, TYPE, str(row["entityType"])), *observed]
+    if row["type"] != "relation":
+        raise ValueError(f"type {row['type']!r}")
+    return [McpFact(str(row["from"]), str(row["relationType"]), str(row["to"]))]
+
+
+def write_mcp_lines(entities: Sequence[Entity], facts: Sequence[Fact]) -> str:
+    """Writes entities, then relations, as the server does. Values become observations."""
+    rows = {
+        entity.id: {
+            "type": "entity",
+            "name": entity.name,
+            "entityType": entity.kind or "thing",
+            "observations": list[str](),
+        }
+        for entity in entities
+    }
+    relations: list[dict[str, Any]] = []
+    for fact in facts:
+        row: dict[str, Any] = rows.get(fact.subject_id, {"observations": []})
+        if fact.relation == TYPE:
+            row["entityType"] = fact.object
+        elif fact.object_id.startswith("value:") or fact.negated:
+            row["observations"].append(fact.object if fact.relation == OBSERVATION else fact.text)
+        else:
+            ends = {"from": fact.subject, "to": fact.object}
+            relations.append({"type": "relation", **ends, "relationType": fact.relation})
+    return "\n".join(map(dump_json, [*rows.values(), *relations]))

@@ -12,8 +12,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..text.facts.statement import VALUE
-from .name_book import EntityNames, NameBook, Node, Role
-from .names import PERSON, SPEAKERS, THING, USER, VAGUE, Signature, first_word, name_key, role_shelf
+from .names import (
+    PERSON,
+    SPEAKERS,
+    THING,
+    USER,
+    VAGUE,
+    Answers,
+    EntityNames,
+    NameBook,
+    Node,
+    Role,
+    Signature,
+    first_word,
+    name_key,
+    role_shelf,
+)
 
 USER_NODE: Node = f"{PERSON}:{USER}"
 
@@ -37,6 +51,10 @@ class Identities:
         self.book: NameBook = NameBook()
         self.names: EntityNames = EntityNames(self.book, self.members_of)
         self._links: dict[object, tuple[Signature | str, Signature | str]] = {}
+        self._nodes: Answers[Signature, Node] = Answers(self._decide_node)
+        self._roots: Answers[int, Node] = Answers(self._decide_root)
+        self._members: Answers[Node, tuple[int, ...]] = Answers(lambda root: tuple(self._list_members(root)))
+        self._namesakes: Answers[str, _Namesakes] = Answers(self._tell_apart)
         self._forget_answers()
 
     @property
@@ -59,10 +77,8 @@ class Identities:
 
     def _forget_answers(self) -> None:
         self.names.forget_answers()
-        self._nodes: dict[Signature, Node] = {}
-        self._roots: dict[int, Node] = {}
-        self._members: dict[Node, tuple[int, ...]] = {}
-        self._namesakes: dict[str, _Namesakes] = {}
+        for answers in (self._nodes, self._roots, self._members, self._namesakes):
+            answers.clear()
         self._parents: dict[Node, Node] | None = None
         self._groups: dict[Node, list[Node]] = {}
 
@@ -77,17 +93,14 @@ class Identities:
 
     def root_of(self, number: int) -> Node:
         """Finds the entity that a signature means."""
-        root = self._roots.get(number)
-        if root is None:
-            root = self._roots[number] = self._root_of_node(self._node_of(self.signatures[number]))
-        return root
+        return self._roots[number]
+
+    def _decide_root(self, number: int) -> Node:
+        return self._root_of_node(self._nodes[self.signatures[number]])
 
     def members_of(self, root: Node) -> tuple[int, ...]:
         """Lists the numbers of the signatures in use that mean an entity."""
-        members = self._members.get(root)
-        if members is None:
-            members = self._members[root] = tuple(self._list_members(root))
-        return members
+        return self._members[root]
 
     def _list_members(self, root: Node) -> Iterator[int]:
         self._root_of_node(root)
@@ -137,12 +150,6 @@ class Identities:
 
     # who is meant
 
-    def _node_of(self, signature: Signature) -> Node:
-        node = self._nodes.get(signature)
-        if node is None:
-            node = self._nodes[signature] = self._decide_node(signature)
-        return node
-
     def _decide_node(self, signature: Signature) -> Node:
         name, sort = signature.name, signature.sort
         if sort in ("", VAGUE):
@@ -151,19 +158,19 @@ class Identities:
             return f"{sort}:{name}"
         if not name:
             return self._decide_nameless(signature)
-        namesakes = self._list_namesakes(name)
+        namesakes = self._namesakes[name]
         if signature.role:
             return _node_of_role(signature, namesakes)
         if len(namesakes) < 2:
             return f"{PERSON}:{(*namesakes.fulls, name)[0]}"
-        return self._node_of(signature.hint) if signature.hint is not None else f"{PERSON}:{name}"
+        return self._nodes[signature.hint] if signature.hint is not None else f"{PERSON}:{name}"
 
     def _decide_nameless(self, signature: Signature) -> Node:
         """Resolves "my brother" to the one whose name is known, if there is only one."""
         role = (signature.role, signature.owner)
         names = self.book.list_holders(role)
         if len(names) == 1:
-            return self._node_of(Signature(names[0], PERSON, *role))
+            return self._nodes[Signature(names[0], PERSON, *role)]
         return f"{PERSON}:{role_shelf(*role)}"
 
     def _guess_sort(self, signature: Signature) -> str:
@@ -173,12 +180,6 @@ class Identities:
             counts[self.signatures[number].sort] += self.book.uses[number]
         people = counts[PERSON] + len(self.book.list_fulls(signature.name))
         return PERSON if people and people >= counts[THING] else THING
-
-    def _list_namesakes(self, word: str) -> _Namesakes:
-        known = self._namesakes.get(word)
-        if known is None:
-            known = self._namesakes[word] = self._tell_apart(word)
-        return known
 
     def _tell_apart(self, word: str) -> _Namesakes:
         roles_of = {full: self.book.list_roles(full) for full in self.book.list_fulls(word)}
@@ -215,11 +216,11 @@ class Identities:
     def _meanings(self, who: Signature | str) -> list[Node]:
         """The nodes behind an end of a link; a name that means several is no link."""
         if isinstance(who, Signature):
-            return [self._node_of(who)]
+            return [self._nodes[who]]
         if who.partition(":")[0] in (PERSON, THING):
             return [who]
         numbers = self.book.list_living(name_key(who))
-        found = dict.fromkeys(self._node_of(self.signatures[number]) for number in numbers)
+        found = dict.fromkeys(self._nodes[self.signatures[number]] for number in numbers)
         return list(found) if len(found) == 1 else []
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..text.facts import relation_of
-from .name_book import Node
+from .names import Node
 from .scope_graph import ScopeGraph, View
 from .validity import Interval
 

@@ -10,7 +10,7 @@ from ..core.errors import BadInput
 from .assertion import Assertion
 from .fact import Fact
 from .inference import Reasoner
-from .name_book import Node
+from .names import Node
 from .scope_graph import Moments, ScopeGraph
 from .validity import Interval
 

@@ -1,10 +1,12 @@
-"""Names as keys: two ways to write one name have the same key."""
+"""Names as keys, so that two ways to write one name agree, and all names of a scope with their uses."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from ..text.facts.statement import VALUE, Mention, Reference
 
@@ -14,6 +16,22 @@ PERSON: Final = "person"
 VAGUE: Final = "vague"  # a name that a text calls a thing for want of a better word: others may know more
 THING: Final = "thing"  # a place, an organisation, an event: whatever is no person and no value
 ARTICLES: Final = ("the ", "a ", "an ")
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class Answers(dict[_Key, _Value]):
+    """The answers of a function, each computed once until they are cleared."""
+
+    def __init__(self, of: Callable[[_Key], _Value]) -> None:
+        super().__init__()
+        self._of = of
+
+    def __missing__(self, key: _Key) -> _Value:
+        value = self[key] = self._of(key)
+        return value
 
 
 class Signature(NamedTuple):
@@ -78,3 +96,162 @@ def _sort_of(mention: Mention) -> str:
     if mention.kind == THING and mention.name[:1].isupper():
         return VAGUE
     return THING if mention.kind else ""
+
+
+Node = str  # one meaning of a name: `person:ann`, `person:alex/brother/ann`, `thing:porto`, `value:42`
+Role = tuple[str, str]  # brother, of whom
+
+
+class NameBook:
+    """Counts mentions. Names that are no longer mentioned stay, with a count of zero."""
+
+    def __init__(self) -> None:
+        self.signatures: list[Signature] = []
+        self.uses: list[int] = []
+        self.spellings: list[dict[str, int]] = []  # plain dicts of plain values: no work for the collector
+        self.kinds: list[dict[str, int]] = []
+        self._numbers: dict[Signature, int] = {}
+        self._shelves: defaultdict[str, list[int]] = defaultdict(list)
+        self._fulls: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._holders: defaultdict[Role, Counter[str]] = defaultdict(Counter)
+
+    def add(self, signature: Signature, spelling: str, kind: str) -> tuple[int, bool]:
+        """Counts one more mention; the number of its signature, and whether it was in use before."""
+        number = self._numbers.get(signature)
+        if number is None:
+            number = self._open(signature)
+        self.uses[number] += 1
+        is_new = self.uses[number] == 1
+        if is_new:
+            self._count_name(signature, 1)
+        spellings, kinds = self.spellings[number], self.kinds[number]
+        spellings[spelling] = spellings.get(spelling, 0) + 1
+        if kind:
+            kinds[kind] = kinds.get(kind, 0) + 1
+        return number, is_new
+
+    def _open(self, signature: Signature) -> int:
+        number = self._numbers[signature] = len(self.signatures)
+        self.signatures.append(signature)
+        self.uses.append(0)
+        self.spellings.append({})
+        self.kinds.append({})
+        self._shelves[signature.shelf].append(number)
+        return number
+
+    def remove(self, number: int, spelling: str, kind: str) -> bool:
+        """Takes one mention back; whether it was the last."""
+        self.uses[number] -= 1
+        self.spellings[number][spelling] -= 1
+        if kind:
+            self.kinds[number][kind] -= 1
+        if self.uses[number]:
+            return False
+        self._count_name(self.signatures[number], -1)
+        return True
+
+    def _count_name(self, signature: Signature, by: int) -> None:
+        if signature.sort != PERSON or not signature.name:
+            return
+        if " " in signature.name:
+            self._fulls[first_word(signature.name)][signature.name] += by
+        if signature.role:
+            self._holders[signature.role, signature.owner][signature.name] += by
+
+    def list_living(self, shelf: str) -> list[int]:
+        """Lists the numbers of the signatures in use on a shelf."""
+        return [number for number in self._shelves.get(shelf, ()) if self.uses[number]]
+
+    def list_fulls(self, word: str) -> list[str]:
+        """Lists the full names of people with this first name."""
+        return sorted(name for name, count in self._fulls.get(word, Counter()).items() if count > 0)
+
+    def list_holders(self, role: Role) -> list[str]:
+        """Lists the names of those whom a text gave a role."""
+        return sorted(name for name, count in self._holders.get(role, Counter()).items() if count > 0)
+
+    def list_roles(self, name: str) -> set[Role]:
+        """Lists the roles that texts gave with a name."""
+        told = (self.signatures[number] for number in self.list_living(name))
+        return {(one.role, one.owner) for one in told if one.role}
+
+    def is_distinguished(self, word: str) -> bool:
+        """Tells whether a surname or a role tells anybody of this first name apart."""
+        if self._fulls.get(word):
+            return True
+        return any(self.signatures[number].is_distinct for number in self._shelves.get(word, ()))
+
+    def is_person(self, name: str) -> bool:
+        return any(self.signatures[number].sort == PERSON for number in self.list_living(name))
+
+
+class EntityNames:
+    """The names and kinds of entities."""
+
+    def __init__(self, book: NameBook, members_of: Callable[[Node], tuple[int, ...]]) -> None:
+        self._book = book
+        self._members_of = members_of
+        self._known: Answers[Node, str] = Answers(self._choose_name)
+
+    def forget_answers(self) -> None:
+        """Drops what it knows, because a mention came or went."""
+        self._known.clear()
+
+    def name_of(self, root: Node) -> str:
+        """Returns the most used spelling, with a role or kind where namesakes exist."""
+        return self._known[root]
+
+    def _choose_name(self, root: Node) -> str:
+        spellings = self._count_spellings(root)
+        if not spellings:
+            return self._spell_nameless(root)
+        best = max(spellings, key=lambda spelling: (spellings[spelling], len(spelling), spelling))
+        return best + self._qualify(root)
+
+    def _spell_nameless(self, root: Node) -> str:
+        """ "Ann's brother": the owner as texts spell the name."""
+        rest = root.partition(":")[2]
+        if not rest.startswith("/"):
+            return rest
+        role, _, owner = rest[1:].partition("/")
+        spellings = self._count_spellings(f"{PERSON}:{owner}")
+        return _spell_role(f"{role}/{max(spellings, key=len, default=owner)}")
+
+    def _qualify(self, root: Node) -> str:
+        _, _, rest = root.partition(":")
+        name, slash, role = rest.partition("/")
+        if slash and name:
+            return f" ({_spell_role(role)})"
+        if root.startswith(THING) and self._book.is_person(name):
+            return f" ({self.kind_of(root) or THING})"
+        return ""
+
+    def aliases_of(self, root: Node) -> tuple[str, ...]:
+        return tuple(sorted(self._count_spellings(root)))
+
+    def kind_of(self, root: Node) -> str:
+        kinds: Counter[str] = Counter()
+        for number in self._members_of(root):
+            kinds.update(self._book.kinds[number])
+        if root.startswith(PERSON):
+            return PERSON
+        living = sorted(kind for kind, count in kinds.items() if count > 0)
+        return max(living, key=kinds.__getitem__, default="")
+
+    def _count_spellings(self, root: Node) -> Counter[str]:
+        """Counts the spellings of all names of an entity."""
+        spellings: Counter[str] = Counter()
+        for number in self._members_of(root):
+            for spelling, count in self._book.spellings[number].items():
+                if spelling and count > 0:
+                    spellings[spelling] += count
+        return spellings
+
+    def count_uses(self, root: Node) -> int:
+        return sum(self._book.uses[number] for number in self._members_of(root))
+
+
+def _spell_role(role: str) -> str:
+    """`brother/ann` as "ann's brother"."""
+    what, _, owner = role.partition("/")
+    return f"{owner}'s {what}" if owner and owner != USER else what

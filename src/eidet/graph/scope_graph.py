@@ -17,7 +17,7 @@ from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Nature
 from .assertion import Assertion, Stated
 from .identities import Identities
-from .name_book import Node
+from .names import Node
 from .statements_index import StatementsIndex
 from .triple_data import DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity

@@ -17,7 +17,7 @@ from ..text.facts import RELATIONS, Relation
 from ..text.facts.statement import VALUE, Mention, Nature, Reference
 from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
-from .names import PERSON, Signature, first_word, name_key, sign_mention
+from .names import PERSON, Answers, Signature, first_word, name_key, sign_mention
 
 _REACH: Final = 32  # so many statements back a pronoun or a bare name may point
 _PAUSE: Final = 3600.0  # seconds after which what has no session is no longer one conversation
@@ -49,7 +49,7 @@ class StatementsIndex:
         self._by_subject: defaultdict[int, list[Assertion]] = defaultdict(list)
         self._by_object: defaultdict[int, list[Assertion]] = defaultdict(list)
         self._discourses: dict[str | None, _Discourse] = {}
-        self._mentions: dict[Mention, KnownMention] = {}
+        self._mentions: Answers[Mention, KnownMention] = Answers(KnownMention)
         self._aliases: dict[Assertion, tuple[int, str]] = {}
         self._resolver = _Resolver(self._signature, self.identities.book.is_distinguished)
         self.size: int = 0
@@ -79,20 +79,14 @@ class StatementsIndex:
     def _make_source(self, stated: Stated) -> SourceRow:
         source, assertions = SourceRow(stated.entry, is_told=stated.is_told), list[Assertion]()
         for statement in stated.statements:
-            who = self._know(_name_person(statement.subject, statement.relation))
+            who = self._mentions[_name_person(statement.subject, statement.relation)]
             assertions.append(
-                Assertion(source, len(assertions), statement, who, self._know(statement.object))
+                Assertion(source, len(assertions), statement, who, self._mentions[statement.object])
             )
         source.assertions = tuple(assertions)
         if assertions:
             self.sources[source.seq] = source
         return source
-
-    def _know(self, mention: Mention) -> KnownMention:
-        known = self._mentions.get(mention)
-        if known is None:
-            known = self._mentions[mention] = KnownMention(mention)
-        return known
 
     def remove(self, seq: int) -> None:
         """Takes out what a record stated."""

@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from .assertion import WEIGHTS, Assertion
-from .name_book import Node
+from .names import Node
 
 FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") is less sure: it closes nothing
 

@@ -14,7 +14,7 @@ from ..core.validate import clean_text, local
 from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
-from ..graph.mcp_memory import McpFact, make_drafts
+from ..graph.graph_formats import McpFact, make_drafts
 from ..graph.scope_graph import View
 from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_data
 from ..models.llm import LLM, llm_of

@@ -15,9 +15,8 @@ from ..core.validate import Moment, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
-from ..graph.graph_formats import to_json_ld, to_networkx
+from ..graph.graph_formats import read_mcp_file, to_json_ld, to_networkx, write_mcp_lines
 from ..graph.joins import FactMatch, parse_patterns
-from ..graph.mcp_memory import read_mcp_file, write_mcp_lines
 from ..graph.triple_data import mention_of, triple_data
 from ..parts import Parts
 from ..recall.path import ReadPath

@@ -28,22 +28,21 @@ from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.flags import list_names
 from .asked_moment import FIRST, LAST, NOW
-from .asked_session import parse_asked_sessions
 from .asked_time import keep_time
 from .fuse import Ranked, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
-from .later import put_in_time, show_changes
+from .later import ChangesShown, put_in_time
 from .model import load_weights, rank_candidates
 from .query import Query
 from .query_rules import count_to_read, least_for, list_losses, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .same_text import put_same_first
-from .session_order import find_sessions
+from .sessions import find_sessions, parse_asked_sessions
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .standing import add_instructions
-from .state_nearness import POOL, explain_fields, rank_states, search_states, weigh_states
+from .states import POOL, explain_fields, rank_states, search_states, weigh_states
 from .understand import LONGEST, Understood, understand_query
 
 NAMING = 5  # hits whose texts tell which words of a question are names
@@ -159,7 +158,8 @@ class Recall:
             if asked.moment in (FIRST, LAST) and not asked.several:
                 hits = put_in_time(hits, asked.moment, ids, found)
             elif asked.moment == NOW and asked.asks and asked.session is None and hits:
-                hits = show_changes(self, query, hits, ids, self._find_names(hits, asked, ids), head)
+                names = self._find_names(hits, asked, ids)
+                hits = ChangesShown(self, query, ids, names, head).show(hits)
             if asked.session is None:  # else what was said then is asked for, whether it holds or not
                 hits = add_instructions(self, hits, query, found, head)
         if query.vector is None:

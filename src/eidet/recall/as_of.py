@@ -2,71 +2,38 @@
 
 A record that states no facts counts from when it happened. One that does counts while any of its facts held:
 "we lived in Rome in 2020", told years later, is true as of 2020.
+
+What the memory knew at a time is searched in a store and an index of its own: a recall of the past must rank
+as it did then, and later records may not change how rare a word is. What was forgotten or has expired since
+is not known any more, whatever time is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..core.hit import Hits
-from ..core.record import Record
+from ..core.record import Event, Record
+from ..core.record_table import decode_values
 from ..core.scope import Scope
 from ..core.validate import FILTER_VALUES
 from ..core.where import Where
 from ..graph import Graphs
 from ..graph.scope_graph import ScopeGraph, View
+from ..parts import Parts
+from ..store import Head, Store
 from . import Query, Recall
 
+if TYPE_CHECKING:
+    from ..write.ingest import Ingest
+
+
 PAGE: Final = 200  # records looked at in one go, where some of them may not have held
-
-
-def narrow_to(graphs: Graphs | None, scope: Scope, as_of: float, view: View) -> Where:
-    """A filter for what may have been true then; `keep_held` decides."""
-    until = Where(until=as_of)
-    if graphs is None:
-        return until
-    late: list[str] = []
-    for ids in graphs.ask_each(scope, lambda graph: _list_told_later(graphs, graph, as_of, view)):
-        late += ids
-    if not late:
-        return until
-    return until | Where(ids=late[:FILTER_VALUES])
-
-
-def _list_told_later(graphs: Graphs, graph: ScopeGraph, as_of: float, view: View) -> list[str]:
-    """Lists the ids of records written after a time that state what held at that time."""
-    seqs: list[int] = []
-    for seq, source in graph.index.sources.items():
-        if source.occurred > as_of and _holds(graph, seq, as_of, view):
-            seqs.append(seq)
-    return list(graphs.name_sources(graph, seqs).values())
-
-
-def _holds(graph: ScopeGraph, seq: int, as_of: float, view: View) -> bool:
-    """Tells whether a record states what held at a time; one that states nothing counts, too."""
-    intervals = graph.find_intervals(seq, view)
-    return not intervals or any(interval.holds_at(as_of) for interval in intervals)
-
-
-def keep_held(graphs: Graphs | None, records: Sequence[Record], as_of: float, view: View) -> list[Record]:
-    """Keeps the records whose facts held at a time, and those that state none."""
-    if graphs is None:
-        return list(records)
-    by_scope: dict[str, list[int]] = {}
-    for record in records:
-        by_scope.setdefault(record.scope, []).append(record.seq)
-    ended: set[tuple[str, int]] = set()
-    for path, seqs in by_scope.items():
-        for seq in graphs.ask(path, partial(_list_ended, seqs=seqs, as_of=as_of, view=view)):
-            ended.add((path, seq))
-    return [record for record in records if (record.scope, record.seq) not in ended]
-
-
-def _list_ended(graph: ScopeGraph, seqs: Sequence[int], as_of: float, view: View) -> list[int]:
-    return [seq for seq in seqs if not _holds(graph, seq, as_of, view)]
 
 
 class Page(NamedTuple):
@@ -100,7 +67,25 @@ class Source:
         """The filter, for what may have been true then."""
         if self.as_of is None:
             return where
-        return where & narrow_to(self.recall.graphs, self.scope, self.as_of, self._view)
+        until, graphs = Where(until=self.as_of), self.recall.graphs
+        if graphs is None:
+            return where & until
+        late = graphs.gather(self.scope, lambda graph: self._list_told_later(graphs, graph))
+        return where & (until | Where(ids=late[:FILTER_VALUES]) if late else until)
+
+    def _list_told_later(self, graphs: Graphs, graph: ScopeGraph) -> Iterable[str]:
+        """Lists the ids of records written after the time that state what held then."""
+        late = [seq for seq, source in graph.index.sources.items() if source.occurred > self.asked]
+        return graphs.name_sources(graph, self._find_held(late, graph)).values()
+
+    def _find_held(self, seqs: Iterable[int], graph: ScopeGraph) -> list[int]:
+        """Finds the records whose facts held then, and those that state none."""
+        stated = ((seq, graph.find_intervals(seq, View(now=self.now))) for seq in seqs)
+        return [
+            seq
+            for seq, intervals in stated
+            if not intervals or any(interval.holds_at(self.asked) for interval in intervals)
+        ]
 
     def answer(self, asked: Query) -> Hits:
         """Returns the hits whose facts held then. Counts nothing as used."""
@@ -133,9 +118,98 @@ class Source:
         )
 
     def _keep(self, records: Sequence[Record]) -> list[Record]:
-        assert self.as_of is not None
-        return keep_held(self.recall.graphs, records, self.as_of, self._view)
+        """Keeps the records whose facts held then, and those that state none."""
+        graphs, kept = self.recall.graphs, set[tuple[str, int]]()
+        if graphs is None:
+            return list(records)
+        for path in {record.scope for record in records}:
+            seqs = [record.seq for record in records if record.scope == path]
+            kept.update((path, seq) for seq in graphs.ask(path, partial(self._find_held, seqs)))
+        return [record for record in records if (record.scope, record.seq) in kept]
 
-    @property
-    def _view(self) -> View:
-        return View(now=self.now)
+
+# --- what was known
+
+VIEWS: Final = 3  # views of the past that a memory keeps
+WRITTEN: Final = 1_000  # records embedded and written at once
+
+
+class PastViews:
+    """Makes views of the past and keeps the latest. Safe from many threads."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._lock = threading.Lock()
+        self._views: OrderedDict[tuple[Scope, float, Head], Recall] = OrderedDict()
+
+    def view(self, scope: Scope, known_at: float) -> Recall:
+        """Answers from what the memory knew at that time, in one scope or below it."""
+        asked = scope, known_at, self._parts.store.head()
+        with self._lock:
+            if asked not in self._views:
+                self._views[asked] = self._make(scope, known_at)
+            self._views.move_to_end(asked)
+            while len(self._views) > VIEWS:
+                self._views.popitem(last=False)
+            return self._views[asked]
+
+    def _make(self, scope: Scope, known_at: float) -> Recall:
+        from ..store.ram import RamStore
+        from ..write.ingest import Ingest
+
+        parts, store = self._parts, RamStore()
+        ingest = Ingest.of(parts)
+        after = 0
+        while page := self._read_page(scope, known_at, after):
+            after = page[-1].seq
+            then = [_take_back(record, self._history(record, known_at), known_at) for record in page]
+            _write_as_they_are(store, _derive_changed(ingest, page, then))
+        return self._open_view(store)
+
+    def _open_view(self, store: Store) -> Recall:
+        from ..index.embedded import EmbeddedIndex
+        from ..index.embedded.lexicon import make_lexicon
+
+        parts = self._parts
+        lexicon = make_lexicon(parts.embedder, parts.analyzer)
+        index = EmbeddedIndex(store, parts.embedder.width, lexicon=lexicon, analyzer=parts.analyzer)
+        graphs = Graphs(store) if parts.settings.facts else None
+        return Recall(store, index, parts.embedder, parts.analyzer, graphs, ranking=parts.settings.ranking)
+
+    def _read_page(self, scope: Scope, known_at: float, after: int) -> list[Record]:
+        living = Where(scope=scope, created_until=known_at, alive_at=self._parts.clock())
+        return self._parts.store.find(living, order="seq", limit=WRITTEN, after=after)
+
+    def _history(self, record: Record, known_at: float) -> Sequence[Event]:
+        """Lists the events of a record since a time; a record with one version needs none."""
+        if record.version == 1:
+            return ()
+        events = self._parts.store.history(record.scope, record.id)
+        return [event for event in events if event.at > known_at]
+
+
+def _take_back(record: Record, since: Sequence[Event], known_at: float) -> Record:
+    """Undoes the events since a time: each holds what it changed."""
+    then = record.whole.but(level=0, original=None)
+    for event in reversed(since):
+        if event.what == "revised":
+            then = then.but(**decode_values(event.before or {}), version=event.version - 1)
+    if then.last_used is not None and then.last_used > known_at:
+        then = then.but(uses=0, last_used=None)  # nobody knows how often until then
+    return then
+
+
+def _derive_changed(ingest: Ingest, now: Sequence[Record], then: Sequence[Record]) -> list[Record]:
+    """Recomputes vectors and terms where the text differed, or where a tier had lowered them."""
+    changed = [
+        old
+        for new, old in zip(now, then, strict=True)
+        if new.level or (new.text, new.who, new.occurred) != (old.text, old.who, old.occurred)
+    ]
+    made = {record.seq: record for record in ingest.derive(changed)}
+    return [made.get(record.seq, record) for record in then]
+
+
+def _write_as_they_are(store: Store, records: Sequence[Record]) -> None:
+    """Writes records with the versions and times that they have."""
+    store.write(lambda transaction: transaction.insert(records))

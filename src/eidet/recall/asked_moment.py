@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..text.dates import Dated
-from ..text.worded_pattern import WordedPattern
+from ..text.flags import WordedPattern
 
 FIRST, LAST, NOW = "first", "last", "now"
 
@@ -30,15 +30,6 @@ _DOES: Final = WordedPattern(
 )  # at the beginning: "what costs", "who runs"
 _CHOICE: Final = WordedPattern(
     r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", "or first last order from"
-)
-_PRESENT: Final = WordedPattern(
-    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b"
-    r"|\b(?:what|who|where|when|how|which|it|that|there|he|she)['\u2019]s\b",
-    "is are am do does can may will should must now current currently still today s",
-)
-_HELD: Final = WordedPattern(r"\b(?:was|were|had)\b", "was were had")
-_DID: Final = WordedPattern(
-    r"\b(?:did|done|do|happen(?:ed)?|went|been)\b", "did done do happen happened went been"
 )
 _PAST: Final = WordedPattern(
     r"\b(?:was|were|did|has(?! (?:the|an?|my|our|his|her|their|its|no|any)\b)|had|been|before|earlier|ago"
@@ -73,11 +64,6 @@ def looks_ahead(text: str) -> bool:
     if _AHEAD.search(text) is None and _DOES.match(text) is None:
         return False
     return _PAST.search(text) is None
-
-
-def asks_what_held(text: str) -> bool:
-    """Tells whether a question is about how things were, rather than what somebody did."""
-    return _HELD.search(text) is not None and _DID.search(text) is None
 
 
 def detect_moment(text: str, dates: Sequence[Dated]) -> str:

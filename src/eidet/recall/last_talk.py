@@ -1,11 +1,13 @@
 """Answers "what did we talk about last time?" with the turns of that talk, newest first.
 
-The last talk is the session that was active last, but for the one that is under way. What has no session
-is told apart by silence. Reads columns of the index, and no more records than it shows.
+Such a question has no word to search by: it means a session, some days, or whatever somebody said. The last
+talk is the session that was active last, but for the one that is under way. What has no session is told apart
+by silence. Reads columns of the index, and no more records than it shows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,15 +20,76 @@ from ..core.scope import Scope
 from ..core.validate import EARLIEST, LATEST, local
 from ..core.where import Where
 from ..store.traits import missing_of
-from .asked_session import MeantSessions
-from .asked_talk import AskedTalk, parse_asked_talk
+from ..text.analysis import NUMBERED
+from ..text.dates import Dated
+from .participants import without
 from .query_rules import zone_of
-from .session_order import UNDER_WAY
+from .sessions import UNDER_WAY, MeantSessions, TalkWords, talk_words
 from .signals import DAY, UNIX
-from .understand import Understood
+from .understand import Understood, hide_session
 
 if TYPE_CHECKING:
     from . import Query, Recall
+
+
+LONGEST: Final = 200  # characters: a longer text has something to say
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE_LAST = re.compile(r"\bbefore last\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTalk:
+    """The conversation asked for: that of some sessions, of some days, or else the last."""
+
+    session: MeantSessions | None = None
+    dates: tuple[Dated, ...] = ()
+    of_every_kind: bool = False  # what is new, not only what was said
+    speaker: str | None = None  # whose turns are asked for
+    ever: bool = False  # in whatever talk
+
+
+def _parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
+    """The talk that a question asks for; None if it asks for anything else."""
+    if len(asked.text) > LONGEST or len(asked.names) > 1 or asked.only_time or asked.expects & NUMBERED:
+        return None
+    text = _without(hide_session(asked.text, asked.session), asked.dates)
+    words = _WORD.findall(without(text, asked.names).casefold())
+    for known in talk_words(language):
+        if known.known.issuperset(words) and (not asked.names or _speaks(text, asked.names[0], known)):
+            return _read(asked, words, known)
+    return None
+
+
+def _speaks(text: str, name: str, known: TalkWords) -> bool:
+    """Whether somebody speaks, and is not spoken of or to: a word for it comes after the name."""
+    after = text.casefold().partition(name.split(maxsplit=1)[0].casefold())[2]
+    return not known.talk.isdisjoint(_WORD.findall(after))
+
+
+def _without(text: str, dates: Sequence[Dated]) -> str:
+    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
+        text = text[:start] + " " + text[end:]
+    return text
+
+
+def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:
+    """Parses a question that consists only of such words."""
+    talked, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
+    speaker = asked.speaker if asked.names or not together else None
+    if asked.session and not asked.dates:
+        return AskedTalk(session=asked.session, speaker=speaker) if talked or together else None
+    if asked.dates:
+        news = not known.news.isdisjoint(words)
+        meant = AskedTalk(dates=asked.dates, of_every_kind=news, speaker=speaker)
+        return meant if talked or news else None
+    if not known.news.isdisjoint(words):
+        return None
+    line = " ".join(words)
+    last = (talked or together) and not known.last.isdisjoint(words) and not _BEFORE_LAST.search(line)
+    if last or known.turns.search(line):
+        return AskedTalk(speaker=speaker)
+    return AskedTalk(speaker=speaker, ever=True) if asked.names else None
+
 
 SILENCE: Final = 6 * 3600.0  # seconds that part one talk without a session from the next
 LAST: Final = "from your last session, {day}"
@@ -39,7 +102,7 @@ _MADE_OF_OTHERS: Final = Where(kinds=(Kind.EPISODE, Kind.SUMMARY, Kind.TRIPLE, K
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTalk:
+class _FoundTalk:
     """Records of one talk or of some days, newest first, and why they are shown; `{day}` is that of each."""
 
     records: Sequence[Record]
@@ -51,7 +114,7 @@ def find_asked_talk(recall: Recall, query: Query, asked: Understood) -> AskedTal
     """Finds the conversation that a question asks for, if nothing but its words narrows the search."""
     if not query.understand or query.vector is not None or query.state is not None or query.unit != "record":
         return None
-    return parse_asked_talk(asked, recall.analyzer.language)
+    return _parse_asked_talk(asked, recall.analyzer.language)
 
 
 def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
@@ -60,9 +123,7 @@ def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
     if wanted is None:
         return None
     talk = _TalkFinder(recall, query, wanted).find(asked)
-    hits = []
-    for record in talk.records:
-        hits.append(Hit(record=record, score=1.0, reasons=partial(_explain, talk, record)))
+    hits = [Hit(record=one, score=1.0, reasons=partial(_explain, talk, one)) for one in talk.records]
     trace = None
     if query.explain:
         notes = (*asked.notes(), _describe(wanted), *missing_of(recall.store))
@@ -82,7 +143,7 @@ def _describe(wanted: AskedTalk) -> str:
     return "asks for the last session, newest first"
 
 
-def _explain(talk: FoundTalk, record: Record) -> Reasons:
+def _explain(talk: _FoundTalk, record: Record) -> Reasons:
     happened = local(record.occurred)
     number = talk.numbers.get((record.scope, record.session), "")
     day = f"{happened.day} {happened:%B %Y}"
@@ -95,18 +156,18 @@ class _TalkFinder:
     def __init__(self, recall: Recall, query: Query, wanted: AskedTalk) -> None:
         self._recall, self._query, self._wanted = recall, query, wanted
 
-    def find(self, asked: Understood) -> FoundTalk:
+    def find(self, asked: Understood) -> _FoundTalk:
         if self._wanted.ever:
             own = ~_MADE_OF_OTHERS & Where(who=self._wanted.speaker, until=self._query.asked)
-            return FoundTalk(self._list(own), SAID_BY)
+            return _FoundTalk(self._list(own), SAID_BY)
         meant = self._narrow_to_speaker(self._choose_kinds())
         if self._wanted.session:
             return self._find_counted(meant, self._wanted.session)
         if self._wanted.dates:
-            return FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
+            return _FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
         return self._find_last(meant & Where(until=self._query.asked))
 
-    def _find_counted(self, meant: Where, session: MeantSessions) -> FoundTalk:
+    def _find_counted(self, meant: Where, session: MeantSessions) -> _FoundTalk:
         """Finds sessions by number; nothing if there are not that many."""
         named = [Where(session=one.session, scope=Scope(one.scope)) for one in session.meant]
         records = self._list(meant & Where(some=named)) if named else []
@@ -114,7 +175,7 @@ class _TalkFinder:
         numbers: dict[tuple[str, str | None], str] = {
             (one.scope, one.session): f"{one.number:,} of {total}" for one in session.meant
         }
-        return FoundTalk(records, COUNTED, numbers)
+        return _FoundTalk(records, COUNTED, numbers)
 
     def _narrow_to_speaker(self, meant: Where) -> Where:
         """Narrows to the turns of the speaker named, if there are any."""
@@ -131,24 +192,23 @@ class _TalkFinder:
 
     def _within_days(self, asked: Understood) -> Where:
         zone = zone_of(self._query, asked)
-        spans = []
-        for one in asked.dates:
-            first, end = (one.first - UNIX) * DAY - zone, (one.last + 1 - UNIX) * DAY - zone
-            spans.append(Where(since=max(first, EARLIEST), until=min(end - 1e-3, LATEST)))
-        return Where(some=spans)
+        days = (((one.first - UNIX) * DAY - zone, (one.last + 1 - UNIX) * DAY - zone) for one in asked.dates)
+        return Where(
+            some=[Where(since=max(first, EARLIEST), until=min(end - 1e-3, LATEST)) for first, end in days]
+        )
 
-    def _find_last(self, meant: Where) -> FoundTalk:
+    def _find_last(self, meant: Where) -> _FoundTalk:
         newest = self._list(meant, most=1)
         if not newest:
-            return FoundTalk((), LAST)
+            return _FoundTalk((), LAST)
         last = newest[0]
         if self._query.asked - last.occurred >= UNDER_WAY:
-            return FoundTalk(self._list_talk_of(last, meant), LAST)
+            return _FoundTalk(self._list_talk_of(last, meant), LAST)
         before = meant & self._before(last, meant)
         earlier = self._list(before, most=1)
         if not earlier:
-            return FoundTalk(self._list_talk_of(last, meant), RUNNING)
-        return FoundTalk(self._list_talk_of(earlier[0], before), LAST)
+            return _FoundTalk(self._list_talk_of(last, meant), RUNNING)
+        return _FoundTalk(self._list_talk_of(earlier[0], before), LAST)
 
     def _before(self, running: Record, meant: Where) -> Where:
         """Excludes the conversation under way, to which this record belongs."""

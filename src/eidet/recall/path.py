@@ -31,13 +31,12 @@ from ..parts import Parts
 from ..store import verbs
 from ..text import term_id
 from . import Query, Recall
-from .as_of import Page, Source
+from .as_of import Page, PastViews, Source
 from .complete import LEAST_OF_ALL, LOOKED_AT, asks_for_all, gather_all
 from .nearby import key_of
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, combine_filter, filters_in
-from .past import PastViews
 from .query_rules import LEAST
-from .state_query import StateQuery, read_state
+from .states import StateQuery, read_state
 
 if TYPE_CHECKING:
     from ..core.session_summary import SessionSummary

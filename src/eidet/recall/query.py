@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..core.scope import Scope
 from ..core.where import Where
-from .courtesy import drop_courtesies
-from .query_rules import LEAST
+from .query_rules import LEAST, drop_courtesies
 from .recipes import AUTO, Recipe
-from .state_query import StateQuery
+from .states import StateQuery
 
 if TYPE_CHECKING:
     from ..models.rerank import Reranker

@@ -38,11 +38,7 @@ def explain_hit(
 
 
 def _list_matched(text: str, terms: tuple[str, ...], held: set[int]) -> tuple[str, ...]:
-    matched = []
-    for id, word in _name_terms(text, terms):
-        if id in held:
-            matched.append(word)
-    return tuple(matched)
+    return tuple(word for id, word in _name_terms(text, terms) if id in held)
 
 
 @lru_cache(maxsize=32)  # all hits of a recall have it in common
@@ -93,9 +89,7 @@ def _has_all(way: str, held: set[int], analyzer: Analyzer) -> bool:
 
 
 def _speaker_in_words(record: Record) -> str:
-    if record.who is None:
-        return "is about who was asked for"
-    return f"by {record.who}"
+    return "is about who was asked for" if record.who is None else f"by {record.who}"
 
 
 def _form_in_words(record: Record, expects: int) -> Iterator[str]:
@@ -125,9 +119,7 @@ def _time_in_words(record: Record, dates: tuple[Dated, ...], *, fits: bool) -> s
 
 def _name_range(dates: tuple[Dated, ...], day: int) -> str:
     one = next(one for one in dates if one.first <= day <= one.last)
-    if one.first == one.last:
-        return "the day asked for"
-    return "within the time asked for"
+    return "the day asked for" if one.first == one.last else "within the time asked for"
 
 
 def _as_typed(typed: list[str], term: str) -> str:

@@ -26,7 +26,7 @@ from ..index import Candidates, Floats
 from ..models.embed import embed_checked
 from ..store import Head
 from ..text.facts.statement import Nature, Reference
-from ..text.worded_pattern import WordedPattern
+from ..text.flags import WordedPattern
 from ..trust.privacy.quarantine import is_untrusted
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
-from ..text.flags import words_in
+from ..text.flags import WordedPattern, words_in
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
-from ..text.worded_pattern import WordedPattern
 from .asked_moment import asks_upcoming, detect_moment, looks_ahead
-from .asked_session import MeantSession, MeantSessions, parse_asked_sessions
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
+from .sessions import MeantSession, MeantSessions, parse_asked_sessions
 
 SURE: Final = 0.3  # times less certain are left alone
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning

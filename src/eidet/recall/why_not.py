@@ -204,9 +204,7 @@ def _compare(place: Whereabouts, row: int, standing: _Standing, hits: Hits) -> W
 def _rival_of(place: Whereabouts, hits: Hits) -> int | None:
     if place.stage != "shown":
         return len(hits) - 1 if len(hits) else None
-    if place.rank is not None and place.rank > 1:
-        return place.rank - 2
-    return None
+    return place.rank - 2 if place.rank is not None and place.rank > 1 else None
 
 
 def _describe(place: Whereabouts, gaps: tuple[Gap, ...]) -> tuple[str, ...]:

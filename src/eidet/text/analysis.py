@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -129,11 +128,6 @@ def facts_in(blob: bytes) -> bytes:
         return _cut_facts(blob)[1]
     except Corrupt:
         return b""
-
-
-def has_any_term(blob: bytes, ids: AbstractSet[int]) -> bool:
-    """Tells whether a text has one of these terms, by their ids."""
-    return any(not ids.isdisjoint(_list_ids(unit)) for unit in decode_analysis(blob).units)
 
 
 def _list_ids(unit: bytes) -> tuple[int, ...]:

@@ -52,9 +52,7 @@ def _pieces(sentence: str, size: int) -> list[str]:
             cut = space.start()
         pieces.append(sentence[:cut].strip())
         sentence = sentence[cut:].strip()
-    if sentence:
-        return [*pieces, sentence]
-    return pieces
+    return [*pieces, sentence] if sentence else pieces
 
 
 def _join_short_tail(units: list[str], size: int) -> list[str]:

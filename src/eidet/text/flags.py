@@ -1,11 +1,11 @@
-"""What kind of text it is: whether it asks, speaks of a time, has a number, names somebody."""
+"""What kind of text it is: whether it asks, speaks of a time, has a number, names somebody; by patterns."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
@@ -107,11 +107,11 @@ def _find_names(text: str) -> int:
 
 def list_names(text: str) -> list[str]:
     """The capitalised words that stand inside a sentence or begin one as who does something."""
-    names = []
-    for found in _CAPITAL.finditer(text):
-        if found[0] not in _CALENDAR and (_inside(text, found.start()) or _acts(text, *found.span())):
-            names.append(found[0])
-    return names
+    return [
+        found[0]
+        for found in _CAPITAL.finditer(text)
+        if found[0] not in _CALENDAR and (_inside(text, found.start()) or _acts(text, *found.span()))
+    ]
 
 
 def _acts(text: str, at: int, end: int) -> bool:
@@ -138,3 +138,37 @@ def _inside(text: str, at: int) -> bool:
     if not text[at - 2].isalpha():
         return text[at - 2] == "." and _TITLE.search(text[max(0, at - 6) : at]) is not None
     return _GREETING.search(text[max(0, at - 8) : at]) is None
+
+
+class WordedPattern:
+    """A pattern that is found in any case; compiled when it is first used.
+
+    Whatever it matches has one of the `words`, if there are any, with no letter or digit beside it. A match
+    in ASCII holds small letters. It stands where the text has it.
+    """
+
+    def __init__(self, pattern: str, words: str = "") -> None:
+        self.pattern = pattern
+        self.words: frozenset[bytes] = frozenset(words.encode().split())
+
+    @cached_property
+    def _small(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    @cached_property
+    def _folding(self) -> re.Pattern[str]:
+        return re.compile(self.pattern, re.IGNORECASE)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        if not text.isascii():  # letters beyond may match those of ASCII: the Kelvin sign is a k
+            return self._folding.search(text)
+        if self.words and self.words.isdisjoint(split_letters(text)[0]):
+            return None
+        return self._small.search(text.lower())
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Matches at the beginning without looking for the words first, which would not be quicker."""
+        return self._small.match(text.lower()) if text.isascii() else self._folding.match(text)
+
+    def sub(self, new: str, text: str) -> str:
+        return text if self.search(text) is None else self._folding.sub(new, text)

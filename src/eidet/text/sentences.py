@@ -77,6 +77,4 @@ def _abbreviates(text: str, start: int, end: re.Match[str]) -> bool:
 def _next(text: str, end: re.Match[str]) -> str:
     """The first character after the white space, "" at the end of the text."""
     after = _INK.search(text, end.end())
-    if after:
-        return after[0]
-    return ""
+    return after[0] if after else ""

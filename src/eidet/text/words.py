@@ -182,9 +182,7 @@ def tokens(text: str) -> list[str]:
     folded = normalize("NFKC", normalize("NFKC", text).casefold())
     folded = _DROPPED.sub("", _APOSTROPHE.sub("'", folded))
     found = _TOKEN.findall(folded)
-    if _SPACELESS.search(folded):
-        return list(_pair_letters(found))
-    return found
+    return list(_pair_letters(found)) if _SPACELESS.search(folded) else found
 
 
 def _split_ascii(low: str) -> list[str]:
@@ -217,9 +215,7 @@ def _parts(word: str) -> list[str]:
 
 def _plain(term: str) -> str:
     """Removes accents from Latin and Greek letters; ё becomes е; й and other scripts' marks stay."""
-    if term.isascii():
-        return term
-    return _ACCENTED.sub(_plain_letter, term)
+    return term if term.isascii() else _ACCENTED.sub(_plain_letter, term)
 
 
 def _plain_letter(letter: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.making import examples
 
 from eidet import Memory
-from eidet.recall.courtesy import drop_courtesies
+from eidet.recall.query_rules import drop_courtesies
 from eidet.recall.same_text import fold_text
 
 SOME = (

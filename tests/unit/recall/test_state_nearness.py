@@ -15,7 +15,7 @@ from tests.making import Clock
 from eidet import Memory, Settings
 from eidet.index.state_columns import StateColumns
 from eidet.recall import Recipe
-from eidet.recall.state_query import read_state
+from eidet.recall.states import read_state
 
 FLOATS = st.floats(-1e6, 1e6, allow_subnormal=False)
 VALUES = st.fixed_dictionaries(

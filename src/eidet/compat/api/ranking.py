@@ -9,7 +9,7 @@ from typing import Final
 from ...core.record import Kind, Record, Tier
 from ...core.validate import Json, clean_json
 from ...core.where import Where
-from ...recall.state_query import read_state
+from ...recall.states import read_state
 from ..opening import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException

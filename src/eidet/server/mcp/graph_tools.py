@@ -1,7 +1,7 @@
 """The nine tools of the reference knowledge-graph server, by their names, over records of this memory.
 
 An agent that was written for that server finds the same tools, answers and rules here. What it stores is
-part of the memory: types, observations and relations are facts (see `eidet.graph.mcp_memory`), so that
+part of the memory: types, observations and relations are facts (see `eidet.graph.graph_formats`), so that
 `recall` and `facts` find them like everything else. They are pinned: upkeep leaves them alone.
 """
 
@@ -19,7 +19,7 @@ from ...aio import AsyncMemory
 from ...core.errors import NotFound
 from ...core.record import Kind, Record, key_id
 from ...core.where import Where
-from ...graph.mcp_memory import OBSERVATION, TYPE, McpFact, make_drafts, parse_mcp_fact
+from ...graph.graph_formats import OBSERVATION, TYPE, McpFact, make_drafts, parse_mcp_fact
 from ..access import Right
 from .agent_access import AgentAccess
 from .tool_answers import answer

@@ -11,14 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ..words import code_of
 from .days import Days, clip_day
-from .english_words import TIMES, TRIGGERS
-
-if TYPE_CHECKING:
-    from .scanner import Tokens
+from .numeric import MAYBE, parse_other_way
+from .scanner import TIMES, TRIGGERS, Tokens, fold_text, scan
 
 
 def _letter_of(code: int) -> int:
@@ -65,7 +62,6 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     """
     if language != "en" and (code := code_of(language)) != "en":
         from .foreign import find_foreign
-        from .scanner import fold_text
 
         found = find_foreign(fold_text(text), now, code, past)
         return tuple(_make_date(text, start, end, days) for start, end, days in found)
@@ -76,30 +72,19 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
 
 
 def _has_digits_of_date(text: str) -> bool:
-    from .numeric import MAYBE
-
     return MAYBE.search(text) is not None
 
 
 def list_other_readings(found: Sequence[Dated]) -> tuple[Dated, ...]:
     """Finds the second meaning of dates in digits that have two: 4/6/2026 is in April or in June."""
-    more: list[Dated] = []
-    if not found:
-        return ()
-    from .numeric import parse_other_way
-
-    for one in found:
-        days = parse_other_way(one.text)
-        if days:
-            more.append(replace(one, first=days.first, last=days.last))
-    return tuple(more)
+    read = ((one, parse_other_way(one.text)) for one in found)
+    return tuple(replace(one, first=days.first, last=days.last) for one, days in read if days)
 
 
 def has_time(text: str, language: str = "en") -> bool:
     """Tells whether a text has a time expression, a duration, an hour or a recurrence ("every summer")."""
     if language != "en" and (code := code_of(language)) != "en":
         from .foreign import find_foreign
-        from .scanner import fold_text
 
         low = fold_text(text)
         return bool(find_foreign(low, _SOME_DAY, code, past=True)) or _CLOCK.search(low) is not None
@@ -127,13 +112,11 @@ def _parse_english(text: str, now: datetime, past: bool) -> tuple[Dated, ...]:
 
     `now` is without its zone: the same moment is equal in all of them, but its day is not.
     """
-    from .scanner import fold_text, scan  # the grammar, which most texts do not need
-
     return tuple(_english(scan(text, fold_text(text), now, past)))
 
 
 def _english(tokens: Tokens) -> Iterator[Dated]:
-    from .phrases import STARTS, expression
+    from .phrases import STARTS, expression  # the grammar, which most texts do not need
 
     at, words = 0, tokens.words
     for here in range(len(tokens.places)):

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 _LAST_DAY = date.max.toordinal()
 FAR = 3652  # days, ten years: how far an open interval reaches
-_UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_UNIT_DAYS = {"day": 1, "week": 7}
+_REACH = {"week": 3, "month": 15}  # days around a time that is counted
+_LONGER = {"fortnight": ("week", 2), "decade": ("year", 10)}
 
 
 class Days(NamedTuple):
@@ -190,3 +192,74 @@ def year_away(of_year: Callable[[int], Days], today: int, shift: int) -> Days | 
     if shift > 0:
         return min((days for days in near if days.first > today), default=None)
     return next((days for days in near if days.first <= today <= days.last), of_year(year))
+
+
+# --- counted times, and parts of others
+
+
+class Count(NamedTuple):
+    """A range of counts, and the position after the words that state it."""
+
+    low: int
+    high: int
+    after: int
+    vague: bool = False
+
+
+def offset(base: int, count: Count, unit: str, sign: int, *, exact: bool = False) -> Days:
+    """Counts units back (-1) or on (1) from a day: that day, or the time around it that the unit allows.
+
+    `exact` asks for the day itself.
+    """
+    if unit in _LONGER:
+        unit, times = _LONGER[unit]
+        count = count._replace(low=count.low * times, high=count.high * times)
+    low, high = move_day(base, sign * count.low, unit), move_day(base, sign * count.high, unit)
+    if exact:
+        return day(high)
+    return _stretch_over(low, high, unit) if count.low != count.high else _point_at(low, count, unit)
+
+
+def _stretch_over(low: int, high: int, unit: str) -> Days:
+    if unit == "year":
+        first, last = sorted((date.fromordinal(low).year, date.fromordinal(high).year))
+        return span(year_of(first).first, year_of(last).last, 0.5)
+    return span(low, high, 0.55)
+
+
+def _point_at(at: int, count: Count, unit: str) -> Days:
+    sure = 0.7 if count.vague or (count.low % 10 == 0 and count.low) else 0.85
+    if unit == "day":
+        loose = count.vague or count.low >= 20
+        return around(at, 1, "span", 0.65) if loose else day(at, 0.95)
+    if unit == "year":
+        return year_of(date.fromordinal(at).year, sure - 0.05)
+    return around(at, _REACH[unit] * (2 if count.vague else 1), unit, sure - 0.05 * (unit == "month"))
+
+
+def slice_of(days: Days, part: str, edge: bool) -> Days:
+    """Cuts a third out of an interval, or less of a long one at its very beginning or end."""
+    length = days.last - days.first + 1
+    if length < 3:
+        return days
+    third = max(length // (6 if edge and length > 60 else 3), 1)
+    first = {"early": days.first, "mid": days.first + (length - third) // 2, "late": days.last - third + 1}[
+        part
+    ]
+    return span(first, first + third - 1, days.confidence * 0.9)._replace(yearless=days.yearless)
+
+
+def nth_of(whole: Days, unit: str, weekday: int, number: int) -> Days | None:
+    """Finds the first (1) or the last (-1) day, week, weekend or weekday of a time."""
+    sure = whole.confidence * 0.95
+    size = {"day": 1, "week": 7}.get(unit)
+    if size:
+        first = whole.first + size * (number - 1) if number > 0 else whole.last - size + 1
+        days = Days(first, min(first + size - 1, whole.last), unit, sure)
+    else:
+        first = weekday_after(whole.first - 1, weekday) + 7 * (number - 1)
+        if number < 0:
+            first = weekday_before(whole.last + 1, weekday)
+        is_weekend = unit == "weekend"
+        days = span(first, first + is_weekend, sure, "weekend" if is_weekend else "day")
+    return days if days.first <= whole.last else None

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from .days import (
+    Count,
     Days,
     choose_year,
     day,
     day_of,
     month_of,
+    offset,
     run_of_days,
     season_of,
     span,
@@ -33,9 +35,8 @@ from .days import (
     year_of,
     yearly,
 )
-from .durations import Count, offset
-from .english_words import MONTHS, SEASONS, TABLE, WEEKDAYS, number_words
 from .numeric import find_written_out, parse_number
+from .scanner import MONTHS, SEASONS, TABLE, WEEKDAYS, number_words
 
 _FILES = {"no": "nb"}
 _UNSPACED = frozenset(("ja", "zh", "ko", "th"))

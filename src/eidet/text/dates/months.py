@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from datetime import date
 
 from .days import Days, Read, choose_year, day, day_of, distance, month_of, placed, run_of_days, yearly
-from .english_words import (
+from .numeric import YEAR, parse_number
+from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
     BEFORE_TIMES,
@@ -19,19 +20,16 @@ from .english_words import (
     MONTHS,
     ORDINALS,
     PARTS_OF_DAY,
-    SHORT_MONTHS,
     TENS,
     WEEKDAYS,
+    Tokens,
     words_of,
 )
-from .numeric import YEAR, parse_number
-from .scanner import Tokens
 
 _DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
 _DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|rd|th)?")
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
 _DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
-_COMMAS = frozenset({",", "/", "&", "and", "or"})
 RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
 
@@ -160,24 +158,12 @@ def _is_month(tokens: Tokens, at: int) -> bool:
     if before in BEFORE_TIMES:
         return _after_preposition(tokens, at, word, before)
     if word not in MONTHS or not tokens.capital(at) or tokens.words[at + 1] == "'s":
-        return word in SHORT_MONTHS and _is_listed(tokens, at)
-    if word in DOUBTFUL:
-        return _is_listed(tokens, at)
+        return False
+    if word in DOUBTFUL:  # "in March and April"
+        other = tokens.words[at - 2]
+        is_sure = other not in DOUBTFUL or tokens.before(at - 2) in BEFORE_TIMES
+        return before in ("and", "or", ",") and other in MONTHS and is_sure
     return not (at and tokens.capital(at - 1) and before not in ("and", "or")) or tokens.opens(at)
-
-
-def _is_listed(tokens: Tokens, at: int) -> bool:
-    """In February, March, and April: after another month of a list that surely has months."""
-    for _ in range(6):
-        mark = at - 2 if tokens.words[at - 2 : at] == [",", "and"] else at - 1
-        if mark < 1 or tokens.words[mark] not in _COMMAS or tokens.words[mark - 1] not in ALL_MONTHS:
-            return False
-        at = mark - 1
-        if tokens.before(at) in BEFORE_TIMES or (
-            tokens.words[at] in MONTHS and tokens.words[at] not in DOUBTFUL
-        ):
-            return True
-    return False
 
 
 def _after_preposition(tokens: Tokens, at: int, word: str, before: str) -> bool:
@@ -250,19 +236,14 @@ def parse_weekday(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
-    """Which week's day it is: (Friday) last week · (Friday) of this week · (Friday) the week before last."""
+    """Which week's day it is: (Friday) last week · (Friday) of this week."""
     words = tokens.words
     at += words[at] in ("of", "in")
     shift = _WEEKS.get(words[at])
-    after = at + 2
-    if words[at : at + 4] == ["the", "week", "before", "last"]:
-        shift, after = -2, at + 4
-    elif words[at + 1] != "week":
-        return None
-    if shift is None:
+    if shift is None or words[at + 1] != "week":
         return None
     monday = tokens.today - (tokens.today - 1) % 7
-    return day(monday + 7 * shift + weekday, 0.9), after
+    return day(monday + 7 * shift + weekday, 0.9), at + 2
 
 
 def _weekdays(today: int, weekday: int) -> list[Days]:
@@ -274,9 +255,7 @@ def _parse_date(tokens: Tokens, at: int) -> Read:
     word = tokens.words[at + (tokens.words[at] == "the")]
     if word in ALL_MONTHS:
         days = parse_month(tokens, at)
-        if days and days[0].grain == "day":
-            return days
-        return None
+        return days if days and days[0].grain == "day" else None
     if word[:1].isdecimal():
         number = parse_number(word, "", True)
         if number:

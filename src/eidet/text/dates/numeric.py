@@ -31,9 +31,7 @@ def parse_number(number: str, before: str, month_first: bool | None) -> Days | N
     if match := _SHORT.fullmatch(number):
         return _short(match, month_first)
     if match := _ISO_MONTH.fullmatch(number):
-        if 1 <= int(match[2]) <= 12:
-            return month_of(int(match[1]), int(match[2]))
-        return None
+        return month_of(int(match[1]), int(match[2])) if 1 <= int(match[2]) <= 12 else None
     return None
 
 
@@ -43,9 +41,7 @@ def parse_other_way(number: str) -> Days | None:
     if not match or match[2] == "." or match[1] == match[3] or len(match[4]) != 4:
         return None
     one, two = int(match[1]), int(match[3])
-    if one > 12 or two > 12:
-        return None
-    return day_of(int(match[4]), two, one, 0.6)
+    return None if one > 12 or two > 12 else day_of(int(match[4]), two, one, 0.6)
 
 
 def parse_years(number: str) -> Days | None:
@@ -55,19 +51,13 @@ def parse_years(number: str) -> Days | None:
         return None
     first = int(match[1])
     last = int(match[2]) if len(match[2]) == 4 else first // 100 * 100 + int(match[2])
-    if first < last <= first + 100:
-        return span(year_of(first).first, year_of(last).last, 0.9)
-    return None
+    return span(year_of(first).first, year_of(last).last, 0.9) if first < last <= first + 100 else None
 
 
 def find_written_out(text: str) -> list[tuple[int, int, Days]]:
     """Finds Chinese, Japanese and Korean full dates, with where they stand."""
-    found = []
-    for match in _WRITTEN_OUT.finditer(text):
-        days = _of_parts(match)
-        if days:
-            found.append((match.start(), match.end(), days))
-    return found
+    found = ((match, _of_parts(match)) for match in _WRITTEN_OUT.finditer(text))
+    return [(match.start(), match.end(), days) for match, days in found if days]
 
 
 def _of_parts(match: re.Match[str]) -> Days | None:
@@ -76,9 +66,7 @@ def _of_parts(match: re.Match[str]) -> Days | None:
         return year_of(year)
     if match[3]:
         return day_of(year, int(match[2]), int(match[3]))
-    if 1 <= int(match[2]) <= 12:
-        return month_of(year, int(match[2]))
-    return None
+    return month_of(year, int(match[2])) if 1 <= int(match[2]) <= 12 else None
 
 
 def _short(match: re.Match[str], month_first: bool | None) -> Days | None:

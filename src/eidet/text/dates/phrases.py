@@ -1,17 +1,76 @@
-"""English time expressions: a time, an interval open on one side, or a span between two times."""
+"""English time expressions: which reader begins at which word, times told by other times, and spans.
+
+A reader takes the tokens and a place, and answers the days and the place after them, or None.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 
-from .days import FAR, Days, Read, span
-from .months import RANGE_LINKS, day_number, parse_day_first
-from .points import READERS, point
-from .scanner import Tokens
+from .days import (
+    FAR,
+    Count,
+    Days,
+    Read,
+    day,
+    move_day,
+    nth_of,
+    offset,
+    placed,
+    slice_of,
+    span,
+    unit_away,
+    weekday_after,
+    weekday_before,
+)
+from .months import (
+    RANGE_LINKS,
+    day_number,
+    ordinal_number,
+    parse_day_first,
+    parse_day_of_month,
+    parse_month,
+    parse_numeric,
+    parse_weekday,
+    year_after,
+)
+from .relative import (
+    DAY_WORDS,
+    parse_code,
+    parse_day_word,
+    parse_feast,
+    parse_hours,
+    parse_quarter,
+    parse_season,
+    parse_the_weekend,
+    parse_vague,
+    parse_which,
+    parse_year,
+)
+from .scanner import (
+    ALL_MONTHS,
+    ALL_WEEKDAYS,
+    FEAST_STARTS,
+    NUMBERS,
+    ORDINALS,
+    PARTS,
+    SEASONS,
+    TENS,
+    UNITS,
+    VAGUE,
+    WHICH,
+    Tokens,
+    parse_count,
+)
 
 _OPENERS = frozenset({"since", "before", "after", "until", "till", "between", "from"})
-STARTS = READERS.keys() | _OPENERS
+_LINKS = {"before": -1, "prior": -1, "after": 1, "following": 1}  # what is counted from follows
+_WHOLE = frozenset({"week", "month", "year", "quarter", "decade"})
+_DEEPEST = 3  # "the day before the week before the ..." is read so far
+_NTH = frozenset(["day", "week", "weekend"]) | ALL_WEEKDAYS.keys()
+_AFTER_THE = WHICH | SEASONS.keys() | {"fourth", "weekend", "early", "mid", "late"}
 
 
 def expression(tokens: Tokens, at: int) -> Read:
@@ -19,6 +78,9 @@ def expression(tokens: Tokens, at: int) -> Read:
     if tokens.words[at] in _OPENERS and (found := _parse_opened(tokens, at)):
         return found
     return _parse_range(tokens, at)
+
+
+# --- spans
 
 
 def _parse_opened(tokens: Tokens, at: int) -> Read:
@@ -124,3 +186,207 @@ def _later(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
     if later and later[0].last < start.first:
         later = point(replace(tokens, year=year + 1), at)
     return later[0]._replace(yearless=True) if later else end
+
+
+# --- one time
+
+
+def point(tokens: Tokens, at: int) -> Read:
+    """Parses one time, not a span between two."""
+    readers = READERS.get(tokens.words[at])
+    if readers is None:
+        return _digits(tokens, at) if tokens.words[at][:1].isdecimal() else None
+    for reader in readers:
+        if found := reader(tokens, at):
+            return found
+    return None
+
+
+def _inner(tokens: Tokens, at: int) -> Read:
+    """A time inside of another one."""
+    return point(replace(tokens, depth=tokens.depth + 1), at) if tokens.depth < _DEEPEST else None
+
+
+def _digits(tokens: Tokens, at: int) -> Read:
+    return (
+        parse_numeric(tokens, at)
+        or parse_day_first(tokens, at)
+        or _parse_counted(tokens, at)
+        or parse_year(tokens, at)
+    )
+
+
+def _parse_counted(tokens: Tokens, at: int) -> Read:
+    """Two weeks ago · two days before Christmas · three weeks from now · in two weeks."""
+    if tokens.words[at] == "in":
+        return _ahead(tokens, at)
+    count = parse_count(tokens.words, at)
+    return (_ago(tokens, count) or _parse_counted_from(tokens, count)) if count else None
+
+
+def _exactly(tokens: Tokens, at: int) -> Read:
+    """Exactly two weeks ago: that very day, not the days around it."""
+    count = parse_count(tokens.words, at + 1)
+    unit = UNITS.get(tokens.words[count.after]) if count else None
+    if not count or not unit or tokens.words[count.after + 1] != "ago":
+        return None
+    return offset(tokens.today, count, unit, -1, exact=True), count.after + 2
+
+
+def _ago(tokens: Tokens, count: Count) -> Read:
+    """Two weeks ago · a week or two ago · a few weeks back."""
+    words, named = tokens.words, count.after
+    end = named + 1
+    if words[end] == "or" and words[end + 1] in ("two", "three", "so"):
+        high = count.high if words[end + 1] == "so" else NUMBERS[words[end + 1]]
+        count, end = Count(count.low, max(count.low, high), named, True), end + 2
+    if words[end] not in ("ago", "back") or (
+        words[end] == "back" and words[end + 1] in ("to", "in", "at", "from", "and")
+    ):
+        return None
+    if unit := UNITS.get(words[named]):
+        return offset(tokens.today, count, unit, -1), end + 1
+    return placed(parse_hours(tokens, count, -1), end + 1)
+
+
+def _ahead(tokens: Tokens, at: int) -> Read:
+    """In two weeks; it may also say how long something took, so it is not sure."""
+    words = tokens.words
+    count = parse_count(words, at + 1)
+    unit = UNITS.get(words[count.after]) if count else None
+    if not count or not unit or words[count.after + 1] in ("ago", "back", "'", "now", "from", *_LINKS):
+        return None
+    if tokens.tense(at) < 0:
+        return None
+    days = offset(tokens.today, count, unit, 1)
+    return days._replace(confidence=days.confidence * (0.5 if tokens.past else 0.75)), count.after + 1
+
+
+def _parse_counted_from(tokens: Tokens, count: Count) -> Read:
+    """Two days before Christmas · a week from 8 May · three weeks from now."""
+    words, link = tokens.words, count.after + 1
+    unit, sign = UNITS.get(words[count.after]), 1 if words[link] == "from" else _LINKS.get(words[link])
+    if unit is None:
+        return None
+    if words[link : link + 2] == ["from", "now"]:
+        return offset(tokens.today, count, unit, 1), link + 2
+    anchor = _inner(tokens, link + 1 + (words[link + 1] == "to")) if sign else None
+    if sign is None or not anchor or (anchor[0].grain in ("year", "season") and unit != "year"):
+        return None
+    if words[anchor[1]] in RANGE_LINKS:
+        return None  # "ten days from 8 May to 18 May" says how long it is
+    base = anchor[0].first if sign < 0 else anchor[0].last
+    days = offset(base, count, unit, sign)
+    sure = days.confidence * anchor[0].confidence
+    return days._replace(confidence=sure, yearless=anchor[0].yearless), anchor[1]
+
+
+def _parse_beside(tokens: Tokens, at: int) -> Read:
+    """(The) day before yesterday · week after Christmas · Friday before 8 May · weekend before last."""
+    words, unit = tokens.words, tokens.words[at]
+    sign = _LINKS.get(words[at + 1])
+    anchor = _inner(tokens, at + 2) if sign else None
+    if sign is None or anchor is None:
+        is_next = sign is not None and words[at + 2] in ("last", "next")
+        return (
+            placed(unit_away(tokens.today, UNITS.get(unit, unit), 2 * (sign or 0)), at + 3)
+            if is_next
+            else None
+        )
+    base = anchor[0].first if sign < 0 else anchor[0].last
+    if unit in ALL_WEEKDAYS:
+        days = day((weekday_before if sign < 0 else weekday_after)(base, ALL_WEEKDAYS[unit]))
+    elif unit in UNITS:
+        days = span(base + sign, move_day(base, sign, UNITS[unit]), 1.0, unit)
+    else:
+        return None
+    return days._replace(confidence=min(0.85, anchor[0].confidence), yearless=anchor[0].yearless), anchor[1]
+
+
+def _the(tokens: Tokens, at: int) -> Read:
+    """What "the" begins: the week before last, the end of June, the 8th of May, the past year, the 90s."""
+    words, named = tokens.words, at + 1
+    if words[named] == "other" and words[named + 1] in ("day", "night", "week", "weekend", "month"):
+        days = {"day": 7, "night": 7, "week": 21, "weekend": 21, "month": 90}[words[named + 1]]
+        return span(tokens.today - days, tokens.today - 1, 0.4), named + 2
+    if words[named] == "year" and words[named + 1][:1].isdecimal():
+        return parse_year(tokens, named + 1)
+    found = (
+        _parse_beside(tokens, named)
+        or _part(tokens, named)
+        or _nth(tokens, named)
+        or parse_day_first(tokens, named)
+    )
+    if found:
+        return found
+    if words[named][:1].isdecimal():
+        return parse_day_of_month(tokens, named) or parse_year(tokens, named)
+    if words[named] == "'" and words[named + 1][:1].isdecimal():
+        return parse_year(tokens, named + 1)
+    return _inner(tokens, named) if words[named] in _AFTER_THE else None
+
+
+def _part(tokens: Tokens, at: int) -> Read:
+    """Early May · mid-May · the end of June · late last year."""
+    words, word = tokens.words, tokens.words[at]
+    if word not in PARTS:
+        return None
+    inner = at + 1 + (words[at + 1] in ("of", "-", "in"))
+    if word in ("beginning", "start", "end", "middle") and words[at + 1] not in ("of", "-"):
+        return None
+    whole = _this_unit(tokens, inner) or _inner(tokens, inner)
+    if not whole:
+        return None
+    return slice_of(whole[0], PARTS[word], word in ("beginning", "start", "end")), whole[1]
+
+
+def _this_unit(tokens: Tokens, at: int) -> Read:
+    """(The end of) the month: the present one."""
+    if tokens.words[at] != "the" or tokens.words[at + 1] not in _WHOLE:
+        return None
+    return placed(unit_away(tokens.today, tokens.words[at + 1], 0), at + 2)
+
+
+def _nth(tokens: Tokens, at: int) -> Read:
+    """(The) first week of June · last Friday of May · second quarter of 2024."""
+    words, number = tokens.words, ordinal_number(tokens.words[at])
+    if number is None:
+        return None
+    unit, link = words[at + 1], words[at + 2]
+    if unit == "quarter" and 1 <= number <= 4:
+        return parse_quarter(tokens, at, number, at + 2) if year_after(tokens, at + 2) else None
+    if link not in ("of", "in") or unit not in _NTH:
+        return None
+    whole = _this_unit(tokens, at + 3) or _inner(tokens, at + 3)
+    if not whole or whole[0].grain not in ("month", "year", "season"):
+        return None
+    days = nth_of(whole[0], unit, ALL_WEEKDAYS.get(unit, 5), number)
+    return (days._replace(yearless=whole[0].yearless), whole[1]) if days else None
+
+
+READERS: dict[str, tuple[Callable[[Tokens, int], Read], ...]] = {}
+
+
+def _start(words: Iterable[str], *readers: Callable[[Tokens, int], Read]) -> None:
+    """Registers the readers for these words, after those registered before."""
+    for word in words:
+        READERS[word] = (*READERS.get(word, ()), *readers)
+
+
+_start(["the"], _the)
+_start(ORDINALS, _nth, parse_day_first)
+_start(TENS, parse_day_first)
+_start(FEAST_STARTS | {"cinco", "st", "saint"}, parse_feast)
+_start(ALL_MONTHS, parse_month)
+_start([*UNITS, *ALL_WEEKDAYS, "weekend"], _parse_beside)
+_start(ALL_WEEKDAYS, parse_weekday)
+_start(SEASONS, parse_season)
+_start(["weekend"], parse_the_weekend)
+_start(WHICH, parse_which)
+_start(PARTS, _part)
+_start(DAY_WORDS, parse_day_word)
+_start(["recently", "lately"], parse_vague)
+_start([*NUMBERS, *TENS, *VAGUE, "a", "an", "in", "dozen"], _parse_counted)
+_start(["exactly", "precisely"], _exactly)
+_start(["q1", "q2", "q3", "q4", "h1", "h2"], parse_code)
+STARTS = READERS.keys() | _OPENERS

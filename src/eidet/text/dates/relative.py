@@ -1,15 +1,18 @@
-"""English times that count from today: yesterday, last week, next Friday, the past month."""
+"""English times by name (years, decades, seasons, holidays), and those that count from today: last week."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 from .days import (
+    Count,
     Days,
     Read,
     day,
     month_of,
-    move_day,
+    months,
+    offset,
+    ordinal_of,
     placed,
     season_of,
     span,
@@ -18,12 +21,174 @@ from .days import (
     weekday_before,
     weekend_at,
     year_away,
+    year_of,
 )
-from .durations import Count, offset, parse_count
-from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
-from .months import guess_near
-from .named import feast, feast_name
-from .scanner import Tokens
+from .months import guess_near, guess_year, year_after
+from .numeric import DECADE, YEAR, parse_years
+from .scanner import (
+    ALL_MONTHS,
+    ALL_WEEKDAYS,
+    BACK,
+    BEFORE_TIMES,
+    COUNTED,
+    FEAST_THINGS,
+    FEASTS,
+    HOURS,
+    ON,
+    PARTS,
+    PARTS_OF_DAY,
+    SEASONS,
+    UNITS,
+    Tokens,
+    parse_count,
+    words_of,
+)
+
+_YEAR_AFTER = words_of(
+    "in since of by until till from to before after during year early mid late around circa about "
+    "between and or through spring summer autumn fall winter christmas"
+)
+_BEFORE_SEASONS = words_of("in during over since until by early mid late through")
+_SEASONAL = words_of(
+    "of intern interns internship camp house break flavors flavours drinks dresses clothes colors colours"
+)
+_LIKE_VERBS = words_of("was is has as his this 's us perhaps always besides towards")
+
+
+def parse_year(tokens: Tokens, at: int) -> Read:
+    """2019, where a preposition says that it is a year; 2019-2021; 90s and 1990s."""
+    word = tokens.words[at]
+    if match := DECADE.fullmatch(word):
+        return _decade(tokens, at, int(match[1]))
+    before, after = tokens.before(at), tokens.words[at + 1]
+    if before == "(" and after == ")":
+        years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else parse_years(word)
+        return placed(years, at + 1)
+    if before not in _YEAR_AFTER or after in COUNTED:
+        return None
+    if len(word) > 4:
+        years = parse_years(word)
+        return placed(years, at + 1)
+    if not YEAR.fullmatch(word) or (after.endswith("s") and after not in _LIKE_VERBS):
+        return None
+    if before not in ("in", "since", "year", "during") and not 1900 <= int(word) <= 2099:
+        return None
+    return year_of(int(word), 0.95 if before in ("in", "since", "year", "during") else 0.85), at + 1
+
+
+def _decade(tokens: Tokens, at: int, first: int) -> Read:
+    """The nineties; of two-digit ones the latest that has begun."""
+    if first < 100:
+        if tokens.before(at) not in ("the", "'", "early", "mid", "late", "-"):
+            return None
+        first += tokens.now.year // 100 * 100
+        first -= 100 if first > tokens.now.year else 0
+    return months(first, 1, 120, "span", 0.9), at + 1
+
+
+def _is_titled(tokens: Tokens, at: int, after: int) -> bool:
+    """Spring Fling, Halloween Horror Nights: the beginning of a name."""
+    word = tokens.words[after]
+    return word.isalpha() and word != "i" and tokens.capital(at) and tokens.capital(after)
+
+
+def parse_season(tokens: Tokens, at: int) -> Read:
+    """Summer 2022 · summer of 2022 · in (the) summer."""
+    first = SEASONS[tokens.words[at]]
+    if known := year_after(tokens, at + 1):
+        return season_of(known[0], first, 0.65 if first == 12 else 0.9), known[1]
+    if not _is_season(tokens, at):
+        return None
+    return placed(guess_year(tokens, at, lambda y: season_of(y, first), 0.6), at + 1)
+
+
+def _is_season(tokens: Tokens, at: int) -> bool:
+    """Is it a time, not a fall, a spring, or what goes with a season ("summer camp", "fall flavors")?"""
+    if _is_titled(tokens, at, at + 1) or tokens.words[at + 1] in _SEASONAL:
+        return False
+    named = tokens.before(at) == "the"
+    before = tokens.before(at - 1) if named else tokens.before(at)
+    if before == "of":
+        return tokens.before(at - 1 - named) in PARTS
+    return before in _BEFORE_SEASONS or (named and before == "for")
+
+
+def parse_quarter(tokens: Tokens, at: int, number: int, after: int, length: int = 3) -> Read:
+    """Parses a quarter or half of the year that follows, or of the likely one."""
+    first = (number - 1) * length + 1
+    if known := year_after(tokens, after):
+        return months(known[0], first, length, "span", 0.95), known[1]
+    return placed(guess_year(tokens, at, lambda y: months(y, first, length, "span"), 0.65), after)
+
+
+def parse_code(tokens: Tokens, at: int) -> Read:
+    """Q3 2024 · H1 2024."""
+    word = tokens.words[at]
+    if word[0] == "h" and not year_after(tokens, at + 1):
+        return None
+    return parse_quarter(tokens, at, int(word[1]), at + 1, 3 if word[0] == "q" else 6)
+
+
+def _feast_name(words: list[str], at: int) -> tuple[str, int] | None:
+    """Finds the longest holiday name that begins here, and the place after it."""
+    for count in (4, 3, 2, 1):
+        name = " ".join(words[at : at + count]).replace(" '", "'").replace("st . ", "st ")
+        if name in FEASTS and words[at + count - 1]:
+            return name, at + count
+    return None
+
+
+def parse_feast(tokens: Tokens, at: int) -> Read:
+    """Christmas · Christmas 2022 · New Year's Eve."""
+    named = _feast_name(tokens.words, at)
+    if not named or (named[0] == "new year" and tokens.before(at) in ("a", "the", "happy")):
+        return None
+    name, after = named
+    if known := year_after(tokens, after):
+        return _feast(name, known[0]), known[1]
+    if tokens.year is not None:
+        return _feast(name, tokens.year), after
+    if (
+        _is_titled(tokens, at, after)
+        or tokens.words[after] in FEAST_THINGS
+        or tokens.before(at) in ("merry", "happy", "a", "every", "each")
+    ):
+        return None
+    best = 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45
+    return placed(guess_year(tokens, at, lambda y: _feast(name, y), best), after)
+
+
+def _find_easter(year: int) -> int:
+    """Western Easter Sunday: the Sunday after the full moon that the Gregorian tables give."""
+    golden, century = year % 19, year // 100
+    moon = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
+    moon -= (moon // 28) * (1 - (29 // (moon + 1)) * ((21 - golden) // 11))
+    weekday = (year + year // 4 + moon + 2 - century + century // 4) % 7
+    offset = moon - weekday
+    return ordinal_of(year, 3, 1) + offset + 27
+
+
+def _find_weekday(year: int, month: int, weekday: int, which: int) -> int:
+    """The which-th such weekday of a month, the last one for -1."""
+    if which < 0:
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+    first = ordinal_of(year, month, 1)
+    return first + (weekday - first + 1) % 7 + 7 * (which if which < 0 else which - 1)
+
+
+def _feast(name: str, year: int) -> Days:
+    """Computes the day of a holiday in a year; those of lunar calendars are left out."""
+    year = min(max(year, 1), 9999)
+    rule, numbers = FEASTS[name]
+    if rule == "by_date":
+        ordinal = ordinal_of(year, *numbers)
+    elif rule == "by_rule":
+        month, weekday, which, after = numbers
+        ordinal = _find_weekday(year, month, weekday, which) + after
+    else:
+        ordinal = _find_easter(year) + numbers[0]
+    return day(ordinal, 0.95)
+
 
 DAY_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _ALONE = frozenset({"week", "month", "year", "decade"})
@@ -48,13 +213,8 @@ def parse_which(tokens: Tokens, at: int) -> Read:
     if word == "this" and tokens.words[named] in ("past", "coming", "last", "next"):
         word, named = tokens.words[named], named + 1
     if word == "past":
-        return _just_past(tokens, at, named) or _stretch(tokens, at, named, -1)
-    if word in BACK:
-        shift = -1
-    elif word in ON:
-        shift = 1
-    else:
-        shift = 0
+        return _stretch(tokens, at, named, -1) or _parse_named(tokens, at, named, -1)
+    shift = -1 if word in BACK else int(word in ON)
     return _parse_named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
 
 
@@ -66,28 +226,11 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
         count = Count(1, 1, named)
     if count is None or not sign:
         return None
-    unit = UNITS.get(words[count.after])
-    if unit is None:
-        return _hours_long(tokens, count, sign)
-    far = offset(tokens.today, count._replace(low=count.high), unit, sign, exact=True)
-    return span(far.first, tokens.today, 0.6 if count.vague else 0.8), count.after + 1
-
-
-def _hours_long(tokens: Tokens, count: Count, sign: int) -> Read:
-    """The last 48 hours."""
-    far = parse_hours(tokens, count, sign) if tokens.words[count.after] in HOURS else None
-    if far:
-        return span(far.first, tokens.today, 0.8), count.after + 1
-    return None
-
-
-def _just_past(tokens: Tokens, at: int, named: int) -> Read:
-    """This past Friday, weekend or summer: as with "last"; but "half past" is an hour."""
-    word = tokens.words[named]
-    known = word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word in ("weekend", "christmas")
-    if known and tokens.before(at) not in ("half", "quarter"):
-        return _parse_named(tokens, at, named, -1)
-    return None
+    if unit := UNITS.get(words[count.after]):
+        far: Days | None = offset(tokens.today, count._replace(low=count.high), unit, sign, exact=True)
+    else:
+        far = parse_hours(tokens, count, sign)
+    return far and (span(far.first, tokens.today, 0.6 if count.vague else 0.8), count.after + 1)
 
 
 def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
@@ -97,31 +240,15 @@ def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
         after = named + 1 + (tokens.words[named + 1] in PARTS_OF_DAY)
         return _weekday(tokens, at, ALL_WEEKDAYS[word], shift), after
     if word in PARTS_OF_DAY:
-        if shift < 1:
-            return day(tokens.today + shift, 0.95), named + 1
-        return None
+        return (day(tokens.today + shift, 0.95), named + 1) if shift < 1 else None
     if word in ALL_MONTHS or word in SEASONS:
         return _parse_once_a_year(tokens, named, shift)
-    if name := feast_name(tokens.words, named):
-        days = year_away(lambda y: feast(name[0], y), tokens.today, shift)
-        if days:
-            return days._replace(confidence=0.85), name[1]
-        return None
+    if name := _feast_name(tokens.words, named):
+        days = year_away(lambda y: _feast(name[0], y), tokens.today, shift)
+        return days and (days._replace(confidence=0.85), name[1])
     if shift == -1 and word in ("week", "month", "year") and _is_rolling(tokens, at):
         return None
-    days = calendar_unit(tokens, at, word, shift)
-    if days:
-        return _parse_day_of_week(tokens, named, days) or (days, named + 1)
-    return None
-
-
-def _parse_day_of_week(tokens: Tokens, named: int, week: Days) -> Read:
-    """(Last week) on Friday · (last week)'s Friday: a day of that week."""
-    words = tokens.words
-    at = named + 1 + (words[named + 1] in ("on", "'s"))
-    if words[named] != "week" or not _is_weekday(tokens, at) or at == named + 1:
-        return None
-    return day(week.first + ALL_WEEKDAYS[words[at]], 0.9), at + 1
+    return placed(_calendar_unit(tokens, at, word, shift), named + 1)
 
 
 def _is_weekday(tokens: Tokens, at: int) -> bool:
@@ -167,7 +294,7 @@ def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
     return days and days._replace(confidence=0.85)
 
 
-def calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
+def _calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
     """Finds the whole week, weekend, month, quarter, year or decade so many away from the present one."""
     if word == "weekend":
         return _weekend(tokens, at, shift)
@@ -190,35 +317,9 @@ def parse_the_weekend(tokens: Tokens, at: int) -> Read:
 
 
 def parse_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
-    """Finds the day that some hours ago or on fall on."""
-    seconds = HOURS[tokens.words[count.after]] * count.high
+    """Finds the day that some hours ago or on fall on; None for other units."""
+    seconds = HOURS.get(tokens.words[count.after], 0) * count.high
     try:
-        return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9)
+        return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9) if seconds else None
     except OverflowError:
         return None
-
-
-def days_repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
-    """Two Tuesdays, weekends, summers or Christmases ago."""
-    back = count.high - 1
-    single = word if word in ALL_WEEKDAYS or word in SEASONS else word.removesuffix("s")
-    if single in ALL_WEEKDAYS:
-        return day(weekday_before(tokens.today, ALL_WEEKDAYS[single]) - 7 * back, 0.85)
-    if single == "weekend":
-        return _weekends(tokens.today, count)
-    if single in SEASONS:
-        last = year_away(lambda y: season_of(y, SEASONS[single]), tokens.today, -1)
-        return last and _yearly_back(last, back)
-    return None
-
-
-def _weekends(today: int, count: Count) -> Days:
-    first, last = weekend_at(today - 7 * count.high), weekend_at(today - 7 * count.low)
-    return first if first == last else span(first.first, last.last, 0.5)
-
-
-def _yearly_back(days: Days, years: int) -> Days:
-    """The same season some years before."""
-    first = move_day(days.first, -years, "year")
-    last = move_day(days.last + 1, -years, "year") - 1
-    return Days(first, max(first, last), days.grain, 0.8)

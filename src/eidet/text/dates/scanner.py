@@ -1,16 +1,101 @@
-"""A text as words, numbers and marks, with what a reading of dates must know: the day it is, and the leaning.
+"""English words of time, and a text as words, numbers and marks, with what a reading of dates must know.
 
 Everything tied by `-/.:` to a digit is one number ("2023-05-08", "1.2.3", "555-0199", "3-7"), so that no
 part of a code or of a telephone number is taken for a date. Only a month may be tied to its day ("8May").
+The longer lists of words are in `words.json`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
 
-from .english_words import TABLE, words_of
+from .days import Count
+
+TABLE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
+
+
+def words_of(words: str | list[str]) -> frozenset[str]:
+    """Words between spaces; a list has several lines of them."""
+    return frozenset((words if isinstance(words, str) else " ".join(words)).split())
+
+
+def number_words(words: str, start: int) -> dict[str, int]:
+    return {word: number for number, word in enumerate(words.split(), start)}
+
+
+MONTHS = number_words(
+    "january february march april may june july august september october november december", 1
+)
+SHORT_MONTHS = {name[:3]: number for name, number in MONTHS.items() if name != "may"} | {"sept": 9}
+ALL_MONTHS = MONTHS | SHORT_MONTHS
+# names of people, verbs and adjectives too: months only where the words around say so
+DOUBTFUL = frozenset({"march", "april", "may", "june", "august"})
+
+WEEKDAYS = number_words("monday tuesday wednesday thursday friday saturday sunday", 0)
+_SHORT_WEEKDAYS = {name[:3]: number for name, number in WEEKDAYS.items()}
+ALL_WEEKDAYS = WEEKDAYS | _SHORT_WEEKDAYS | {"tues": 1, "thur": 3, "thurs": 3}
+_MANY_WEEKDAYS = {name + "s": number for name, number in WEEKDAYS.items()}
+
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+UNITS: dict[str, str] = {word: unit for unit, words in TABLE["units"].items() for word in words.split()}
+HOURS = {word: int(seconds) for seconds, words in TABLE["seconds"].items() for word in words.split()}
+PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "noon"})
+
+NUMBERS = number_words(
+    "one two three four five six seven eight nine ten eleven twelve "
+    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
+    1,
+)
+_TENS = number_words("twenty thirty forty fifty sixty seventy eighty ninety", 2)
+TENS = {word: 10 * number for word, number in _TENS.items()}
+# how few and how many a vague number means
+VAGUE = {"few": (2, 5), "several": (3, 7), "couple": (2, 2), "some": (2, 8), "many": (5, 20)}
+_FIRSTS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+ORDINALS = number_words(_FIRSTS, 1) | {"thirtieth": 30, "last": -1, "final": -1}
+
+BACK = frozenset({"last", "previous"})
+ON = frozenset({"next", "following", "coming", "upcoming"})
+WHICH = BACK | ON | {"this", "past"}
+
+_EDGES = {"beginning": "early", "start": "early", "middle": "mid", "end": "late"}
+PARTS = {"early": "early", "mid": "mid", "late": "late"} | _EDGES
+# after these a month, a weekday, a season or a holiday is a time
+BEFORE_TIMES = words_of(TABLE["before_times"])
+# a bare number before these counts them
+COUNTED = words_of(TABLE["counted"])
+
+FEASTS: dict[str, tuple[str, list[int]]] = {  # by name: by which rule, and its numbers
+    name: (rule, [int(number) for number in numbers.split()])
+    for rule in ("by_date", "by_rule", "by_easter")
+    for numbers, names in TABLE["feasts"][rule].items()
+    for name in names
+}
+FEAST_STARTS = frozenset(name.split()[0].partition("'")[0] for name in FEASTS)
+# things that carry a holiday's name at any time of the year
+FEAST_THINGS = words_of(TABLE["feast_things"])
+
+# as `split_letters` gives them: an expression has one of these, or digits that look like a date
+_TRIGGERS = (
+    {*ALL_MONTHS, *ALL_WEEKDAYS, *_MANY_WEEKDAYS, *UNITS, *HOURS, *PARTS_OF_DAY, *SEASONS}
+    | {name.split()[-1].partition("'")[0] for name in FEASTS} - {"day", "s", "year", "years"}
+    | words_of(TABLE["triggers"])
+)
+# words that are about time wherever they stand; the others of TRIGGERS are asked of the grammar, and some
+# are in greetings and idioms too
+_IDLE = {"min", "mins", "day", "night"}
+_SURE = {*WEEKDAYS, *_MANY_WEEKDAYS, *MONTHS, *UNITS, *HOURS} - DOUBTFUL - _IDLE
+TRIGGERS = frozenset(word.encode() for word in _TRIGGERS)
+TIMES = frozenset(word.encode() for word in _SURE | words_of(TABLE["times"]))
+
+# --- tokens
 
 _TOKEN = re.compile(
     r"[^\W\d_]\w*|[0-9]{1,2}(?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
@@ -61,15 +146,11 @@ class Tokens:
         """Returns the word before one, across a hyphen ("mid-May")."""
         if at > 1 and self.words[at - 1] == "-" and self.start(at) == self.end(at - 1):
             return self.words[at - 2]
-        if at > 0:
-            return self.words[at - 1]
-        return ""
+        return self.words[at - 1] if at > 0 else ""
 
     def lean(self, at: int) -> int:
         """Returns the tense near a word: -1 past, 1 future, 0 if nothing says."""
-        if self.past:
-            return -1
-        return self.tense(at)
+        return -1 if self.past else self.tense(at)
 
     def tense(self, at: int) -> int:
         """Detects the tense by the nearest verb of the sentence, in its clause before others."""
@@ -109,10 +190,51 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 def _is_passive(words: list[str], place: int) -> bool:
     """Tells whether "closed" is passive, as in "is the office closed", which is about now."""
-    if words[place] in _PAST:
-        return False
-    return not _BE.isdisjoint(words[max(place - 3, 0) : place + 4])
+    near = words[max(place - 3, 0) : place + 4]
+    return words[place] not in _PAST and not _BE.isdisjoint(near)
 
 
 def _is_past(word: str) -> bool:
     return word in _PAST or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST)
+
+
+# --- counts
+
+_NUMBER = re.compile(r"[0-9]{1,4}")
+_RANGE = re.compile(r"([0-9]{1,3})[-\u2013]([0-9]{1,3})")
+
+
+def parse_count(words: list[str], at: int) -> Count | None:
+    """Two · 12 · 2-3 · a · a couple of · a few · several · two or three · twenty-five."""
+    if match := _RANGE.fullmatch(words[at]):
+        low, high = sorted((int(match[1]), int(match[2])))
+        return Count(low, high, at + 1, True)
+    if words[at] in ("a", "an", "the") and words[at + 1] in ("couple", "few", "dozen"):
+        at += 1
+    if words[at] in VAGUE and not (at and words[at - 1] == "how"):
+        low, high = VAGUE[words[at]]
+        return Count(low, high, at + 1 + (words[at + 1] == "of"), True)
+    if words[at] == "dozen":
+        return Count(12, 12, at + 1, True)
+    one = _number(words, at)
+    if one and words[one[1]] in ("or", "to") and (two := _number(words, one[1] + 1)) and two[0] > one[0]:
+        return Count(one[0], two[0], two[1], True)
+    return Count(one[0], one[0], one[1]) if one else None
+
+
+def _number(words: list[str], at: int) -> tuple[int, int] | None:
+    """A number and the place after it."""
+    word = words[at]
+    if word in ("a", "an"):
+        return 1, at + 1
+    if word in NUMBERS:
+        return NUMBERS[word], at + 1
+    if word in TENS:
+        ones = at + 1 + (words[at + 1] == "-")
+        more = NUMBERS.get(words[ones], 10)
+        if more < 10:
+            return TENS[word] + more, ones + 1
+        return TENS[word], at + 1
+    if _NUMBER.fullmatch(word):
+        return int(word), at + 1
+    return None

@@ -7,7 +7,7 @@ from typing import Final
 
 from .clauses import SentenceReading
 from .moods import Mood, detect_mood, says_no_more
-from .name_phrases import NAMING
+from .object_phrases import NAMING
 from .statement import VALUE, Mention, Nature, Reference
 from .subject_phrases import ARTICLES, LISTS, OWNERS, mention_owner, name_owner
 from .vocabulary import ATTRIBUTE, FAVOURITE, PRESENT
@@ -25,7 +25,6 @@ _OF: Final = frozenset(("of", "for"))
 _NEW: Final = frozenset(("new", "current", "latest", "updated", "own"))
 _OLD: Final = frozenset(("old", "former", "previous"))
 _UNREAL: Final = frozenset(("unreal", "will", "may", "not", "none", "planned"))
-_GREETINGS: Final = frozenset(("hey", "hi", "hello", "thanks", "dear"))
 _FREE: Final = frozenset(  # attributes whose value may be any words
     ("status", "works_as", "hobby", "studies", "nationality", "religion", "pronouns", "budget", "time_zone")
 )
@@ -60,7 +59,7 @@ def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool
     if (
         first < end
         and (low[first] in known.kin or low[first] in known.pets)
-        and reading.names.is_name(first + 1)
+        and reading.after.is_name(first + 1)
     ):
         return False  # "my daughter Ivy" is somebody
     begin = copula + 1
@@ -224,7 +223,7 @@ def _parse_kin_of(
             owner = ("", at)
         if owner is None or owner[1] != at:
             continue
-        if not is_mine and not (low[end + 1] in known.ties or reading.names.ends_clause(end + 1)):
+        if not is_mine and not (low[end + 1] in known.ties or reading.after.ends_clause(end + 1)):
             return False
         subjects = reading.subjects_before(mood.subject_end)
         if not subjects or not all(one.name or one.reference is not Reference.NAME for one in subjects):

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from ..dates import Dated
 from .moods import Mood, Outcome, detect_mood, judge, says_no_more
-from .name_phrases import NamePhrases
 from .object_phrases import ObjectPhrases
 from .sentence_words import SentenceWords
 from .statement import VALUE, Mention, Nature, Reference, Statement
@@ -57,15 +56,14 @@ class SentenceReading:
     subject: list[Mention] = field(default_factory=list)  # of the last clause, for "… and works at Acme"
     low: list[str] = field(init=False)
     before: SubjectPhrases = field(init=False)
-    names: NamePhrases = field(init=False)
     after: ObjectPhrases = field(init=False)
     span: Validity = field(init=False)
 
     def __post_init__(self) -> None:
         self.low = self.words.low
         self.before = SubjectPhrases(self.words, self.known)
-        self.names = NamePhrases(self.words, self.known, {one.start: one.end for one in self.dated})
-        self.after = ObjectPhrases(self.names)
+        times = {one.start: one.end for one in self.dated}
+        self.after = ObjectPhrases(self.words, self.known, times)
         self.span = find_validity(self.words, self.dated, self.said)
 
     def is_quoted(self, at: int) -> bool:
@@ -121,24 +119,9 @@ class SentenceReading:
         """Finds the subjects that end with a word, else those of the clause before."""
         found, _ = self.before.subjects(end, things)
         if not found and (end == 0 or self.low[end] in LISTS or self.low[end] in (",", "but", "then", "-")):
-            found = self.subject or self._first_subject(end)
+            found = self.subject
         self.subject = found
         return found
-
-    def _first_subject(self, end: int) -> list[Mention]:
-        """The nearest "I", "she" … before a word, else the name that the sentence begins with."""
-        for at in range(end, 0, -1):
-            if self.low[at] == "you":
-                return []
-            if self.low[at] in FIRST_PERSON or self.low[at] in ("he", "she", "they"):
-                return self.before.subjects(at)[0]
-        for at in range(1, min(end, 6)):
-            after = self.low[at + 1]
-            if after != "," and after not in self.known.stops and not self.names.is_name(at + 1):
-                found, first = self.before.subjects(at)
-                if found and first == 1:
-                    return found
-        return []
 
     # --- verbs
 
@@ -247,7 +230,7 @@ class SentenceReading:
             return "ends" not in frame.marks and not objects[0].role
         if "taste" not in frame.marks or self.low[begin] != "the" or "of" in words:
             return False
-        return not self.names.is_name(begin + 1) and words[-1] not in self.known.generic
+        return not self.after.is_name(begin + 1) and words[-1] not in self.known.generic
 
     # --- what it says
 

@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
-from ..dates.english_words import NUMBERS
-from .name_phrases import KINDS, NAMING, NamePhrases
-from .sentence_words import SentenceWords
+from ..dates.scanner import NUMBERS
+from .sentence_words import SentenceWords, is_quote
 from .statement import VALUE, Mention
-from .subject_phrases import ARTICLES, LISTS, OWNERS, PhraseAt, looks_like_code
+from .subject_phrases import ARTICLES, LISTS, LONGEST_NAME, OWNERS, PhraseAt, is_name, looks_like_code
 from .vocabulary import Vocabulary
 
+NAMING: Final = frozenset(("called", "named", "nicknamed"))
+_KINDS: Final = {"place": "place", "org": "organisation", "school": "organisation", "group": "organisation"}
+_LONGEST_TITLE: Final = 12  # words
 _POINTING: Final = frozenset(("them", "him", "her", "it", "you", "us", "me", "that"))
 _LONGEST_THING: Final = 8  # words
 _LONGEST_LIST: Final = 12
@@ -34,15 +36,15 @@ _SHAPES: Final = {  # kinds of object that a regular expression knows
 
 
 class ObjectPhrases:
-    """Reads the noun phrases that begin at a word. Those of names are read by `names`."""
+    """Reads the noun phrases that begin at a word. `times` are where times begin and end."""
 
-    __slots__ = ("known", "low", "names", "words")
+    __slots__ = ("known", "low", "times", "words")
 
-    def __init__(self, names: NamePhrases) -> None:
-        self.names: NamePhrases = names
-        self.words: SentenceWords = names.words
-        self.low: list[str] = names.low
-        self.known: Vocabulary = names.known
+    def __init__(self, words: SentenceWords, known: Vocabulary, times: Mapping[int, int]) -> None:
+        self.words: SentenceWords = words
+        self.low: list[str] = words.low
+        self.known: Vocabulary = known
+        self.times: Mapping[int, int] = times
 
     def objects(self, at: int, kind: str, listed: bool = False) -> tuple[list[Mention], int]:
         """Parses the objects that begin at a word, and the place after them; an empty list if there are none.
@@ -56,7 +58,7 @@ class ObjectPhrases:
         is_doing = found.mention.name.partition(" ")[0].endswith("ing")
         while len(mentions) < _LONGEST_LIST and (step := self._list_step(after)):
             more = self._object(after + step, kind)
-            if more is None or (not listed and self.names.begins_clause(after + step, more.after)):
+            if more is None or (not listed and self.begins_clause(after + step, more.after)):
                 break
             if self.low[after + step].endswith("ing") and " " in more.mention.name and not is_doing:
                 break
@@ -72,30 +74,28 @@ class ObjectPhrases:
 
     def _object(self, at: int, kind: str) -> PhraseAt | None:
         if kind[0] == "=":  # the verb says all by itself
-            return (
-                PhraseAt(Mention(name=kind[1:], kind=VALUE), at, at) if self.names.ends_clause(at) else None
-            )
+            return PhraseAt(Mention(name=kind[1:], kind=VALUE), at, at) if self.ends_clause(at) else None
         if at > self.words.last:
             return None
         if kind.startswith("state:"):
             return self._state(at, kind[6:])
         if shape := _SHAPES.get(kind):
             return self._shaped(at, shape)
+        if kind in ("animal", "condition"):
+            return self._owned(at, kind)
         if reader := self._READERS.get(kind):
             return reader(self, at)
         if kind in ("place", "name", "person"):
-            return self.names.proper(at, kind)
-        if kind == "self":
-            return self.names.own_name(at)
+            return self.proper(at, kind)
         if kind == "org":
-            return self.names.proper(at, kind) or self._thing(at, kind)
+            return self.proper(at, kind) or self._thing(at, kind)
         return self._thing(at, kind)
 
     def _component(self, at: int) -> PhraseAt | None:
         """Redis · auth-service · the billing service."""
         if self.low[at] in ARTICLES:
             return self._thing(at, "component")
-        if named := self.names.proper(at, "component"):
+        if named := self.proper(at, "component"):
             return named
         if looks_like_code(self.low[at]):
             return PhraseAt(Mention(name=self.words.raws[at], kind="thing"), at, at + 1)
@@ -119,7 +119,7 @@ class ObjectPhrases:
         at += self.low[at] in ARTICLES
         for size in (1, 2):
             if self.known.states.get("_".join(self.low[at : at + size])) == relation:
-                if not self.names.ends_clause(at + size):
+                if not self.ends_clause(at + size):
                     return None
                 name = self.words.cut(at, at + size).lower()
                 return PhraseAt(Mention(name=name, kind=VALUE), at, at + size)
@@ -128,7 +128,7 @@ class ObjectPhrases:
     def _date(self, at: int) -> PhraseAt | None:
         words = self.words
         first = min(at + (self.low[at] in ARTICLES), words.last)
-        end = self.names.times.get(words.starts[first])
+        end = self.times.get(words.starts[first])
         if end is None:
             return None
         after = first
@@ -150,34 +150,22 @@ class ObjectPhrases:
                 return None
         return None
 
-    def _owned(self, at: int, heads: frozenset[str], kind: str) -> PhraseAt | None:
+    def _owned(self, at: int, kind: str) -> PhraseAt | None:
         """Mild asthma · two black cats: what "have" goes with, up to its head."""
+        is_animal = kind == "animal"
+        heads = self.known.pets if is_animal else self.known.conditions
         while self.low[at] in ARTICLES:
             at += 1
         for head in range(at, min(at + 6, self.words.last + 1)):
             word = self.low[head]
             if word in heads:
-                is_other = self.low[head - 1] == "hot" or self._is_compound(head)
+                is_other = self.low[head - 1] == "hot" or self.low[head + 1] == "'s"
                 name = self.words.cut(at, head + 1)
-                return None if is_other else PhraseAt(Mention(name=name, kind=kind), at, head + 1)
+                shown = "thing" if is_animal else VALUE
+                return None if is_other else PhraseAt(Mention(name=name, kind=shown), at, head + 1)
             if word in self.known.stops or word in self.known.ties or not word[0].isalnum():
                 return None
         return None
-
-    def _condition(self, at: int) -> PhraseAt | None:
-        return self._owned(at, self.known.conditions, VALUE)
-
-    def _animal(self, at: int) -> PhraseAt | None:
-        return self._owned(at, self.known.pets, "thing")
-
-    def _is_compound(self, head: int) -> bool:
-        """Tells whether another noun follows: a "pet system" is no pet."""
-        after = self.low[head + 1]
-        if after == "'s":
-            return True
-        if self.names.ends_clause(head + 1) or self.names.is_name(head + 1):
-            return False
-        return after not in self.known.ties and after not in NAMING and after not in LISTS
 
     def _aim(self, at: int) -> PhraseAt | None:
         """Parses an aim to the end of the clause: "learn Italian", "opening a café"."""
@@ -186,7 +174,7 @@ class ObjectPhrases:
         ):
             return None
         after = at + 1
-        while after <= self.words.last and after < at + _LONGEST_AIM and not self.names.is_time(after):
+        while after <= self.words.last and after < at + _LONGEST_AIM and not self.is_time(after):
             word = self.low[after]
             if not word[0].isalnum() or (word in self.known.stops and word not in ("my", "this")):
                 break
@@ -211,12 +199,12 @@ class ObjectPhrases:
         is_doing = low[first].endswith("ing") or low[first - 1] == "to"
         if after == first + 1 and is_doing and low[after] in _POINTING:
             return None  # "watching them" says nothing
-        shown = VALUE if kind in _VALUES else KINDS.get(kind, "thing")
+        shown = VALUE if kind in _VALUES else _KINDS.get(kind, "thing")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
 
     def _goes_on(self, at: int, first: int, is_activity: bool) -> bool:
         low, known, word = self.low, self.known, self.low[at]
-        if self.names.is_time(at):
+        if self.is_time(at):
             return False
         if word in known.stops:
             if is_activity and at > first and word in ("my", "this", "these", "those"):
@@ -232,13 +220,92 @@ class ObjectPhrases:
             return False  # "goes to school" does not say to which
         if allowed is None or not allowed.isdisjoint(self.low[first:after]):
             return True
-        return kind in _NAMED_KINDS and self.names.is_name(first)
+        return kind in _NAMED_KINDS and self.is_name(first)
+
+    # --- names, and where a clause ends
+
+    def is_name(self, at: int) -> bool:
+        return is_name(self.words, self.known, at)
+
+    def is_time(self, at: int) -> bool:
+        """Tells whether a time expression begins at a word."""
+        return bool(self.times) and at <= self.words.last and self.words.starts[at] in self.times
+
+    def ends_clause(self, at: int) -> bool:
+        """Tells whether a clause may end before a word: at a mark, a conjunction, a time."""
+        word = self.low[at]
+        if at > self.words.last or not word[0].isalnum() or word in self.known.stops:
+            return True
+        return word in ("since", "for", "in", "on", "and") or self.is_time(at)
+
+    def begins_clause(self, at: int, after: int) -> bool:
+        """Tells whether what looks like another item is a clause: "… and Leo works at Acme"."""
+        first, known, next_word = self.low[at], self.known, self.low[after]
+        if first in known.frames and after - at <= 4 and not first.endswith("ing"):
+            return True
+        if first in known.adverbs or first in known.hedges or self._looks_like_verb(at):
+            return True
+        return next_word in known.frames or next_word in known.effects or next_word in known.adverbs
+
+    def _looks_like_verb(self, at: int) -> bool:
+        """Keeps the window open · practises in the study."""
+        word, after = self.low[at], self.low[at + 1]
+        if not word.endswith("s") or word.endswith("ss") or self.words.capital(at):
+            return False
+        return after in ARTICLES or after in OWNERS or (after in self.known.ties and after != "of")
+
+    def _own_name(self, at: int) -> PhraseAt | None:
+        """I'm Nina."""
+        named = self.proper(at, "name")
+        if named is None or not (self.ends_clause(named.after) or self.low[named.after] == "from"):
+            return None
+        return named
+
+    def proper(self, at: int, kind: str) -> PhraseAt | None:
+        if is_quote(self.low[at]):
+            return self._title(at)
+        first = at + (self.low[at] in ARTICLES)
+        if kind == "place" and first > at and self.low[at] != "the":
+            return None
+        after = self._name_after(first)
+        if after == first or (kind in ("place", "org") and self._is_part(after)):
+            return None
+        if kind == "place" and self.low[after] == "," and self.is_name(after + 1):
+            further = self._name_after(after + 1)
+            after = after if self.begins_clause(after + 1, further) else further
+        shown = _KINDS.get(kind, kind if kind == "person" else "")
+        return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
+
+    def _title(self, at: int) -> PhraseAt | None:
+        """ "Gone with the Wind": what stands in quotation marks."""
+        for end in range(at + 2, min(at + _LONGEST_TITLE, self.words.last + 1)):
+            if is_quote(self.low[end]):
+                return PhraseAt(Mention(name=self.words.cut(at + 1, end)), at, end + 1)
+        return None
+
+    def _is_part(self, at: int) -> bool:
+        """Tells whether a noun continues a name: "the LGBTQ center" is not "LGBTQ"."""
+        word, known = self.low[at], self.known
+        if not word[:1].isalpha() or self.is_time(at) or word in LISTS or word in ARTICLES:
+            return False
+        apart = (known.stops, known.ties, known.adverbs, known.effects, known.frames, known.hedges)
+        return not any(word in words for words in apart)
+
+    def _name_after(self, first: int) -> int:
+        at, low = first, self.low
+        while at <= self.words.last and at - first < LONGEST_NAME and not self.is_time(at):
+            if self.is_name(at) or (at > first and low[at].isdigit()):
+                at += 1
+            elif at > first and low[at] in self.known.inner and self.is_name(at + 1):
+                at += 2
+            else:
+                break
+        return at
 
     _READERS: ClassVar[Mapping[str, Callable[[ObjectPhrases, int], PhraseAt | None]]] = {
         "aim": _aim,
-        "animal": _animal,
         "component": _component,
-        "condition": _condition,
         "date": _date,
         "profession": _profession,
+        "self": _own_name,
     }

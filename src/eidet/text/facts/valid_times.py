@@ -9,8 +9,7 @@ from typing import Final
 
 from ..dates import Dated
 from ..dates.days import clip_day, move_day
-from ..dates.durations import parse_count
-from ..dates.english_words import UNITS
+from ..dates.scanner import UNITS, parse_count
 from .sentence_words import SentenceWords
 
 _UNIT_DAYS: Final = frozenset(("day", "week", "month", "year"))

@@ -1,4 +1,4 @@
-"""How near states are to a state that is asked about: by its numbers, flags and texts, field by field.
+"""A state as a question: how near other states are by its numbers, flags and texts, field by field.
 
 A number is as far away as it differs, measured by the spread of that field among the candidates, so that
 health from 0 to 1 and gold from 0 to 10,000 count alike (Gower's distance). A flag is the same or not. A text
@@ -7,18 +7,20 @@ that is not the same is as far as its words and meaning are. What lacks a field 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.arguments import check_query
 from ..core.condition import MISSING, is_number, resolve
 from ..core.hit import Hit, Reasons
 from ..core.record import Record
-from ..core.validate import Json
+from ..core.validate import Json, clean_json, describe_data
 from ..index import Candidates, Probe
 from ..index.state_columns import DataPath, StateColumn, float_of, mark_of
 from ..text import term_id
@@ -26,10 +28,104 @@ from .fuse import Ranked
 from .model import number_groups
 from .recipes import Recipe
 from .signals import Signals, share_covered
-from .state_query import StateField, StateQuery
 
 if TYPE_CHECKING:
     from . import Query, Recall
+
+
+FIELDS: Final = 100  # values of a query that are compared; the first ones
+
+FieldForm = Literal["number", "text", "items", "mark"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateField:
+    """One value of a query: its place, how it is compared, and its weight."""
+
+    path: DataPath
+    value: Json
+    form: FieldForm
+    weight: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """The field's name as a person says it: `inventory wood`, `position 2`."""
+        return " ".join(map(_name_step, self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class StateQuery:
+    """The values to compare states with, and the texts among them in words."""
+
+    fields: tuple[StateField, ...]
+    words: str
+
+    @property
+    def paths(self) -> list[DataPath]:
+        return [field.path for field in self.fields]
+
+
+def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQuery | None:
+    """The values of a state; None where all of them are texts, which are searched for as texts.
+
+    `guard` turns a text into the words of the records.
+    """
+    fields = [_guard_field(field, guard) for field in islice(_list_fields((), data, 1.0), FIELDS)]
+    if all(field.form in ("text", "items") and _is_worded(field.value) for field in fields):
+        return None
+    worded = [one for one in fields if _is_worded(one.value)]
+    return StateQuery(tuple(fields), "; ".join(f"{one.name}: {describe_data(one.value)}" for one in worded))
+
+
+def words_to_ask(query: str | Mapping[str, Json]) -> str:
+    """Returns the text to search by words and meaning: the query's text, or the texts of a state."""
+    text = check_query(query)
+    if not isinstance(query, Mapping):
+        return text
+    state = read_state(clean_json(query, "a query"), str)
+    return text if state is None else state.words
+
+
+def _list_fields(path: DataPath, value: Json, weight: float) -> Iterator[StateField]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _list_fields((*path, key), inner, weight)
+    elif isinstance(value, list) and value and all(map(is_number, value)):
+        for place, number in enumerate(value):  # a list counts as much as one number does
+            yield StateField((*path, place), number, "number", weight / len(value))
+    else:
+        yield StateField(path, value, _form_of(value), weight)
+
+
+def _form_of(value: Json) -> FieldForm:
+    if is_number(value):
+        return "number"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, list) and value:
+        return "items"
+    return "mark"
+
+
+def _guard_field(field: StateField, guard: Callable[[str], str]) -> StateField:
+    if isinstance(field.value, str):
+        return StateField(field.path, guard(field.value), field.form, field.weight)
+    return field
+
+
+def _is_worded(value: Json) -> bool:
+    """Tells whether a value contains words."""
+    if isinstance(value, list):
+        return any(isinstance(item, str) for item in value)
+    return isinstance(value, str)
+
+
+def _name_step(step: str | int) -> str:
+    """A place in a list is counted from one."""
+    return str(step + 1) if isinstance(step, int) else step
+
+
+# --- nearness
 
 FIELDS_SIGNAL: Final = "fields"
 POOL: Final = 50_000  # states of a scope that are all compared; of more, those whose words fit best
@@ -51,7 +147,7 @@ class Nearness:
     scales: Mapping[DataPath, float]
 
 
-def read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
+def _read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
     """The values of all candidates at the paths of a query."""
     if len(found.scopes) == 1:
         return recall.columns.read(found.scopes[0], found.seq, state.paths, recall.read)
@@ -67,7 +163,7 @@ def read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Column
     return {path: column.take(order) for path, column in joined.items()}
 
 
-def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Nearness:
+def _measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Nearness:
     """`texts` says how well the words and the meaning of each candidate fit, from 0 to 1."""
     total, weights = np.zeros(len(texts)), 0.0
     has_any = texts > 0
@@ -75,7 +171,7 @@ def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Near
     for field in state.fields:
         column = columns[field.path]
         if field.form == "number":
-            scales[field.path] = find_scale(column.numbers, float_of(field.value))
+            scales[field.path] = _find_scale(column.numbers, float_of(field.value))
         total += field.weight * _measure_field(field, column, scales, texts)
         weights += field.weight
         has_any |= column.marks != 0
@@ -83,7 +179,7 @@ def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Near
     return Nearness(shares, scales)
 
 
-def find_scale(numbers: Floats, asked: float) -> float:
+def _find_scale(numbers: Floats, asked: float) -> float:
     """Returns what counts as one step: the spread of the values, or else the size of the largest."""
     there = numbers[~np.isnan(numbers)]
     if not len(there):
@@ -142,7 +238,7 @@ def weigh_states(
     recall: Recall, state: StateQuery, found: Candidates, text: Signals, recipe: Recipe
 ) -> Signals:
     """How near the fields are, in place of what compares texts; and what a recipe weighs besides."""
-    near = measure_nearness(state, read_columns(recall, state, found), score_texts(found, text))
+    near = _measure_nearness(state, _read_columns(recall, state, found), _score_texts(found, text))
     shares = {FIELDS_SIGNAL: near.shares}
     wanted = {FIELDS_SIGNAL: recipe.dense + recipe.words + recipe.context}
     beside = {"importance": recipe.importance, "recency": recipe.recency, "asked": recipe.asked}
@@ -154,7 +250,7 @@ def weigh_states(
     return Signals({**text.values, **shares}, weighed, text.match, scales=near.scales, meant=text.meant)
 
 
-def score_texts(found: Candidates, text: Signals) -> Floats:
+def _score_texts(found: Candidates, text: Signals) -> Floats:
     """Scores how well the texts among the values fit, from 0 to 1, by words and meaning."""
     fits = max(float(found.dense.max(initial=0.0)), share_covered(found), 0.0)
     scored: Floats = np.clip(text.match * min(fits, 1.0), 0.0, 1.0)
@@ -187,18 +283,15 @@ def rank_states(found: Candidates, signals: Signals, limit: int, unit: str) -> R
 
 def explain_fields(hits: list[Hit], state: StateQuery, told: Signals) -> list[Hit]:
     """The hits with what their values are, in words."""
-    explained = []
-    for hit in hits:
-        explained.append(replace(hit, reasons=partial(_explain, hit, state, told.scales)))
-    return explained
+    return [replace(hit, reasons=partial(_explain, hit, state, told.scales)) for hit in hits]
 
 
 def _explain(hit: Hit, state: StateQuery, scales: Mapping[DataPath, float]) -> Reasons:
     own = hit.reasons()
-    return replace(own, words=(*describe_nearness(hit.record, state, scales), *own.words))
+    return replace(own, words=(*_describe_nearness(hit.record, state, scales), *own.words))
 
 
-def describe_nearness(record: Record, state: StateQuery, scales: Mapping[DataPath, float]) -> Iterator[str]:
+def _describe_nearness(record: Record, state: StateQuery, scales: Mapping[DataPath, float]) -> Iterator[str]:
     """Says in words which values are equal, near or far."""
     for field in state.fields[:FIELDS_SAID]:
         own = resolve(record.data, field.path)
@@ -237,6 +330,4 @@ def _describe_items(field: StateField, own: Json) -> Iterator[str]:
 def _show(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value)[:80]
+    return f"{value:g}" if isinstance(value, float) else str(value)[:80]

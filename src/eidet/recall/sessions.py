@@ -1,18 +1,84 @@
-"""Sessions that a question counts: "our first session", "20 sessions ago", "sessions 1 through 3". Pure.
+"""Sessions that a question counts, "our first session", "20 sessions ago", and which of a scope it means.
 
-Each language gives the words (`talk_words.json`); the forms below are the same in all of them.
+Each language gives the words (`talk_words.json`): `session` has patterns, those of a number or an ordinal in
+their order, each without a space; `talk` has the words of a question for a talk. All have the same forms.
+Sessions are counted by when their first record happened, if it had when the question was asked. Counted from
+the end, the newest session is one session ago; the one that is under way is not counted.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
 
+from ..core.record import Record
+from ..core.where import Where
 from ..text.dates.scanner import fold_text
-from .talk_words import list_languages, session_words
+from ..text.flags import words_in
+from ..text.stopwords import STOP_WORDS
+
+if TYPE_CHECKING:
+    from . import Query, Recall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkWords:
+    """How a language asks "what did we talk about last time?".
+
+    A question is meant if it has `known` words only and speaks of a talk and of the last one, or if it
+    has one of the `turns` of phrase. `news` ask for what is new since a time.
+    """
+
+    talk: frozenset[str]
+    last: frozenset[str]
+    news: frozenset[str]
+    we: frozenset[str]
+    known: frozenset[str]  # all of these, function words, and words that say nothing of a subject
+    turns: re.Pattern[str]
+
+
+@cache
+def _load() -> dict[str, dict[str, Any]]:
+    text = files(__package__).joinpath("talk_words.json").read_text(encoding="utf-8")
+    loaded: dict[str, dict[str, Any]] = json.loads(text)
+    return loaded
+
+
+@cache
+def _list_languages(language: str) -> tuple[str, ...]:
+    """A language, if its words are known, and English: many people ask in English, whatever they store."""
+    return tuple(dict.fromkeys((language, "en"))) if language in _load() else ("en",)
+
+
+@cache
+def talk_words(language: str) -> tuple[TalkWords, ...]:
+    """Returns the words of a language, and the English ones."""
+    return tuple(_make(code, **_load()[code]["talk"]) for code in _list_languages(language))
+
+
+def _session_words(language: str) -> dict[str, str]:
+    """The patterns of one language that speak of sessions by number."""
+    words: dict[str, str] = _load()[language]["session"]
+    return words
+
+
+def _make(language: str, *, talk: str, last: str, news: str, we: str, other: str, turns: str) -> TalkWords:
+    sets = [words_in(text) for text in (talk, last, news, we)]
+    known = STOP_WORDS[language] | words_in(other)
+    return TalkWords(
+        talk=sets[0],
+        last=sets[1],
+        news=sets[2],
+        we=sets[3],
+        known=known.union(*sets),
+        turns=re.compile(rf"(?<!\w)(?:{turns})(?!\w)"),
+    )
+
 
 MOST: Final = 1_000_000  # a higher number counts nothing
 
@@ -88,7 +154,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 def parse_asked_sessions(text: str, language: str) -> AskedSessions | None:
     """The sessions that a question counts or names; None for most questions."""
     low = fold_text(text)
-    for code in list_languages(language):
+    for code in _list_languages(language):
         if (found := _grammar(code).read(low)) is not None:
             return found
     if named := _LABEL.search(low):
@@ -181,4 +247,96 @@ def _fill(form: str, slots: dict[str, str]) -> str:
 
 @cache
 def _grammar(language: str) -> _Grammar:
-    return _Grammar(session_words(language))
+    return _Grammar(_session_words(language))
+
+
+UNDER_WAY: Final = 300.0  # seconds: a session with a turn newer than this goes on
+ALL: Final = 1 << 31
+
+_Place = tuple[str, int]  # scope and seq
+
+
+def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSessions | None:
+    """The sessions that a question counts or names; None where the scope has none, or none of that name."""
+    openings = _list_openings(recall, query)
+    if not openings:
+        return None
+    numbers = _match_label(recall, openings, asked.label) if asked.label else []
+    if not numbers:
+        if not asked.ranges:
+            return None
+        numbers = _count(asked, len(openings), _find_running(recall, query, openings))
+    meant = [
+        MeantSession(scope=record.scope, session=record.session or "", number=number)
+        for number, record in zip(numbers, _read(recall, [openings[at - 1] for at in numbers]), strict=True)
+        if record is not None
+    ]
+    return MeantSessions(asked=asked, meant=tuple(meant), total=len(openings))
+
+
+def _list_openings(recall: Recall, query: Query) -> list[_Place]:
+    """The first record of each session, in the order they happened."""
+    until = Where(until=query.asked)
+    places = recall.index.select(query.scope, until, now=query.now, order="occurred", limit=ALL)
+    first: set[_Place] = set()
+    for path, seqs in _group(places).items():
+        around = recall.index.around(path, seqs, 0, None, now=query.now)
+        first.update((path, seq) for seq, near in around.items() if near.turn == 0)
+    return [place for place in places if place in first]
+
+
+def _group(places: Sequence[_Place]) -> dict[str, list[int]]:
+    """Seqs by scope."""
+    grouped: dict[str, list[int]] = {}
+    for path, seq in places:
+        grouped.setdefault(path, []).append(seq)
+    return grouped
+
+
+def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
+    """Converts ordinals to numbers from 1 up; drops those beyond the total."""
+    ended = [number for number in range(1, total + 1) if number != running]
+    found: dict[int, None] = {}
+    for first, last in asked.ranges:
+        if first > 0:
+            found.update(dict.fromkeys(range(first, min(last, total) + 1)))
+        else:
+            start, stop = len(ended) + first, len(ended) + last + 1
+            found.update(dict.fromkeys(ended[max(start, 0) : max(stop, 0)]))
+    return list(found)
+
+
+def _find_running(recall: Recall, query: Query, openings: Sequence[_Place]) -> int | None:
+    """The number of the session that is under way, if one is."""
+    until = Where(until=query.asked)
+    newest = recall.list_records(until, query.scope, now=query.now, order="-occurred", limit=1)
+    if not newest or query.asked - newest[0].occurred >= UNDER_WAY:
+        return None
+    named = (newest[0].scope, newest[0].session)
+    for at in range(len(openings), 0, -1):
+        record = _read(recall, [openings[at - 1]])[0]
+        if record is not None and (record.scope, record.session) == named:
+            return at
+    return None
+
+
+def _match_label(recall: Recall, openings: Sequence[_Place], name: str) -> list[int]:
+    """The numbers of the sessions of that name: "7" is also "session-7"."""
+    low, records = name.casefold(), _read(recall, openings)
+    return [
+        at
+        for at, record in enumerate(records, 1)
+        if record is not None and _ends_with((record.session or "").casefold(), low)
+    ]
+
+
+def _ends_with(label: str, name: str) -> bool:
+    return label.endswith(name) and not label[: len(label) - len(name)][-1:].isalnum()
+
+
+def _read(recall: Recall, places: Sequence[_Place]) -> list[Record | None]:
+    """Reads one record per place, in one round trip per scope."""
+    found: dict[_Place, Record | None] = {}
+    for path, seqs in _group(places).items():
+        found.update(zip([(path, seq) for seq in seqs], recall.read(path, seqs), strict=True))
+    return [found[place] for place in places]
