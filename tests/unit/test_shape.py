@@ -41,7 +41,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "exchange": (3126, 62),
     "graph": (3195, 56),
     "hooks": (909, 19),
-    "index": (7669, 119),
+    "index": (7648, 119),
     "integrations": (5645, 88),
     "memory": (2622, 39),
     "mirror": (611, 11),
