@@ -60,14 +60,14 @@ def evaluate(
     """Remembers the cases and asks their questions, once per variant; others are compared with the first.
 
     `depth` hits are asked for, figures are taken at each of `ks` up to it; contexts are measured at each
-    of `budgets` (none: not at all), over at most 300 questions. `seed` decides all draws.
+    of `budgets` (none: not at all). `seed` decides all draws.
     """
     variants = [variant or Variant(), *against]
     names, kept = names_of(variants), _check_request(cases, variants, depth, ks, budgets)
     tell = _count_progress(cases, len(variants), progress)
     runs: list[Run] = []
     for name, one in zip(names, variants, strict=True):
-        asked = ask(cases, one, depth=depth, budgets=budgets, seed=seed, tell=tell)
+        asked = ask(cases, one, depth=depth, budgets=budgets, tell=tell)
         runs.append(measure_run(asked, name, one, depth=depth, ks=kept, seed=seed))
     return Report(
         cases=tuple(cases),

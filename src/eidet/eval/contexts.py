@@ -1,6 +1,6 @@
 """What a prompt would hold: the gold in a context, and in hits that are simply listed, by the same counter.
 
-context@500        whether any gold is in a context of 500 tokens
+context@500        whether any gold, or another record of the same text, is in a context of 500 tokens
 context-all@500    the share of the gold that is in it
 context-gold@500   the share of its tokens that tell gold
 listed, plain      the first two for lines of recall's own hits, and of reciprocal ranks of BM25 and cosine
@@ -8,7 +8,6 @@ listed, plain      the first two for lines of recall's own hits, and of reciproc
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -30,22 +29,17 @@ if TYPE_CHECKING:
 
 BUDGETS: Final = (200, 500, 1000)
 FIGURES: Final = ("context", "context-all", "context-gold", "listed", "listed-all", "plain", "plain-all")
-_MOST: Final = 300  # questions whose contexts are made
 _LISTED: Final = 50  # hits that are listed
 _FLAT: Final = 60  # of reciprocal ranks
 _COUNTER: Final = counter_of()
 
 
 def measure_contexts(
-    memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budgets: Sequence[int], seed: int
+    memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budgets: Sequence[int]
 ) -> dict[str, Values]:
-    """A number per answer for each figure; NaN where the question was not drawn."""
-    columns = {f"{name}@{budget}": np.full(len(answers), np.nan) for budget in budgets for name in FIGURES}
-    drawn = random.Random(seed).sample(range(len(answers)), min(_MOST, len(answers)))  # noqa: S311
-    for at in drawn if budgets else ():
-        for name, value in _measure_one(memory, answers[at], recipe, budgets):
-            columns[name][at] = value
-    return columns
+    """A number per answer for each figure."""
+    rows = [dict(_measure_one(memory, answer, recipe, budgets)) for answer in answers if budgets]
+    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
 
 def _measure_one(
@@ -56,6 +50,7 @@ def _measure_one(
         question.text, scope=scope, limit=_LISTED, recipe=recipe, now=question.asked, least=0
     )
     listed, plain = [hit.record for hit in hits], _rank_plainly(memory, question, scope)
+    gold = [record for id in question.gold if (record := memory.get(id, scope=scope)) is not None]
     for budget in budgets:
         context = memory.context(question.text, scope=scope, budget=budget, recipe=recipe, now=question.asked)
         for name, told in (
@@ -63,9 +58,10 @@ def _measure_one(
             ("listed", list(_list_fitting(listed, budget))),
             ("plain", list(_list_fitting(plain, budget))),
         ):
-            found = {record.id for record in told if record.scope == scope}.intersection(question.gold)
-            yield f"{name}@{budget}", float(bool(found))
-            yield f"{name}-all@{budget}", min(1.0, len(found) / (question.needed or len(question.gold)))
+            texts = {record.text for record in told if record.scope == scope}
+            found = sum(record.text in texts for record in gold)
+            yield f"{name}@{budget}", float(found > 0)
+            yield f"{name}-all@{budget}", min(1.0, found / (question.needed or len(question.gold)))
         yield f"context-gold@{budget}", _share_gold(context.records, question)
 
 

@@ -93,7 +93,6 @@ def ask(
     *,
     depth: int,
     budgets: Sequence[int],
-    seed: int,
     tell: Callable[[int], None],
 ) -> RunAnswers:
     """Remembers every case in one memory, asks every question; a place is left as empty as it was."""
@@ -112,7 +111,7 @@ def ask(
             loaded = time.perf_counter() - began
             answers = tuple(_answers(memory, cases, recipe, depth, tell))
             nothing = tuple(_ask_unanswerable(memory, cases, recipe))
-            contexts = measure_contexts(memory, answers, recipe, budgets, seed)
+            contexts = measure_contexts(memory, answers, recipe, budgets)
         finally:
             if variant.place != _IN_RAM:
                 _empty_scopes(memory, cases)

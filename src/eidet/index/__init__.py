@@ -7,6 +7,7 @@ Whoever brings a vector database writes `index.vectordb.Database`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -59,7 +60,8 @@ class Probe:
 
     `head` is the store's head when the question began, if that is known: the search covers everything up
     to there, and need not ask the store again. `statistics` are of all scopes that a question is about, for
-    an index that can count them first: scores of words are comparable then.
+    an index that can count them first: scores of words are comparable then. `floors` are the scores, by
+    vector and by words, that `depth` records of other scopes reach: what has neither is no candidate.
     """
 
     scope: Scope
@@ -71,6 +73,7 @@ class Probe:
     head: Head | None = None
     hints: Hints = Hints()
     statistics: WordStatistics | None = None
+    floors: tuple[float, float] = (-math.inf, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ def _count_words(shard: PlaneShard, probe: Probe, found: Scores) -> tuple[Floats
     if found.words is not None or stats is None or not probe.terms:
         return _pick(shard.columns.seq, found.seq, found.words), np.zeros(len(probe.terms), np.float32)
     scale = Bm25.of_terms(np.array(stats.holding, np.intp), stats.units, stats.terms)
-    return shard.postings.score(probe.terms, scale), scale.rarity.astype(np.float32)
+    return shard.postings.bm25(probe.terms, scale=scale)
 
 
 def _measure_span(arm: str, scores: Floats, found: Scores) -> Span:

@@ -238,14 +238,15 @@ class Recall:
 
         Reads all of them where a value inside of records gives the order.
         """
-        living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
-        if names_value(order):
-            return sort_by_value(verbs.scan(self.store, living), order)[offset : offset + limit]
-        if order.removeprefix("-") != "uses":
+        by_value = names_value(order)
+        if not by_value and order.removeprefix("-") != "uses":
             chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
             records = self._fetch_chosen(chosen)
             if len(records) == len(chosen):  # else somebody wrote meanwhile; the store tells of one moment
                 return records
+        living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
+        if by_value:
+            return sort_by_value(verbs.scan(self.store, living), order)[offset : offset + limit]
         return self.store.find(living, order=order, limit=limit, offset=offset)
 
     def _fetch_chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:

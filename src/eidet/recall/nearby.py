@@ -36,10 +36,10 @@ def turns_around(
     Only what passes the filter is beside. Index and store are asked once per scope; neither if
     nothing is in reach.
     """
-    chosen = _within(where, kinds=TURN_KINDS)
     beside: dict[Key, list[Record]] = {}
     for path, found in _by_scope(records).items() if reach else ():
-        near = recall.index.around(path, [record.seq for record in found], reach, chosen, now=now)
+        turns = _within(where, kinds=TURN_KINDS)
+        near = recall.index.around(path, [record.seq for record in found], reach, turns, now=now)
         known = _fetch_nearby(recall, path, found, near)
         for record in found:
             if place := near.get(record.seq):

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import not_
 from typing import Final, NamedTuple
 
 from ..core.hit import Hit
@@ -145,12 +147,13 @@ def pack(
         packer.fill(wished, int(budget * share))
     page = packer.fit_page(wishes) or packer.cut_best([*wishes, *rules, *state])
     packed = {key_of(record) for record in page.records}
+    told = [key_of(hit.record) in packed for hit in hits]
     return Context(
         text=page.text,
         tokens=page.tokens,
         budget=budget,
-        hits=tuple(hit for hit in hits if key_of(hit.record) in packed),
-        left_out=tuple(hit for hit in hits if key_of(hit.record) not in packed),
+        hits=tuple(compress(hits, told)),
+        left_out=tuple(compress(hits, map(not_, told))),
         records=page.records,
         sections=page.sections,
     )

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Asked = str | Mapping[str, Json]  # a question, or a state
 ALL: Final = 1 << 31  # records: more than any memory has
-FILLING: Final = 1e-5  # hits that score lower do not even fill up a context
+ANY_SCORE: Final = 1e-12  # hits that fill up a context; with 0, even nonsense would be answered
 PACKED: Final = 50  # hits that a context is made of, unless the caller says otherwise
 
 
@@ -179,7 +179,7 @@ class ReadPath:
         if chosen is not None and asked.text.strip():
             removed = source.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))
         if options.get("least") is None:
-            wide = replace(wide, least=FILLING)
+            wide = replace(wide, least=ANY_SCORE)
         context = self._pack(_drop_unlikely(source.answer(wide)), asked, chosen, packing, source)
         ranking = source.recall.rank(asked)
         return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=ranking)
@@ -215,7 +215,7 @@ class ReadPath:
         source = self._source(scope, options)
         asked = self._build(query, limit + len(packing.seen), where, options, source)
         if options.get("least") is None:
-            hits = _drop_unlikely(self._recall(replace(asked, least=FILLING), scope, source))
+            hits = _drop_unlikely(self._recall(replace(asked, least=ANY_SCORE), scope, source))
         else:
             hits = self._recall(asked, scope, source)
         made = self._pack(hits, asked, chosen, packing, source)

@@ -65,14 +65,9 @@ def quote_line(record: Record, said: str) -> str:
     return f"[{day_of(record)}] {quote_text(record, said)}"
 
 
-def is_long(record: Record) -> bool:
-    """Tells whether a text is indexed in several units, so that one of them can stand for it."""
-    return len(record.text) > WHOLE_CHARS
-
-
 def likely_chars(record: Record) -> int:
-    """Estimates how many characters of a text will be shown at least, without reading it."""
-    if is_long(record):
+    """Estimates how many characters of a text will be shown at least: of several units, one of them."""
+    if len(record.text) > WHOLE_CHARS:
         return max(UNIT_CHARS, len(record.text) // MOST_UNITS) * 3 // 4
     return len(record.text)
 

@@ -92,7 +92,7 @@ _CLOSING: Final = (
 _SIGN: Final = r"\s,.:;!?…–—-"
 _ASKING: Final = (
     r"(?:how|what|when|where|who|whom|whose|which|why|is|are|am|was|were|do|does|did|can|could|will|would|should|has"
-    r"|have|had|if|whether|about|please|quick|just|sorry)\b"
+    r"|have|had|if|whether|about|please|quick|just|sorry|i|we|my|our|the|that|this|it)\b"
 )
 # a greeting, whoever it is for, ends with a sign or before a question; a word that begins alike is none
 _BEFORE: Final = re.compile(

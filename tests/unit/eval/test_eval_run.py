@@ -68,6 +68,19 @@ def test_contexts_are_measured_unless_left_out(own: list[Case]) -> None:
     assert "context@200" not in evaluate(own, HASHING, budgets=[]).base.overall
 
 
+def test_a_copy_of_the_gold_tells_what_it_says() -> None:
+    case = Case(
+        scope="s",
+        records=tuple(
+            Draft(id=id, text="The kiln is hot.", who="Ann", occurred=9.0) for id in ("a", "b", "c")
+        ),
+        questions=tuple(Question(id=f"q{id}", text="Is the kiln hot?", gold=(id,)) for id in ("a", "b", "c")),
+    )
+    figures = evaluate([case], HASHING, budgets=[200]).base.overall
+    assert figures["context@200"].value == 1
+    assert figures["context-gold@200"].value < 1
+
+
 def test_a_block_without_room_holds_nothing(own: list[Case]) -> None:
     figures = evaluate(own, HASHING, budgets=[1]).base.overall
     assert figures["context@1"].value == figures["listed@1"].value == figures["plain-all@1"].value == 0

@@ -81,9 +81,9 @@ def test_nobody_is_told_of_enough_memory_or_of_small_scopes(
 
 
 def ask_small_scopes(path: Path, memory_mb: int) -> tuple[int, list[bool], int]:
-    """The bytes of the indexes of 40 scopes as counted, which of them keep words, and how many are left."""
+    """The bytes of the indexes of 48 scopes as counted, which of them keep words, and how many are left."""
     with closing(Memory(path, settings=Settings(index_memory_mb=memory_mb))) as memory:
-        for number in range(40):
+        for number in range(48):
             memory.remember([f"word{number}x{n} and lamp{n}" for n in range(60)], scope=f"t{number}")
             memory.recall("word and lamp", scope=f"t{number}")
         shards = memory.parts.index.cache.shards  # type: ignore[attr-defined]
@@ -94,11 +94,28 @@ def ask_small_scopes(path: Path, memory_mb: int) -> tuple[int, list[bool], int]:
 
 def test_words_count_as_memory_and_go_before_scopes_do(tmp_path: Path) -> None:
     counted, worded, left = ask_small_scopes(tmp_path / "much.db", memory_mb=64)
-    assert left == 40
+    assert left == 48
     assert all(worded)
     assert counted > 2 * 2**20
     counted, worded, left = ask_small_scopes(tmp_path / "little.db", memory_mb=2)
     assert counted <= 2 * 2**20
-    assert left == 40
+    assert left == 48
     assert worded == sorted(worded)
     assert (worded[0], worded[-1]) == (False, True)
+
+
+def test_the_best_of_several_large_scopes_are_those_of_one_that_has_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("eidet.index.embedded.shard.WHOLE", 0)
+    texts = [f"lamp {n % 7} of room {n} has bulb {n % 13} and switch {n % 5}" for n in range(900)]
+    parts = {"a": texts[:700], "b": texts[700:890], "c": texts[890:]}
+    with Memory() as memory:
+        memory.remember(texts, scope="all")
+        for scope, some in parts.items():
+            memory.remember(some, scope=scope)
+        for question in ("lamp 3 with bulb 12", "room 899", "switch 4 of room 705"):
+            together = memory.recall(question, scope=["a", "b", "c"], least=0)
+            alone = memory.recall(question, scope="all", least=0)
+            assert [hit.text for hit in together] == [hit.text for hit in alone]
+            assert [hit.score for hit in together] == pytest.approx([hit.score for hit in alone], abs=1e-3)

@@ -10,8 +10,7 @@ from tests.wordbook import Wordbook, vector_of
 
 from eidet import Memory
 from eidet.index import Floats
-from eidet.index.embedded.lexicon import Lexicon, make_lexicon
-from eidet.index.embedded.postings import Terms
+from eidet.index.embedded.lexicon import FAR, Lexicon, make_lexicon
 from eidet.models.adapt import adapt_embedder
 from eidet.models.embed import Joined
 from eidet.models.embed.vector_cache import Cached
@@ -25,42 +24,33 @@ def lexicon() -> Lexicon:
     return Lexicon(Wordbook(), ENGLISH)
 
 
-def ids_of(*words: str) -> Terms:
-    return np.array([term_id(word) for word in words], np.uint32)
+def near(lexicon: Lexicon, term: str, *words: str) -> list[float]:
+    """How near each word, spelt so, is to a term of a question."""
+    ids = [term_id(word) for word in words]
+    reader = lexicon.reader(lambda unknown: {id: dict(zip(ids, words, strict=True))[id] for id in unknown})
+    numbers = reader.number(np.array(ids, np.uint32))
+    values: list[float] = reader.table.compare((term_id(term),), (term,)).values[0].take(numbers).tolist()
+    return values
 
 
-def nobody(ids: Sequence[int]) -> dict[int, str]:
-    return {}
-
-
-def assert_near(found: object, word: str) -> None:
-    assert np.allclose(np.asarray(found), vector_of(word), atol=0.01)
+def cosine(one: str, other: str) -> float:
+    return float(vector_of(one) @ vector_of(other))
 
 
 def test_a_term_has_the_vector_of_the_word_that_the_embedder_knows_whole(lexicon: Lexicon) -> None:
     [stem] = ENGLISH.terms("instruments")
     assert stem != "instruments"
-    assert_near(lexicon.vectors([stem])[0], "instruments")
+    wanted = (cosine("instruments", "violin") - FAR) / (1 - FAR)
+    assert near(lexicon, stem, "violin") == [pytest.approx(wanted, abs=0.02)]
 
 
 def test_a_term_that_the_embedder_does_not_know_is_embedded_as_it_is_spelt(lexicon: Lexicon) -> None:
-    assert_near(lexicon.vectors(["sea"])[0], "sea")
-    high, scale = lexicon.rows(ids_of("ship"), lambda ids: {term_id("ship"): "ship"})
-    assert_near(high[0] * scale[0], "ship")
-
-
-def test_a_term_that_nobody_can_spell_has_no_vector_until_somebody_can(lexicon: Lexicon) -> None:
-    high, scale = lexicon.rows(ids_of("ship"), nobody)
-    assert not high.any()
-    assert scale.tolist() == [0.0]
-    lexicon.vectors(["ship"])
-    high, scale = lexicon.rows(ids_of("ship"), nobody)
-    assert_near(high[0] * scale[0], "ship")
+    wanted = max((cosine("sea", "ship") - FAR) / (1 - FAR), 0.0)
+    assert near(lexicon, "sea", "sea", "ship") == [1.0, pytest.approx(wanted, abs=0.02)]
 
 
 def test_words_with_digits_are_like_none_but_themselves(lexicon: Lexicon) -> None:
-    assert not lexicon.vectors(["ref302", "4821"]).any()
-    assert lexicon.vectors(["cat"]).any()
+    assert near(lexicon, "4821", "4821", "4812", "cat") == [1.0, 0.0, 0.0]
 
 
 class Reader:
@@ -78,8 +68,9 @@ def test_an_embedder_that_reads_sentences_borrows_the_words_of_the_default() -> 
     for embedder in (Reader(), Cached(Reader()), Joined(Reader(), "hashing:16")):
         lexicon = make_lexicon(embedder, ENGLISH)
         assert lexicon is not None
-        instrument, violin, tax = lexicon.vectors(ENGLISH.terms("instruments violin tax"))
-        assert instrument @ violin > instrument @ tax + 0.2
+        instrument, violin, tax = ENGLISH.terms("instruments violin tax")
+        close, far = near(lexicon, instrument, violin, tax)
+        assert close > far + 0.2
     assert make_lexicon(Reader(), None) is None
 
 

@@ -2,65 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from tests.making import examples
-from tests.wordbook import WIDTH, vector_of
+from tests.wordbook import Wordbook, vector_of
 
-from eidet.index import Floats
-from eidet.index.embedded.postings import Postings, Terms
-from eidet.index.embedded.vectors import VectorPlanes
-from eidet.index.embedded.vocabulary import FAR, KEPT_BYTES, MOST_TERMS, Learn, Vocabulary
-from eidet.text import pack, term_id
+from eidet.index.embedded.lexicon import FAR, MOST_TERMS, Lexicon
+from eidet.index.embedded.postings import Postings
+from eidet.index.embedded.vocabulary import Vocabulary
+from eidet.text import analyzer_of, pack, term_id
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 WORDS = ("cat", "kitten", "dog", "violin", "instruments", "sea", "ship")
+PLAIN = analyzer_of("none")
 BY_ID = {term_id(word): word for word in WORDS}
 
 said = st.lists(st.sampled_from(WORDS), max_size=5)
 rows = st.lists(said, max_size=8)
 
 
-def learn(ids: Terms) -> tuple[NDArray[np.int8], Floats]:
-    vectors = VectorPlanes(WIDTH)
-    vectors.append([vector_of(BY_ID[id]).tobytes() for id in ids.tolist()])
-    return vectors.high[: len(ids)], vectors.scale[: len(ids)]
-
-
 class Scope:
     """Rows of words as a shard has them: their postings, and the vocabulary that reads these."""
 
-    def __init__(self, texts: Sequence[Sequence[str]], learn: Learn = learn) -> None:
+    def __init__(self, texts: Sequence[Sequence[str]], lexicon: Lexicon | None = None) -> None:
         self.postings = Postings()
         self.postings.append([pack(list(words)) for words in texts])
-        self.vocabulary = Vocabulary(self.postings, learn)
+        known = lexicon or Lexicon(Wordbook(), PLAIN)
+        self.vocabulary = Vocabulary(self.postings, known.reader(spell))
 
     def append(self, texts: Sequence[Sequence[str]]) -> None:
         self.postings.append([pack(list(words)) for words in texts])
         self.vocabulary.append([[term_id(word) for word in words] for words in texts])
 
 
-def vectors_of_record(asked: Sequence[str]) -> Floats:
-    return np.array([vector_of(word) for word in asked], np.float32).reshape(-1, WIDTH)
-
-
-class Knowledge(NamedTuple):
-    """What is known of words: vectors, and other forms."""
-
-    vectors: Callable[[Sequence[str]], Floats] = vectors_of_record
-    related: Mapping[int, dict[int, float]] = {}
+def spell(ids: Sequence[int]) -> dict[int, str]:
+    return {id: BY_ID[id] for id in ids}
 
 
 def aligned(made: Scope, asked: Sequence[str], weights: Sequence[float], at: Sequence[int]) -> list[float]:
     terms = [term_id(word) for word in asked]
     shares: list[float] = made.vocabulary.align(
-        terms, asked, Knowledge(), np.array(weights, np.float32), np.array(at, np.intp)
+        terms, asked, np.array(weights, np.float32), np.array(at, np.intp)
     ).tolist()
     return shares
 
@@ -101,37 +87,50 @@ def test_alignment_is_the_weighted_share_of_what_is_covered(
         assert aligned(made, asked, weights, at) == aligned(Scope(texts), asked, weights, at)
 
 
-def test_a_word_without_a_vector_is_found_by_itself_alone() -> None:
-    def nobody(ids: Terms) -> tuple[NDArray[np.int8], Floats]:
-        return np.zeros((len(ids), WIDTH), np.int8), np.zeros(len(ids), np.float32)
+def test_scopes_that_share_a_lexicon_align_as_each_alone() -> None:
+    shared, texts = Lexicon(Wordbook(), PLAIN), ([["cat"], ["sea", "ship"]], [["dog"], ["violin"], ["ship"]])
+    first, second = (Scope(rows, shared) for rows in texts)
+    for asked in (["kitten"], ["ship", "cat"], ["kitten"]):
+        for scope, rows in zip((first, second), texts, strict=True):
+            at, weights = list(range(len(rows))), [1.0] * len(asked)
+            assert aligned(scope, asked, weights, at) == aligned(Scope(rows), asked, weights, at)
+        second.append([["kitten"]])
+        texts[1].append(["kitten"])
 
-    assert aligned(Scope([["cat"], ["kitten"]], nobody), ["cat"], [1.0], [0, 1]) == [1, 0]
+
+def test_a_lexicon_that_is_full_begins_anew_for_the_next_scope(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eidet.index.embedded.lexicon.MOST", 2)
+    shared = Lexicon(Wordbook(), PLAIN)
+    first, second = Scope([["cat"], ["dog"], ["sea"]], shared), Scope([["dog"], ["cat"]], shared)
+    assert first.vocabulary.align([term_id("cat")], ["cat"], np.ones(1, np.float32), np.arange(3))[0] == 1
+    assert aligned(second, ["cat"], [1.0], [0, 1])[1] == 1
 
 
-def test_many_terms_do_not_make_it_grow_for_ever() -> None:
+def test_a_word_that_nobody_can_spell_is_found_by_itself_alone() -> None:
+    postings = Postings()
+    postings.append([pack(["sea"]), pack(["ship"])])
+    made = Vocabulary(postings, Lexicon(Wordbook(), PLAIN).reader(lambda ids: {}))
+    shares = made.align([term_id("sea")], ["sea"], np.ones(1, np.float32), np.arange(2))
+    assert shares.tolist() == [1, 0]
+
+
+def test_many_terms_do_not_make_it_forget_what_is_asked() -> None:
     made = Scope([["cat"], ["dog"]])
-    aligned(made, ["cat"], [1.0], [0, 1])
-    first = made.vocabulary.nbytes
-    for start in range(0, 3 * MOST_TERMS, 100):
-        words = [f"{WORDS[0]}{n}" for n in range(start, start + 100)]
-        made.vocabulary.align(
-            [term_id(word) for word in words],
-            words,
-            Knowledge(lambda asked: np.zeros((len(asked), WIDTH), np.float32)),
-            np.ones(100, np.float32),
-            np.arange(2),
-        )
-    assert made.vocabulary.nbytes - first <= (MOST_TERMS + 100) * KEPT_BYTES
-    assert aligned(made, ["cat"], [1.0], [0, 1]) == [1, aligned(Scope([["dog"]]), ["cat"], [1.0], [0])[0]]
+    before = aligned(made, ["cat"], [1.0], [0, 1])
+    for start in range(0, 2 * MOST_TERMS, 100):
+        words = [f"cat{n}" for n in range(start, start + 100)]
+        aligned(made, words, [1.0] * 100, [0, 1])
+    assert aligned(made, ["cat"], [1.0], [0, 1]) == before
 
 
 def test_other_forms_of_a_word_are_as_near_as_it_says() -> None:
-    made = Scope([["cat"], ["sea"]])
-    told = Knowledge(related={term_id("dog"): {term_id("sea"): 0.9}})
-    asked = [term_id("dog")], ["dog"]
-    shares = made.vocabulary.align(*asked, told, np.ones(1, np.float32), np.arange(2))
-    assert shares[1] == pytest.approx(0.9)
-    assert shares[0] == pytest.approx(aligned(made, ["dog"], [1.0], [0])[0])
-    made.append([["dog"]])
-    again = made.vocabulary.align(*asked, told, np.ones(1, np.float32), np.arange(3))
-    assert again[1] == pytest.approx(0.9)
+    english = analyzer_of("en")
+    [bought], [buy] = english.terms("bought"), english.terms("buy")
+    postings = Postings()
+    postings.append([pack(["cat"]), pack([bought])])
+    made = Vocabulary(postings, Lexicon(Wordbook(), english).reader(lambda ids: {}))
+    for _ in range(2):  # asked again, with a new word
+        shares = made.align([term_id(buy)], [buy], np.ones(1, np.float32), np.arange(2))
+        assert shares[1] == pytest.approx(0.95)
+        assert shares[0] < 0.5
+        made.append([[term_id("dog")]])

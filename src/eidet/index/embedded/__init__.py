@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
-from .. import Candidates, Neighbours, Probe
+from .. import Candidates, Floats, Neighbours, Probe, WordStatistics
 from .cache import BATCH, ScopeCache
 from .lexicon import Lexicon
-from .queries import ShardQueries, merge_candidates, merge_statistics, merge_voices
+from .queries import ShardQueries, merge_candidates, merge_voices
 from .shard import Shard
 from .sidecar import Sidecars
 from .vectors import VectorPlanes
@@ -82,13 +85,16 @@ class EmbeddedIndex:
         self.queries: ShardQueries[VectorPlanes] = ShardQueries(store, self.cache, lexicon, analyzer)
 
     def search(self, probe: Probe) -> Candidates:
-        if not probe.scope.is_one and probe.terms:
-            parts = self.cache.ask_each(
-                probe.scope, probe.head, partial(self.queries.count_terms, terms=probe.terms)
-            )
-            probe = replace(probe, statistics=merge_statistics(parts))
-        search = partial(self.queries.search, probe=probe)
-        return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
+        if probe.scope.is_one:
+            return self.queries.search(probe.scope.path, self.cache.read_head(probe.head), probe)
+        count = partial(self.queries.count_terms, terms=probe.terms)
+        counted = self.cache.ask_each(probe.scope, probe.head, count)
+        probe = replace(probe, statistics=_merge_statistics([statistics for _, statistics in counted]))
+        parts: list[Candidates] = []
+        for path, _ in sorted(counted, key=lambda one: -one[1].units):
+            parts.append(self.queries.search(path, self.cache.read_head(probe.head), probe))
+            probe = replace(probe, floors=_find_floors(parts, probe.depth))
+        return merge_candidates(parts)
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
@@ -124,3 +130,20 @@ class EmbeddedIndex:
 
     def close(self) -> None:
         self.cache.drop_all()
+
+
+def _merge_statistics(parts: list[WordStatistics]) -> WordStatistics:
+    """Merges the BM25 statistics of several scopes."""
+    holding = tuple(sum(counts) for counts in zip(*[part.holding for part in parts], strict=True))
+    return WordStatistics(holding, sum(part.units for part in parts), sum(part.terms for part in parts))
+
+
+def _find_floors(parts: Sequence[Candidates], depth: int) -> tuple[float, float]:
+    """The scores, by vector and by words, that `depth` of the candidates have at least."""
+    dense = _find_floor([part.dense for part in parts], depth, -math.inf)
+    return dense, _find_floor([part.words for part in parts], depth, 0.0)
+
+
+def _find_floor(parts: Sequence[Floats], depth: int, least: float) -> float:
+    scores = np.concatenate(parts)
+    return least if len(scores) <= depth else float(np.partition(scores, -depth)[-depth])

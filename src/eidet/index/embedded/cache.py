@@ -45,14 +45,13 @@ class Keeper(Protocol[V]):
 class _Slot(Generic[V]):
     """A scope's place in the cache: its shard, behind a lock, and the bytes it takes."""
 
-    __slots__ = ("attributes", "lock", "nbytes", "shard", "words")
+    __slots__ = ("learnt", "lock", "nbytes", "shard")
 
     def __init__(self, shard: Shard[V]) -> None:
         self.lock = threading.RLock()
         self.shard = shard
         self.nbytes = 0
-        self.attributes = 0  # of them, for columns of attributes …
-        self.words = 0  # … and for words with their vectors
+        self.learnt = 0  # of them, for what questions made it learn
 
 
 class ScopeCache(Generic[V]):
@@ -74,7 +73,6 @@ class ScopeCache(Generic[V]):
         self._renewed = renewed
         self._epoch = store.head().epoch
         self._slots: OrderedDict[str, _Slot[V]] = OrderedDict()
-        self._worded: OrderedDict[str, _Slot[V]] = OrderedDict()  # those that keep words
         self._nbytes = 0
         self._lock = threading.Lock()
         self._has_warned = False
@@ -99,9 +97,8 @@ class ScopeCache(Generic[V]):
             if slot.shard.head != head:
                 self._catch_up(slot, head)
             answer = question(slot.shard)
-            if slot.attributes != slot.shard.attributes.nbytes:
+            if slot.learnt != _count_learnt(slot.shard):
                 self._weigh(slot)
-            self._weigh_words(slot)
         if self._nbytes > self._most:
             self._make_room(scope)
         return answer
@@ -120,7 +117,6 @@ class ScopeCache(Generic[V]):
     def drop(self, scope: str) -> None:
         with self._lock:
             slot = self._slots.pop(scope, None)
-            self._worded.pop(scope, None)
             self._nbytes -= slot.nbytes if slot else 0
         if slot is not None and self._keeper.is_worth_saving(slot.shard.live):
             with slot.lock, suppress(EidetError):  # only a cache: it is made anew where the store is away
@@ -187,39 +183,25 @@ class ScopeCache(Generic[V]):
             ) from error
 
     def _weigh(self, slot: _Slot[V]) -> None:
-        nbytes, slot.attributes = slot.shard.nbytes, slot.shard.attributes.nbytes
-        slot.words = slot.shard.words_nbytes
+        nbytes, slot.learnt = slot.shard.nbytes, _count_learnt(slot.shard)
         with self._lock:
             if self._slots.get(slot.shard.scope) is slot:  # else it was dropped while it was loading
                 self._nbytes += nbytes - slot.nbytes
                 slot.nbytes = nbytes
 
-    def _weigh_words(self, slot: _Slot[V]) -> None:
-        """Counts what a question has just made the scope learn, without counting all the rest again."""
-        scope, words = slot.shard.scope, slot.shard.words_nbytes
-        with self._lock:
-            if self._slots.get(scope) is not slot:
-                return
-            self._nbytes += words - slot.words
-            slot.nbytes += words - slot.words
-            slot.words = words
-            if words:
-                self._worded[scope] = slot
-                self._worded.move_to_end(scope)
-            else:
-                self._worded.pop(scope, None)
-
     def _shed_words(self, current: str) -> None:
         """Lets words of scopes go that were asked for longest ago: they are back sooner than a scope is."""
         with self._lock:
-            worded = list(self._worded.items())
-        for scope, slot in worded:
+            slots = list(self._slots.items())
+        for scope, slot in slots:
             if self._nbytes <= self._most:
                 return
-            if scope != current and slot.lock.acquire(blocking=False):  # else somebody is asking it
+            if scope == current or not slot.shard.words_nbytes:
+                continue
+            if slot.lock.acquire(blocking=False):  # else somebody is asking it
                 try:
                     slot.shard.shed_words()
-                    self._weigh_words(slot)
+                    self._weigh(slot)
                 finally:
                     slot.lock.release()
 
@@ -252,6 +234,10 @@ class ScopeCache(Generic[V]):
             shard.records,
             _megabytes(wanted * ROOM),
         )
+
+
+def _count_learnt(shard: Shard[VectorArm]) -> int:
+    return shard.words_nbytes + shard.attributes.nbytes
 
 
 def _megabytes(nbytes: float) -> int:

@@ -61,6 +61,7 @@ class Postings:
         self._tail: tuple[Terms, Docs, Counts] = _nothing()
         self._tail_size = 0
         self._compared = 0  # since the last merge: terms asked for times terms in the tail
+        self._found: tuple[Sequence[int], tuple[Rows, Rows, Counts]] | None = None  # by the last lookup
 
     def append(self, packed: Sequence[bytes]) -> None:
         """Adds a row for each; the layout is that of `eidet.text.pack`."""
@@ -68,6 +69,7 @@ class Postings:
         terms = np.frombuffer(b"".join([b[: len(b) // 5 * 4] for b in packed]), np.uint32)
         counts = np.frombuffer(b"".join([b[len(b) // 5 * 4 :] for b in packed]), np.uint8)
         docs = np.repeat(np.arange(self.count, self.count + len(packed), dtype=np.int32), sizes)
+        self._found = None
         self._measure(docs, counts, len(packed))
         self._extend(terms, docs, counts)
         if self.count - self.base_rows > max(TAIL_ROWS, self.base_rows // 16):
@@ -122,8 +124,12 @@ class Postings:
 
         Term by term with rising rows, for the base and then for the tail, whose rows are others.
         """
-        keys = np.array(terms, np.uint32)
-        self._note_compared(len(keys) * self._tail_size)
+        if self._found is None or self._found[0] != terms:
+            self._note_compared(len(terms) * self._tail_size)
+            self._found = terms, self._look_up(np.array(terms, np.uint32))
+        return self._found[1]
+
+    def _look_up(self, keys: Terms) -> tuple[Rows, Rows, Counts]:
         if not self._tail_size:
             return self._in_base(keys)
         which, docs, counts = self._in_tail(keys)
@@ -174,9 +180,9 @@ class Postings:
         self,
         terms: Sequence[int],
         *,
-        alive: NDArray[np.bool_] | None,
-        live: int,
-        total: float,
+        alive: NDArray[np.bool_] | None = None,
+        live: int = 0,
+        total: float = 0.0,
         only: NDArray[np.bool_] | None = None,
         scale: Bm25 | None = None,
     ) -> tuple[Floats, Floats]:
@@ -200,15 +206,10 @@ class Postings:
         which, docs, _ = self.lookup(terms)
         return np.bincount(which if alive is None else which[alive[docs]], minlength=len(terms))
 
-    def score(self, terms: Sequence[int], scale: Bm25) -> Floats:
-        """BM25 of every row, by the statistics of a larger scope that the rows are from."""
-        which, docs, counts = self.lookup(terms)
-        weight = scale.score(which, self.lengths.take(docs), counts)
-        return np.bincount(docs, weight, self.count).astype(np.float32)
-
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Drops all other rows and renumbers the rest."""
         self.merge()
+        self._found = None
         place = np.cumsum(rows, dtype=np.int32) - 1
         terms, docs, counts = self.base
         stay = rows[docs]

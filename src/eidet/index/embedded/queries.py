@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
@@ -29,81 +28,59 @@ from .vectors import Scorer, VectorArm
 
 D = TypeVar("D", bound=np.generic)
 
-_seq_of: Final = attrgetter("seq")
-_dense_of: Final = attrgetter("dense")
-_words_of: Final = attrgetter("words")
-_traits_of: Final = attrgetter("traits")
-_low_of: Final = attrgetter("low")
-_high_of: Final = attrgetter("high")
+_COLUMNS: Final[dict[str, type[np.generic]]] = {
+    "importance": np.float64,
+    "occurred": np.float64,
+    "turn": np.int32,
+    "kind": np.uint8,
+    "flags": np.uint8,
+    "length": np.float32,
+}
 
 
 def merge_candidates(parts: list[Candidates]) -> Candidates:
     """Candidates of several scopes (one to a part) as one answer; scores stay as they are."""
     if len(parts) == 1:
         return parts[0]
-    codes, searched, kept, rarity = [], 0, 0, 0.0
     damaged: Counter[str] = Counter()
-    scopes: list[str] = []
-    notes: dict[str, None] = {}
-    for at, part in enumerate(parts):
-        codes.append(np.full(len(part), at, np.int32))
-        searched, kept, rarity = searched + part.searched, kept + part.kept, max(rarity, part.rarity)
-        scopes += part.scopes
+    for part in parts:
         damaged.update(part.damaged)
-        notes.update(dict.fromkeys(part.notes))
-    seqs = _join(list(map(_seq_of, parts)), np.int64)
+    codes = [np.full(len(part), at, np.int32) for at, part in enumerate(parts)]
+    seqs = _join([part.seq for part in parts], np.int64)
     order = np.argsort(seqs, kind="stable")
-    traits = _merge_traits(list(map(_traits_of, parts)), order)
+    traits = _merge_traits([part.traits for part in parts], order)
     arms = ["dense", "words"] if traits.aligned is None else ["dense", "words", "aligned"]
     return Candidates(
-        scopes=scopes,
+        scopes=[path for part in parts for path in part.scopes],
         scope=_join(codes, np.int32)[order],
         seq=seqs[order],
-        dense=_join(list(map(_dense_of, parts)), np.float32)[order],
-        words=_join(list(map(_words_of, parts)), np.float32)[order],
+        dense=_join([part.dense for part in parts], np.float32)[order],
+        words=_join([part.words for part in parts], np.float32)[order],
         traits=traits,
         spans={arm: _widest(parts, arm) for arm in arms},
-        rarity=rarity,
-        searched=searched,
-        kept=kept,
+        rarity=max((part.rarity for part in parts), default=0.0),
+        searched=sum(part.searched for part in parts),
+        kept=sum(part.kept for part in parts),
         damaged=dict(damaged),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
 
 
-def merge_statistics(parts: list[WordStatistics]) -> WordStatistics:
-    """Merges the BM25 statistics of several scopes."""
-    holding = tuple(sum(counts) for counts in zip(*[part.holding for part in parts], strict=True))
-    return WordStatistics(holding, sum(part.units for part in parts), sum(part.terms for part in parts))
-
-
 def _merge_traits(parts: list[Traits], order: Rows) -> Traits:
-    heard: dict[str, None] = {}
-    for part in parts:
-        heard.update(dict.fromkeys(part.voices))
-    voices = tuple(heard)
-
-    def column(read: Callable[[Traits], NDArray[D]], dtype: type[D]) -> NDArray[D]:
-        return _join(list(map(read, parts)), dtype)[order]
-
-    def optional(read: Callable[[Traits], NDArray[D] | None]) -> NDArray[D] | None:
-        return _join_optional(list(map(read, parts)), order)
-
+    voices = tuple(dict.fromkeys(who for part in parts for who in part.voices))
+    columns: dict[str, Any] = {
+        name: _join([getattr(part, name) for part in parts], dtype)[order] for name, dtype in _COLUMNS.items()
+    }
     return Traits(
-        importance=column(lambda part: part.importance, np.float64),
-        occurred=column(lambda part: part.occurred, np.float64),
+        **columns,
         session=_renumber(parts)[order],
-        turn=column(lambda part: part.turn, np.int32),
-        who=column(lambda part: _recode(part, voices), np.int32),
-        kind=column(lambda part: part.kind, np.uint8),
-        flags=column(lambda part: part.flags, np.uint8),
-        length=column(lambda part: part.length, np.float32),
+        who=_join([_recode(part, voices) for part in parts], np.int32)[order],
         days=_merge_days(parts, order),
         voices=voices,
         mentions=_merge_mentions(parts, order),
-        inside=optional(lambda part: part.inside),
-        away=optional(lambda part: part.away),
-        aligned=optional(lambda part: part.aligned),
+        inside=_join_optional([part.inside for part in parts], order),
+        away=_join_optional([part.away for part in parts], order),
+        aligned=_join_optional([part.aligned for part in parts], order),
     )
 
 
@@ -158,7 +135,7 @@ def _widest(parts: list[Candidates], arm: str) -> Span:
     spans = [part.spans[arm] for part in parts if part.kept]
     if not spans:
         return Span()
-    return Span(min(map(_low_of, spans)), max(map(_high_of, spans)))
+    return Span(min(span.low for span in spans), max(span.high for span in spans))
 
 
 class ShardQueries(Generic[V]):
@@ -180,8 +157,8 @@ class ShardQueries(Generic[V]):
     def search_shard(self, probe: Probe, shard: Shard[VectorArm], scorer: Scorer | None = None) -> Candidates:
         return shard.search(probe, self.resolve_in(shard), self.words_in(shard), scorer)
 
-    def count_terms(self, scope: str, head: Head, terms: Sequence[int]) -> WordStatistics:
-        return self._cache.ask(scope, head, lambda shard: shard.count_terms(terms))
+    def count_terms(self, scope: str, head: Head, terms: Sequence[int]) -> tuple[str, WordStatistics]:
+        return scope, self._cache.ask(scope, head, lambda shard: shard.count_terms(terms))
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
@@ -291,10 +268,7 @@ def merge_voices(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Lists the speakers of several scopes; a single scope keeps its order."""
     if len(parts) == 1:
         return parts[0]
-    heard: dict[str, None] = {}
-    for part in parts:
-        heard.update((who, None) for who in part if who)
-    return tuple(heard)
+    return tuple(dict.fromkeys(who for part in parts for who in part if who))
 
 
 def report_faults(scope: str, missed: int, ghosts: int, damaged: int) -> list[str]:

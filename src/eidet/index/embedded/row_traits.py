@@ -39,7 +39,7 @@ class Portrait:
     flags: NDArray[np.uint8]
     length: Floats
     days: NDArray[np.int32]
-    line: TurnLine
+    line: TurnLine | None
 
     def best_units(self, scores: Floats) -> Floats:
         """Scores of rows as scores of records: the best unit of each counts."""
@@ -49,8 +49,18 @@ class Portrait:
         return best
 
 
-def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[np.int32]) -> Portrait:
-    """Describes the records that the rows are units of; `turn` is indexed by row of the columns."""
+def portray(
+    columns: ColumnTable,
+    postings: Postings,
+    rows: Rows,
+    turn: NDArray[np.int32],
+    *,
+    is_kept: bool = False,
+) -> Portrait:
+    """Describes the records that the rows are units of; `turn` is indexed by row of the columns.
+
+    What is kept for the next question has the turns in their order, too.
+    """
     starts = run_starts(columns.seq.take(rows))
     several = len(starts) < len(rows)
     if columns.records < columns.live:
@@ -74,7 +84,7 @@ def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[
         flags=flags,
         length=length,
         days=_days_of(columns, rows),
-        line=TurnLine(session, turns, who, flags, length),
+        line=TurnLine(session, turns, who, flags, length) if is_kept else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import repeat
@@ -157,7 +158,7 @@ class Shard(Generic[V_co]):
         coarse = None if query is None else arm.scan(query, passing.rows)
         words, rarity = self._count_words(probe, passing)
         spans = {"dense": _span_of(coarse), "words": _span_of(words)}
-        best = _choose_candidates(coarse, words, passing.count, probe.depth)
+        best = _choose_candidates(coarse, words, passing.count, probe, self.live)
         if best is not None:
             best = self._add_neighbours(best, passing.rows)
         rows = passing.pick(best)
@@ -179,7 +180,8 @@ class Shard(Generic[V_co]):
         """Columns of the rows; those of all rows that pass are kept with them."""
         if whole is not None and whole.portrait is not None:
             return whole.portrait
-        seen = portray(self.columns, self.postings, rows, self.columns.sessions.turn)
+        turn = self.columns.sessions.turn
+        seen = portray(self.columns, self.postings, rows, turn, is_kept=whole is not None)
         if whole is not None:
             whole.portrait = seen
         return seen
@@ -256,11 +258,11 @@ class Shard(Generic[V_co]):
     ) -> Floats | None:
         """The share of the question's words that each row covers, similar ones included; None if unknown."""
         spelt = probe.hints.spelt
-        if lexicon is None or not spelt or self.live > _ALIGNED:
+        if lexicon is None or not spelt or _count_searched(probe, self.live) > _ALIGNED:
             return None
         if self._vocabulary is None:
-            self._vocabulary = Vocabulary(self.postings, lexicon.learn)
-        return self._vocabulary.align(probe.terms, spelt, lexicon, rarity, rows)
+            self._vocabulary = Vocabulary(self.postings, lexicon)
+        return self._vocabulary.align(probe.terms, spelt, rarity, rows)
 
     def _count_words(self, probe: Probe, passing: Passing) -> tuple[Floats | None, Floats]:
         """Scores each row that passed, and returns how rare each term is."""
@@ -298,15 +300,28 @@ class Shard(Generic[V_co]):
         return kept + self.words_nbytes + self.attributes.nbytes
 
 
-def _choose_candidates(coarse: Floats | None, words: Floats | None, kept: int, depth: int) -> Rows | None:
+def _choose_candidates(
+    coarse: Floats | None, words: Floats | None, kept: int, probe: Probe, live: int
+) -> Rows | None:
     """The best `depth` of each arm, as rising positions in the arms' scores; None for all."""
-    if kept <= max(depth, WHOLE):
+    if kept + _count_searched(probe, live) - live <= max(probe.depth, WHOLE):
         return None
-    best = [] if coarse is None else [top(coarse, depth)]
-    if words is not None:
-        hits = (words > 0).nonzero()[0]  # most rows hold none of the words
-        best.append(hits[top(words[hits], depth)])
+    arms = zip((coarse, words), probe.floors, strict=True)
+    best = [_find_best(scores, probe.depth, floor) for scores, floor in arms if scores is not None]
     return unite(best, kept) if best else np.arange(0)
+
+
+def _count_searched(probe: Probe, live: int) -> int:
+    """The living rows of all scopes that the question is about."""
+    return live if probe.statistics is None else probe.statistics.units
+
+
+def _find_best(scores: Floats, depth: int, floor: float) -> Rows:
+    """The best `depth` of those above the floor, as positions."""
+    if floor == -math.inf:
+        return top(scores, depth)
+    high = (scores > floor).nonzero()[0]  # most rows hold none of the words
+    return high if len(high) <= depth else high[top(scores[high], depth)]
 
 
 def _take(scores: Floats | None, best: Rows | None, count: int) -> Floats:
