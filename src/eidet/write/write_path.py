@@ -20,7 +20,7 @@ from ..core.where import Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
 from ..store import TombstoneGuard, verbs
-from ..store.rules import Entombed, Held, StaleEpoch
+from ..store.rules import Entombed, Held, StaleEpoch, check_entombed
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
 from .echoes import EchoGuard
@@ -339,6 +339,25 @@ def put_returning(
             rest = free
     _tell_left_out(len(records) - len(rest) - held, held)
     return stored
+
+
+def is_entombed(parts: Parts, record: Record) -> bool:
+    """Tells whether a memory would refuse a record that arrives by itself."""
+    store = parts.store
+    if verbs.get_setting(store, "secret:marks") is None:
+        return False
+    watch = parts.tombstones.over_returning([record])
+    try:
+        check_entombed(
+            [record],
+            watch.claims(),
+            watch,
+            lambda scope, mark: verbs.tombstones_in(store, scope, [mark]).get(mark),
+            lambda scope, name: store.read(scope, [name])[0] is not None,
+        )
+    except Entombed:
+        return True
+    return False
 
 
 def _tell_left_out(forgotten: int, held: int) -> None:

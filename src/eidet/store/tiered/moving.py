@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
@@ -23,8 +23,9 @@ from ...core.validate import dump_json
 from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction, verbs
-from ..rules import Carry, list_changes
+from ..rules import Carry, Life, list_changes
 from ..verbs.changing import Key, event_about, read_records
+from ..verbs.lives import read_lives, split_lives, write_lives
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
 
@@ -38,7 +39,6 @@ _BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
 _GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
 ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
 _TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
-_Lives = Sequence[tuple[Record, Sequence[Event]]]  # records with their histories
 _Source = LeapingStore | Transaction
 T = TypeVar("T")
 
@@ -124,22 +124,16 @@ def mark_arrivals(transaction: Transaction, arrived: Iterable[Key], *, done: Ite
 
 def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
     """Merges the histories of all members: a record that moved took its history along."""
-    lives = [life for story in stories for life in _split_lives(story) if life[-1].by != MOVED]
+    lives = [life for story in stories for life in split_lives(story) if life[-1].by != MOVED]
     ended = sorted((life for life in lives if life[-1].what == "forgotten"), key=lambda life: life[-1].at)
     living = max((life for life in lives if life[-1].what != "forgotten"), key=len, default=[])
     return [*chain.from_iterable(ended), *living]
 
 
-def _split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
-    """The times that an id was in one member."""
-    starts = [at for at, event in enumerate(story) if event.what == "created" or not at]
-    return [story[at:end] for at, end in pairwise([*starts, len(story)])]
-
-
 # Moving.
 
 
-def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
+def copy_lives(transaction: Transaction, lives: Sequence[Life]) -> list[Record]:
     """Writes records with their full history. Returns them as stored.
 
     A copy that is there goes, so that whoever took it for an old one deletes nothing.
@@ -148,26 +142,7 @@ def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
     if there:
         old = [event_about("forgotten", record, record.created, MOVED) for record in there.values()]
         transaction.remove(list(there.values()), old)
-    if all(len(story) <= 1 for _, story in lives):
-        return transaction.insert([record for record, _ in lives])
-    return [_copy_life(transaction, record, story) for record, story in lives]
-
-
-def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
-    """Replays a record: its first version by its creator, the rest from its events."""
-    life = _split_lives(story)[-1] if story else ()
-    events = [event for event in life if event.what != "created"]
-    creators = [event.by for event in life if event.what == "created"] if events else []
-    (stored,) = transaction.insert([record.but(agent=creators[0]) if creators else record])
-    for event in events:
-        transaction.remove([stored], [event])
-        (stored,) = transaction.insert([record])
-    return stored
-
-
-def read_lives(source: _Source, records: Iterable[Record]) -> _Lives:
-    """Records with their histories."""
-    return [(record, source.history(record.scope, record.id)) for record in records]
+    return write_lives(transaction, lives)
 
 
 def leave(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
@@ -334,12 +309,12 @@ class Mover:
         return answer
 
 
-def _take_in(transaction: Transaction, lives: _Lives) -> None:
+def _take_in(transaction: Transaction, lives: Sequence[Life]) -> None:
     copy_lives(transaction, lives)
     mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
-def _receive(transaction: Transaction, carry: Carry, lives: _Lives, now: float) -> None:
+def _receive(transaction: Transaction, carry: Carry, lives: Sequence[Life], now: float) -> None:
     """Writes the next versions of existing records; skips what was delivered before."""
     there = read_records(transaction, (record for record, _ in lives))
     carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)

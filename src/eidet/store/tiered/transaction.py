@@ -23,6 +23,7 @@ from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
 from ..verbs.changing import Key, read_records
 from ..verbs.erasing import find_derived_in
+from ..verbs.lives import read_lives
 from .member import STEP, Member
 from .members import Members
 from .moving import (
@@ -33,7 +34,6 @@ from .moving import (
     key_of,
     mark_arrivals,
     newest,
-    read_lives,
 )
 
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 writing.py    put, rewrite_form, delete_unchanged, delete_where
 changing.py   how records that are there are replaced and deleted: legal holds are heeded here
+lives.py      records with their histories, as they were elsewhere
 erasing.py    erase, tombstones, what a plan reads
 values.py     settings, leases, counts, uses, staged vectors
 reading.py    scan, counts, quality_counts, fingerprint, what depends on a store's abilities
