@@ -25,7 +25,7 @@ from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction, verbs
 from ..rules import Carry, Life, list_changes
 from ..verbs.changing import Key, event_about, read_records
-from ..verbs.lives import read_lives, split_lives, write_lives
+from ..verbs.lives import split_lives, write_lives
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
 
@@ -170,11 +170,17 @@ def _drop_staged(store: LeapingStore, seqs: Sequence[int]) -> None:
         store.write(lambda transaction: transaction.set_values(STAGED, dict.fromkeys(staged)))
 
 
+Write = Callable[[Callable[[Any], None], float], None]  # runs a job over all members, as of a time
+Receive = Callable[[Transaction, Sequence[Life]], None]
+
+
 class Mover:
     """Brings records to the member where they belong, as far as the members are there."""
 
-    def __init__(self, members: Members, clock: Callable[[], float], ticks: Callable[[], float]) -> None:
-        self._members, self._clock, self._ticks = members, clock, ticks
+    def __init__(
+        self, members: Members, write: Write, clock: Callable[[], float], ticks: Callable[[], float]
+    ) -> None:
+        self._members, self._write, self._clock, self._ticks = members, write, clock, ticks
         self._refused: dict[tuple[str, int], tuple[str, float]] = {}  # (member, seq): why, until when
         self.carry: Carry | None = None  # writes what waited; None while the store is sealed and has no key
         self.lock = threading.RLock()  # held by whoever writes or mends
@@ -216,7 +222,7 @@ class Mover:
         short, long, box = self._members.short, self._members.long, self._members.outbox
         steps: list[Callable[[], None]] = [self._finish]
         if box is not None and self.carry is not None:
-            receive = partial(_receive, carry=self.carry, now=self._clock())
+            receive = partial(_receive, self.carry, self._clock())
             steps += [partial(self._move_due, box, home, receive) for home in (short, long)]
         steps += [partial(self._move_due, *way, _take_in) for way in ((short, long), (long, short))]
         for step in steps:
@@ -238,7 +244,7 @@ class Mover:
         for member in (self._members.short, self._members.long):
             _clear_mark(member, left)
 
-    def _move_due(self, source: Member, target: Member, receive: Callable[..., None]) -> None:
+    def _move_due(self, source: Member, target: Member, receive: Receive) -> None:
         """Moves what belongs to the target, in the order of writing; one by one if some is refused."""
         where = Where(tiers=_TIERS[target.name])
         while not target.down and (due := self._list_due(source, where)):
@@ -264,16 +270,16 @@ class Mover:
         source: Member,
         target: Member,
         where: Where,
-        receive: Callable[..., None],
+        receive: Receive,
         due: Sequence[int],
         limit: int,
     ) -> None:
+        """Moves records while nobody else can write them; what was changed since it was read stays."""
         found = source.ask(lambda store: store.find(where, limit=limit, after=due[0] - 1))
         if records := [record for record in found if record.seq in set(due)]:
             self._members.note_seq(source, records[-1].seq)
-            lives = source.ask(lambda store: read_lives(store, records))
-            self._write_above(target, partial(receive, lives=lives))
-            leave(self._members, source, records, self._clock())
+            now = self._clock()
+            self._write(lambda joint: joint.bring(source, target, records, receive, now), now)
 
     def _move_one(self, source: Member, seq: int, move: Callable[[Sequence[int], int], None]) -> None:
         """Moves one record; sets it aside for a while if that fails."""
@@ -294,27 +300,13 @@ class Mover:
         waiting = set(box.ask(lambda store: store.match(Where())))
         return [why for (name, seq), (why, _) in self._refused.items() if name == box.name and seq in waiting]
 
-    def _write_above(self, member: Member, job: Callable[[Transaction], T]) -> T:
-        """Writes with seqs above all that this process has seen."""
-        floor = self._members.floor
-
-        def run(transaction: Any) -> T:
-            if member.leaps_inside:
-                transaction.leap(floor)
-            return job(transaction)
-
-        member.leap_outside(floor)
-        answer = member.ask(lambda store: store.write(run))
-        self._members.note_head(member)
-        return answer
-
 
 def _take_in(transaction: Transaction, lives: Sequence[Life]) -> None:
     copy_lives(transaction, lives)
     mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
-def _receive(transaction: Transaction, carry: Carry, lives: Sequence[Life], now: float) -> None:
+def _receive(carry: Carry, now: float, transaction: Transaction, lives: Sequence[Life]) -> None:
     """Writes the next versions of existing records; skips what was delivered before."""
     there = read_records(transaction, (record for record, _ in lives))
     carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)

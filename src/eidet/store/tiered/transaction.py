@@ -21,13 +21,14 @@ from ...core.where import Where
 from .. import EPOCH, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
-from ..verbs.changing import Key, read_records
+from ..verbs.changing import Key, event_about, read_records
 from ..verbs.erasing import find_derived_in
 from ..verbs.lives import read_lives
 from .member import STEP, Member
 from .members import Members
 from .moving import (
     MOVED,
+    Receive,
     copy_lives,
     find_copies,
     join_histories,
@@ -224,6 +225,21 @@ class JointTransaction:
             stored = transaction.insert(records)
             mark_arrivals(transaction, map(key_of, records))
         return self._note_inserted(target, stored)
+
+    def bring(
+        self, source: Member, target: Member, records: Sequence[Record], receive: Receive, now: float
+    ) -> None:
+        """Copies records to where they belong, unless they were changed since they were read."""
+        with self._using(source) as transaction:
+            there = read_records(transaction, records)
+            same = [one for one in records if key_of(one) in there and there[key_of(one)].seq == one.seq]
+            lives = read_lives(transaction, [there[key_of(one)] for one in same])
+        if lives:
+            with self._using(target) as transaction:
+                self._leap(target, transaction)
+                receive(transaction, lives)
+            self.removed.add(target)
+            self.left += [_Replaced(source, one, event_about("moved", one, now, None)) for one in same]
 
     def _note_inserted(self, member: Member, stored: Sequence[Record]) -> list[Record]:
         if stored[-1].seq < PROVISIONAL:
