@@ -23,7 +23,6 @@ from ..store import TombstoneGuard, verbs
 from ..store.rules import Entombed, Held, StaleEpoch, check_entombed
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
-from .echoes import EchoGuard
 from .ingest import Ingest, batches, check_arrival, fits_embedder
 from .shape import Given, drafts_of, pin_state, shape_record
 
@@ -35,10 +34,9 @@ if TYPE_CHECKING:
 class WritePath:
     """Takes a record into the store, stage by stage."""
 
-    def __init__(self, parts: Parts, guarding: Guarding, echoes: EchoGuard, life: Life) -> None:
+    def __init__(self, parts: Parts, guarding: Guarding, life: Life) -> None:
         self._parts = parts
         self._guarding = guarding
-        self._echoes = echoes
         self._life = life
 
     def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | RememberedList:
@@ -62,8 +60,6 @@ class WritePath:
         records = self._parts.key_ids.name_records(records)
         if settings.weigh:
             records = _weigh_records(drafts, records)
-        if settings.echo_guard:
-            records = self._echoes.mark(records, now)
         there: Sequence[Record | None] = ()
         if chosen := _list_chosen_ids(drafts, records):
             there = self._life.check_not_held(scope, chosen)

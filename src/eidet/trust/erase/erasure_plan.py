@@ -13,7 +13,7 @@ from typing import Final
 from ...core.record import Kind, Record
 from ...core.scope import Scope
 from ...core.validate import dump_json
-from ...core.where import Condition, Where
+from ...core.where import Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone
 from ...store.rules import Held
 from ...store.tombstones import Marker, fold_text, list_absorbed, list_earlier
@@ -110,7 +110,6 @@ class Wish:
     entombs: bool = True
     ends: bool = False
     wholesale: bool = False
-    echoes: bool = False  # whether records may say that they echo others
 
 
 @dataclass(slots=True)
@@ -173,16 +172,11 @@ def _check_free(records: Sequence[Record]) -> None:
 
 
 def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
-    """Other records of the scope that say the very same, and those that only echo one of these."""
+    """Other records of the scope that say the very same."""
     if not wish.entombs or wish.ends:
         return
     telling = [record for record in doom.asked if marker.of_record(record) is not None]
     doom.copies = [_slim(record) for record in look.twins(telling)] if telling else []
-    if wish.echoes and doom.asked:
-        ids = [record.id for record in doom.asked]
-        echoing = Where(scope=wish.scope, conditions=(Condition("state.echo_of", "in", ids),))
-        known = {record.seq for record in doom.gone}
-        doom.copies += [_slim(record) for record in look.scan(echoing) if record.seq not in known]
 
 
 def _add_derived(doom: Doom, look: Reader, wish: Wish, remake: Remake) -> None:
