@@ -179,9 +179,16 @@ class JointTransaction:
         stored: list[Record] = []
         for (place, source), some in groupby(records, key=self._choose_place):
             if source is None or source is place:
-                stored += self._insert(place, list(some))
+                new = self._insert(place, list(some))
             else:
-                stored += self._move(source, place, list(some))
+                new = self._move(source, place, list(some))
+            if new[-1].seq < PROVISIONAL:
+                self._floor = max(self._floor, new[-1].seq)
+            else:
+                self._late.add(place)
+            self.inserted.setdefault(place, []).extend(new)
+            self.removed.discard(place)
+            stored += place.outer(new)
         return stored
 
     def _choose_place(self, record: Record) -> tuple[Member, Member | None]:
@@ -207,8 +214,7 @@ class JointTransaction:
             self._leap(member, transaction)
             if replaced:
                 transaction.remove([one.old for one in replaced], [one.event for one in replaced])
-            stored = transaction.insert(records)
-        return self._note_inserted(member, stored)
+            return transaction.insert(records)  # type: ignore[no-any-return]
 
     def _move(self, source: Member, target: Member, records: Sequence[Record]) -> list[Record]:
         """Copies replaced records to another member with their history and writes the next versions there."""
@@ -222,9 +228,8 @@ class JointTransaction:
             self._leap(target, transaction)
             copies = copy_lives(transaction, lives)
             transaction.remove(copies, [one.event for one in replaced])
-            stored = transaction.insert(records)
             mark_arrivals(transaction, map(key_of, records))
-        return self._note_inserted(target, stored)
+            return transaction.insert(records)  # type: ignore[no-any-return]
 
     def bring(
         self, source: Member, target: Member, records: Sequence[Record], receive: Receive, now: float
@@ -240,15 +245,6 @@ class JointTransaction:
                 receive(transaction, lives)
             self.removed.add(target)
             self.left += [_Replaced(source, one, event_about("moved", one, now, None)) for one in same]
-
-    def _note_inserted(self, member: Member, stored: Sequence[Record]) -> list[Record]:
-        if stored[-1].seq < PROVISIONAL:
-            self._floor = max(self._floor, stored[-1].seq)
-        else:
-            self._late.add(member)
-        self.inserted.setdefault(member, []).extend(stored)
-        self.removed.discard(member)
-        return member.outer(stored)
 
     def _leap(self, member: Member, transaction: Any) -> None:
         """Makes seqs ascend in the order of writing, across members."""
