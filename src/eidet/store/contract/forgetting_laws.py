@@ -26,6 +26,7 @@ from .. import (
 )
 from ..rules import Entombed
 from ..verbs.changing import find_held
+from ..verbs.erasing import DERIVED
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 PATIENCE: Final = 20.0  # seconds
@@ -122,7 +123,7 @@ class ForgettingLaws(StoreLaws):
         def plan(look: Reader) -> Erasure:
             seen.extend(look.scan(within("a", ids=("one",))))
             seen.extend(look.twins([one]))
-            seen.extend(look.list_derived(Scope("a")))
+            seen.extend(look.scan(within("a", conditions=(DERIVED,))))
             seen.append([event.what for event in look.history("a", "one")])
             seen.append(look.setting("nothing"))
             raise BadInput("no")

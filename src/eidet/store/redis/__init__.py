@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from ...core.errors import Misconfigured
-from ...core.record import Event, Record
+from ...core.record import Event
 from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
@@ -76,9 +76,6 @@ class RedisStore:
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         said = Counter((row.record.scope, row.key) for row in rows if row.record.kind in UNIQUE_KINDS)
         return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
-
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return self._writing.peek().list_derived(scope)
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)

@@ -113,10 +113,6 @@ class SqlReader:
             rows = self._among(scope, "seq", seqs)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
-        return list(map(record_of, found))
-
     def walk(
         self, where: Where, *, after: int = 0, bare: bool = False, columns: str = ALL
     ) -> Iterator[Record]:

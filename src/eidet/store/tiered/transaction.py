@@ -22,7 +22,6 @@ from .. import EPOCH, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Us
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
 from ..verbs.changing import Key, event_about, read_records
-from ..verbs.erasing import find_derived_in
 from ..verbs.lives import read_lives
 from .member import STEP, Member
 from .members import Members
@@ -145,10 +144,6 @@ class JointTransaction:
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         self._need_all("what goes through all records")
         return iter(self._sort(lambda transaction: transaction.find(where, bare=bare)))
-
-    def list_derived(self, scope: Scope) -> list[Record]:
-        self._need_all("what goes through all records")
-        return self._sort(lambda transaction: find_derived_in(transaction, scope))
 
     def history(self, scope: str, id: str) -> list[Event]:
         return join_histories(self._ask(lambda _, transaction: transaction.history(scope, id)))

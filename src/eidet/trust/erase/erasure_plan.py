@@ -17,6 +17,7 @@ from ...core.where import Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone
 from ...store.rules import Held
 from ...store.tombstones import Marker, fold_text, list_absorbed, list_earlier
+from ...store.verbs.erasing import DERIVED
 from ...text.sentences import sentences
 
 Remake = Callable[[Record, Sequence[Record]], Record]  # an episode, the messages that are left
@@ -182,7 +183,8 @@ def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
 def _add_derived(doom: Doom, look: Reader, wish: Wish, remake: Remake) -> None:
     """Adds derived records until nothing more follows from what changed or went."""
     known = {(record.scope, record.id) for record in doom.gone}
-    derived = [one for one in look.list_derived(wish.scope) if (one.scope, one.id) not in known]
+    made = Where(scope=wish.scope, conditions=(DERIVED,))
+    derived = [one for one in look.scan(made) if (one.scope, one.id) not in known]
     absorbed = chain.from_iterable(map(list_absorbed, derived))
     doom.parts = [part for part in absorbed if wish.where.matches(part)]
     texts = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
