@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from tests.servers.milvus import milvus_lite
@@ -20,19 +20,16 @@ from eidet.index.vectordb.weaviate import WeaviateDatabase
 from eidet.store import Store
 
 AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False)
-BY_SEARCH = VectorSettings(small=0, ship_rows=1, background=False, whole=0)
 
 
 class VectorContract(IndexContract):
     """Nothing stays in RAM that can be in the database."""
 
-    settings: ClassVar[VectorSettings] = AT_ONCE
-
     def database(self) -> Database:
         raise NotImplementedError
 
     def make(self, store: Store, width: int) -> Index:
-        return VectorIndex(store, width, self.database(), settings=self.settings)
+        return VectorIndex(store, width, self.database(), settings=AT_ONCE)
 
     def test_the_vectors_are_really_in_the_database(self) -> None:
         self.put(
@@ -60,12 +57,6 @@ class TestQdrant(VectorContract):
         return QdrantDatabase(lambda: self.client, "qdrant in memory", local=True, owned=False)
 
 
-class TestQdrantBySearch(TestQdrant):
-    """No set of records is so small that all of it is asked for."""
-
-    settings = BY_SEARCH
-
-
 class TestWeaviate(VectorContract):
     """Against a server of ours that speaks what is documented of Weaviate."""
 
@@ -81,10 +72,6 @@ class TestWeaviate(VectorContract):
         return WeaviateDatabase(parse_database_address(url, {}, own=("settle",)))
 
 
-class TestWeaviateBySearch(TestWeaviate):
-    settings = BY_SEARCH
-
-
 class TestPinecone(VectorContract):
     """Against a server of ours that speaks what is documented of Pinecone, with nothing settling late."""
 
@@ -98,10 +85,6 @@ class TestPinecone(VectorContract):
     def database(self) -> Database:
         url = f"pinecone+{self.pinecone.url}?key=env:KEY&settle=0"
         return PineconeDatabase(parse_database_address(url, {"KEY": self.pinecone.key}, own=("settle",)))
-
-
-class TestPineconeBySearch(TestPinecone):
-    settings = BY_SEARCH
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +104,3 @@ class TestMilvus(VectorContract):
         from eidet.index.vectordb.milvus import MilvusDatabase
 
         return MilvusDatabase(lambda: self.client, "milvus lite", lite=True, owned=False)
-
-
-class TestMilvusBySearch(TestMilvus):
-    settings = BY_SEARCH

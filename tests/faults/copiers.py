@@ -8,22 +8,21 @@ import time
 from tests.faults.children import tell
 
 from eidet.cli import app
-from eidet.copy import Mark, copy
+from eidet.copy import copy
+from eidet.copy.arriving import Arrivals
 
-_write = Mark.write
-
-
-def _slow_write(mark: Mark, seq: int) -> None:
-    time.sleep(0.02)
-    _write(mark, seq)
+_take_in = Arrivals.take_in
 
 
 def slowly(source: str, target: str) -> None:
-    """Copies with a pause between what was written and the note of it, told batch by batch."""
-    setattr(sys.modules["eidet.copy"], "HELD_SECONDS", 0.5)  # noqa: B010 - mypy knows no such attribute
-    Mark.write = _slow_write  # type: ignore[method-assign, assignment]
+    """Copies with a pause after each batch, told batch by batch."""
+
+    def told(done: int, total: int) -> None:
+        time.sleep(0.02)
+        tell([done, total])
+
     tell("begun")
-    copied = copy(source, target, progress=lambda done, total: tell([done, total]))
+    copied = copy(source, target, progress=told)
     tell([copied.ok, copied.created])
 
 
@@ -34,13 +33,13 @@ def together(source: str, target: str) -> None:
 
 
 def command(source: str, target: str) -> None:
-    """The same by the command line, which is told of every write."""
-    Mark.write = _told_write  # type: ignore[method-assign, assignment]
+    """The same by the command line, which is told of every batch."""
+    Arrivals.take_in = _told_take_in  # type: ignore[method-assign, assignment]
     sys.argv = ["eidet", "copy", source, target]
     app(prog_name="eidet")
 
 
-def _told_write(mark: Mark, seq: int) -> None:
-    _write(mark, seq)
-    tell(seq)
+def _told_take_in(arrivals: Arrivals, batch: list[object]) -> None:
+    _take_in(arrivals, batch)  # type: ignore[arg-type]
+    tell(len(batch))
     time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A cluster of six nodes: the laws of `Store` hold in each scope, and a primary that dies is replaced."""
+"""A cluster of six nodes: the laws of `Store` hold, and a primary that dies is replaced."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from tests.timing import until
 from tests.unit.store.test_redis_ways import rights
 
 from eidet import Memory
-from eidet.copy import copy
 from eidet.core.errors import EidetError, Misconfigured, Unavailable
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.store import Store, verbs
 from eidet.store.contract import StoreContract
-from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
-from eidet.store.redis.client import Command
-from eidet.store.redis.codec import RESERVE, Keys
+from eidet.store.redis.codec import Keys
 
 NOW = 1_700_000_000.0
 BEHIND = 0.4  # seconds that a replica lacks when its primary dies
@@ -50,21 +47,7 @@ class TestRedisCluster(StoreContract):
         return self.make()
 
 
-def test_scopes_lie_on_different_nodes_and_are_searched_together(cluster: Cluster) -> None:
-    url = f"{cluster.url}?prefix=spread"
-    with Memory(url) as memory, Memory(url) as other:
-        for number in range(12):
-            memory.remember(f"Ann number {number} lives in Lisbon", scope=f"team/{number}")
-        found = other.recall("who lives in Lisbon?", scope=Scope.under("team"), limit=12)
-        assert len({hit.record.scope for hit in found}) == 12
-        assert other.recall("Lisbon", scope="team/3")[0].record.scope == "team/3"
-        memory.remember("Bob lives in Porto", scope="team/3")
-        assert other.recall("Porto", scope="team/3")[0].text == "Bob lives in Porto"
-    keys = Keys("spread")
-    assert len({slot_of(keys.base(f"team/{n}")) * 3 // 16384 for n in range(12)}) == 3
-
-
-def test_nodes_send_callers_to_where_a_scope_is(cluster: Cluster) -> None:
+def test_nodes_send_callers_to_where_a_memory_is(cluster: Cluster) -> None:
     """Any node may be named; one that does not have a key says who does."""
     for node in cluster.nodes[:4]:
         store = RedisStore(f"redis+cluster://127.0.0.1:{node.port}?prefix=doors")
@@ -76,40 +59,10 @@ def test_nodes_send_callers_to_where_a_scope_is(cluster: Cluster) -> None:
 
 
 def test_a_node_that_is_named_as_if_it_were_alone_is_told(cluster: Cluster) -> None:
-    home = slot_of(Keys("eidet").store) * 3 // 16384
+    home = slot_of(Keys("eidet", cluster=True).store) * 3 // 16384
     other = cluster.nodes[(home + 1) % 3]
     with pytest.raises(Misconfigured, match=r"its address begins with redis\+cluster://"):
         RedisStore(other.url)
-
-
-def test_a_writer_that_is_slow_between_number_and_write_is_not_passed_over(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"{cluster.url}?prefix=passed"
-    numbered, may_write = threading.Event(), threading.Event()
-    slow = RedisStore(url)
-    write = slow.client.write
-
-    def paused(key: str, command: Command, *, copied: bool = True) -> object:
-        answer = write(key, command, copied=copied)
-        if command[1] == RESERVE.sha:
-            numbered.set()
-            may_write.wait(60)
-        return answer
-
-    monkeypatch.setattr(slow.client, "write", paused)
-    with Memory(url, embedder="hashing:32") as source, Memory(RamStore(), embedder="hashing:32") as target:
-        source.remember("there before", scope="s")
-        writer = threading.Thread(target=lambda: verbs.put(slow, [record("late", "s")], now=NOW))
-        writer.start()
-        assert numbered.wait(60)
-        source.remember("overtakes it", scope="t")
-        assert copy(source, target).created == 2
-        may_write.set()
-        writer.join()
-        last = copy(source, target)
-        assert (last.created, last.ok) == (1, True)
-    slow.close()
 
 
 def test_the_rights_of_the_page_are_enough_in_a_cluster(cluster: Cluster) -> None:
@@ -156,7 +109,7 @@ class Moving:
 
 
 def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(cluster: Cluster) -> None:
-    url, keys = f"{cluster.url}?prefix=moving", Keys("moving")
+    url, keys = f"{cluster.url}?prefix=moving", Keys("moving", cluster=True)
     said: dict[tuple[str, str], str] = {}
     wrong: list[object] = []
     ended = threading.Event()
@@ -185,8 +138,9 @@ def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(clus
     moving = Moving(cluster.nodes[:3])
     try:
         time.sleep(0.5)
-        for slot in {slot_of(keys.store), *(slot_of(keys.base(f"s{n}")) for n in range(2))}:
-            home = next(n for n in range(3) if slot <= 16384 * (n + 1) // 3 - 1)
+        slot = slot_of(keys.store)
+        home = next(n for n in range(3) if slot <= 16384 * (n + 1) // 3 - 1)
+        for _ in range(3):
             moving.move(slot, home, (home + 1) % 3)
             moving.move(slot, (home + 1) % 3, home)
     finally:
@@ -203,7 +157,7 @@ def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(clus
 
 
 def test_a_slot_that_nobody_serves_is_asked_for_until_somebody_does(cluster: Cluster) -> None:
-    slot = slot_of(Keys("lonely").base("a"))
+    slot = slot_of(Keys("lonely", cluster=True).base("a"))
     home = cluster.nodes[slot * 3 // 16384]
     hasty, patient = (RedisStore(f"{cluster.url}?prefix=lonely&deadline={n}") for n in (1, 15))
     assert home.ask("CLUSTER", "DELSLOTS", str(slot)) == b"+OK"
@@ -223,7 +177,7 @@ def test_a_slot_that_moves_to_a_new_node_is_waited_for(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, 1).start()
     new = cluster.add()
     moving = Moving([cluster.nodes[0], new])
-    slot = slot_of(Keys("eidet").base("a"))
+    slot = slot_of(Keys("eidet", cluster=True).base("a"))
     arrival = threading.Timer(0.5, moving.settle, (slot, 1))
     store = RedisStore(cluster.url)
     try:
@@ -231,7 +185,7 @@ def test_a_slot_that_moves_to_a_new_node_is_waited_for(tmp_path: Path) -> None:
         moving.bring(slot, 0, 1)
         arrival.start()
         verbs.put(store, [record("y")], now=NOW)
-        assert new.ask("EXISTS", Keys("eidet").base("a") + "m") == b":1"
+        assert new.ask("EXISTS", Keys("eidet", cluster=True).base("a") + "m") == b":1"
         assert [found.id for found in store.find(Where(scope=Scope("a")))] == ["x", "y"]
     finally:
         arrival.join()
@@ -299,7 +253,7 @@ def failed_over(cluster: Cluster, options: str, *, returns: bool) -> tuple[set[s
     scope = "loaded"
     load = Load(store, scope)
     until(lambda: len(load.told) > 10)
-    victim = primary_of(cluster, Keys(prefix).base(scope) + "m")
+    victim = primary_of(cluster, Keys(prefix, cluster=True).base(scope) + "m")
     before, since = len(load.told), store.head().seq
     cut_off(cluster, victim)
     time.sleep(BEHIND)

@@ -31,7 +31,7 @@ def line(request: pytest.FixtureRequest) -> Iterator[tuple[Proxy, Memory]]:
     server = Weaviate() if request.param == "weaviate" else Pinecone(WIDTH)
     proxy = Proxy(server.port)
     url = f"{request.param}+http://127.0.0.1:{proxy.port}?key={getattr(server, 'key', None) or 'k'}&settle=0"
-    index = f"{url}&small=0&whole=1&ship_rows=1&background=no&deadline={DEADLINE}"
+    index = f"{url}&small=0&ship_rows=1&background=no&deadline={DEADLINE}"
     memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=index))
     memory.remember([f"note number{n} about topic{n}" for n in range(20)])
     memory.recall("topic7")

@@ -1,4 +1,4 @@
-"""The laws of the life of a memory: strength, importance, summaries, likeness, echoes."""
+"""The laws of the life of a memory: strength, importance, summaries, likeness."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.making import examples
 
 from eidet.models.embed.hashing import Hashing
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
-from eidet.text.words import tokens
 from eidet.upkeep.consolidate import clusters
 from eidet.upkeep.curve import DAY, Curve, half_life, strength
 from eidet.upkeep.importance import (
@@ -24,7 +23,6 @@ from eidet.upkeep.importance import (
     state_importance,
 )
 from eidet.upkeep.summary import Passage, gist, summarise
-from eidet.write.echoes import Echoes
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(150))
 seldom = settings(derandomize=True, deadline=None, max_examples=examples(60))
@@ -260,26 +258,3 @@ def test_what_leads_or_is_alone_is_near_to_no_earlier_leader(rows: list[list[int
     leading = [n for n in range(len(rows)) if n not in led and vectors[n].any()]
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     assert all(unit[one] @ unit[two] < threshold for one in leading for two in leading if one < two)
-
-
-# Echoes
-
-
-@often
-@given(st.lists(st.tuples(st.sampled_from("abcdef"), texts | words, st.floats(0, 1_000)), max_size=12))
-def test_an_echo_guard_stays_small_and_names_what_it_heard(heard: list[tuple[str, str, float]]) -> None:
-    echoes = Echoes(seconds=100, texts=3)
-    for id, text, now in heard:
-        echoes.note(id, text, now)
-        assert len(echoes) <= 3
-        found = echoes.is_echo(text, now)
-        assert found is None or found in {id for id, _, _ in heard}
-
-
-@often
-@given(st.lists(texts | words, min_size=1, max_size=4))
-def test_what_was_just_noted_is_an_echo_if_it_has_words(said: list[str]) -> None:
-    echoes = Echoes()
-    for number, text in enumerate(said):
-        echoes.note(str(number), text, 0.0)
-    assert (echoes.is_echo(said[-1], 1.0) is None) == (not tokens(said[-1]))

@@ -75,13 +75,12 @@ def stored(found: list[Record]) -> RamStore:
 @given(
     found=st.lists(records(), min_size=4, max_size=14),
     asked=st.lists(wheres(), min_size=6, max_size=6),
-    whole=st.sampled_from((0, 4096)),
 )
 def test_every_filter_finds_what_python_lets_pass(
-    database: Database, found: list[Record], asked: list[Where], whole: int
+    database: Database, found: list[Record], asked: list[Where]
 ) -> None:
     store = stored(found)
-    how = VectorSettings(small=0, ship_rows=1, background=False, whole=whole)
+    how = VectorSettings(small=0, ship_rows=1, background=False)
     index, plain = VectorIndex(store, WIDTH, database, settings=how), EmbeddedIndex(store, WIDTH)
     query = np.random.default_rng(1).normal(size=WIDTH).astype(np.float32)
     for where in (*asked, *(~one for one in asked), asked[0] & asked[1], asked[2] | ~asked[3]):

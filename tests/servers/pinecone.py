@@ -14,7 +14,6 @@ KNOWN = {
     "/vectors/delete": {"ids", "deleteAll", "namespace", "filter"},
     "/describe_index_stats": {"filter"},
 }
-COMPARE = {"$gt": "__gt__", "$gte": "__ge__", "$lt": "__lt__", "$lte": "__le__"}
 
 
 class Pinecone(JsonServer):
@@ -135,27 +134,12 @@ def _cosine(a: list[float], b: list[float]) -> float:
 
 
 def _passes(chosen: dict[str, Any], metadata: dict[str, Any]) -> bool:
-    """As documented: a field that is not there passes nothing but $ne and $nin."""
-    return all(_one(name, told, metadata) for name, told in chosen.items())
-
-
-def _one(name: str, told: Any, metadata: dict[str, Any]) -> bool:
-    if name in ("$and", "$or"):
-        if not isinstance(told, list) or not told:
-            raise Refusal(400, f"{name} takes a list that is not empty")
-        return (all if name == "$and" else any)(_passes(part, metadata) for part in told)
-    if name.startswith("$") or not isinstance(told, dict):
-        raise Refusal(400, f"unknown operator {name}")
-    return all(_compare(op, metadata.get(name), value) for op, value in told.items())
-
-
-def _compare(op: str, has: Any, value: Any) -> bool:
-    if op in ("$eq", "$ne"):
-        return (has == value) is (op == "$eq")
-    if op in ("$in", "$nin"):
-        if not isinstance(value, list) or len(value) > 10_000:
-            raise Refusal(400, f"{op} takes a list of at most 10000")
-        return (has in value) is (op == "$in")
-    if op not in COMPARE or type(value) not in (int, float):
-        raise Refusal(400, f"{op} {value!r} is not supported")
-    return has is not None and bool(getattr(float(has), COMPARE[op])(float(value)))
+    """Of the documented filters, the one that Eidet speaks: a field whose value is in a list."""
+    for name, told in chosen.items():
+        if name.startswith("$") or not isinstance(told, dict) or told.keys() != {"$in"}:
+            raise Refusal(400, f"unknown operator in {chosen}")
+        if not isinstance(told["$in"], list) or len(told["$in"]) > 10_000:
+            raise Refusal(400, "$in takes a list of at most 10000")
+        if metadata.get(name) not in told["$in"]:
+            return False
+    return True

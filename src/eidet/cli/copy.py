@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer import Argument, Option
@@ -17,13 +17,11 @@ from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
 from .key_commands import _resolve_key as named_key
 from .memory_options import AsJson, Below, choose_file
-from .show import FOLD, console, emit, progress_bar, style_text, tell_table
+from .show import console, emit, progress_bar, style_text
 
 if TYPE_CHECKING:
     from ..copy import Copied
-    from ..copy.verify import Compared
 
-_DIGEST: Final = 12  # characters of a digest that are shown
 SHOWN: Final = 10
 INTERRUPTED: Final = 130
 _LINE_SECONDS: Final = 10.0  # between two lines of progress
@@ -48,11 +46,6 @@ def _copy(
     to_key: Annotated[
         str | None, Option(metavar="KEY", help="If TO is, or should be, sealed: file:PATH or env:NAME.")
     ] = None,
-    history: Annotated[bool, Option(help="Also copy earlier versions.")] = True,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Also replace what was changed in the target itself.")
-    ] = False,
-    verify: Annotated[bool, Option(help="Compare both ends afterwards.")] = True,
     config: Annotated[
         Path | None,
         Option(
@@ -62,22 +55,19 @@ def _copy(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Copy memories to another place, and compare both.
+    """Copy memories to another place.
 
-    Exits with code 1 if they differ. The same command again goes on where it was stopped, brings what
-    is new, and takes away what the source has forgotten since. EIDET_KEY counts for an end that is
-    sealed already, and for a new target.
+    Exits with code 1 if something still differs. The same command again goes on where it was stopped,
+    brings what is new, and takes away what the source has forgotten since. EIDET_KEY counts for an end
+    that is sealed already, and for a new target.
     """
     if below and scope is None:
         raise BadInput("--below goes with --scope; without them all scopes are copied")
-    how = {"history": history, "overwrite": overwrite, "verify": verify}
     place = None
     if scope is not None:
         place = Scope.under(scope) if below else Scope.of(scope)
     with resumable():
-        copied = _copy_memories(
-            source, target, (from_key, to_key), embedder, language, config, how | {"scope": place}
-        )
+        copied = _copy_memories(source, target, (from_key, to_key), embedder, language, config, place)
     emit(asdict(copied) | {"ok": copied.ok}) if json else _tell(copied)
     raise typer.Exit(int(not copied.ok))
 
@@ -102,7 +92,7 @@ def _copy_memories(
     embedder: str | None,
     language: str | None,
     config: Path | None,
-    how: dict[str, Any],
+    scope: Scope | None,
 ) -> Copied:
     from .. import copy as copying
     from ..copy.endpoints import source_at, target_at
@@ -118,7 +108,7 @@ def _copy_memories(
         target_at(target, one, embedder=embedder, language=language, key=to_key, settings=settings) as other,
         progress_bar("copying") as tell,
     ):
-        return copying.copy(one, other, progress=tell or ProgressLines(time.monotonic), **how)
+        return copying.copy(one, other, progress=tell or ProgressLines(time.monotonic), scope=scope)
 
 
 def _embedder_for(target: str, file: Path | None) -> str | None:
@@ -146,42 +136,11 @@ class ProgressLines:
 
 def _tell(copied: Copied) -> None:
     out, err = console(), console(stderr=True)
-    if copied.scopes:
-        columns = ("source", "target", "digest", "left out", "only in target", "result")
-        rows = (
-            (
-                one.scope, f"{one.source:,}", f"{one.target:,}", _tell_digests(one),
-                f"{one.left_out or ''}", f"{one.more or ''}", style_text(_judge(one)),
-            )
-            for one in copied.scopes
-        )  # fmt: skip
-        tell_table((("scope", FOLD), *columns), rows)
     out.print(style_text(_sentence(copied)))
     for scope, id, why in copied.differences[:SHOWN]:
         err.print(style_text(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
-    if copied.differences:
-        err.print(
-            style_text("`--overwrite` makes the target match the source, except for legal holds"),
-            soft_wrap=True,
-        )
     for note in copied.notes:
         err.print(style_text(("note ", "yellow"), note), soft_wrap=True)
-
-
-def _tell_digests(one: Compared) -> str:
-    if not one.source and not one.target:
-        return "-"  # nothing to compare
-    source, target = one.source_digest[:_DIGEST], one.target_digest[:_DIGEST]
-    return source if one.source_digest == one.target_digest else f"{source} ≠ {target}"
-
-
-def _judge(one: Compared) -> tuple[str, str]:
-    """Returns the verdict on a scope, and its style."""
-    if not one.equal:
-        return "differs", "bold red"
-    if one.more and not one.source:
-        return "not in source", "dim"
-    return "same", "green"
 
 
 def _sentence(copied: Copied) -> str:
@@ -189,11 +148,8 @@ def _sentence(copied: Copied) -> str:
         "new": copied.created,
         "changed": copied.changed,
         "already there": copied.same,
-        "with earlier versions": copied.histories,
         "forgotten as in the source": copied.forgotten,
-        "forgotten for good in the target, skipped": copied.entombed,
-        "under a legal hold in the target, unchanged": copied.held,
-        "changed in the target, unchanged": copied.conflicts,
+        "forgotten in the target, skipped": copied.left_out,
     }
     counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     vectors = f"vectors re-embedded by {copied.embedder}" if copied.embedded else "vectors copied"

@@ -1,79 +1,70 @@
-"""From one memory into another, whatever each of them lives in: lossless, resumable, verified.
+"""From one memory into another, whatever each of them lives in: lossless, and as often as you like.
 
-    endpoints.py   the two ends              verify.py       counts and digests of both ends
-    transfer.py    records, batch by batch   checkpoint.py   how far it came, and whose turn it is
+    endpoints.py   the two ends
+    arriving.py    what a batch of records needs to be in the target as it is in the source
 
     copied = copy("agent.db", "postgresql://host/agent")
     assert copied.ok, copied.differences
 
-How far it came is written into the target after each batch, so that the same call goes on where it
-stopped, and later brings what was written since. Memory is bounded by a batch.
+Each call goes through all records of the source, batch by batch, and writes those that the target lacks or
+has otherwise. So a call that was stopped is simply made again, and a later one brings what is new.
 """
 
 from __future__ import annotations
 
 import json
-import time
-import uuid
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Final, Self
+from typing import Any, Final
 
-from ..core.errors import BadInput, Conflict, Misconfigured, Refused
+from ..core.errors import BadInput, Misconfigured, Refused
+from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
 from ..models.embed import embedder_of
+from ..parts import Parts
 from ..store import TOMBSTONES, Store, verbs
 from ..store.model import BELOW_MARK, SCOPE_MARK
+from ..store.tombstones import Marker, secret_of
 from ..store.traits import is_sealed
 from ..upkeep.archive import SETTING as ARCHIVES
 from ..write.ingest import batches
+from .arriving import BY, Arrivals, RecordDifference
 from .endpoints import Place, source_at, target_at
-from .transfer import BATCH, BatchCopier, Fit, follow
-from .verify import Compared, EndsComparison, RecordDifference
 
+BATCH: Final = 256
 _NUMBERS: Final = "number of "  # series of numbers that are given once
 _MARKS: Final = "secret:marks"  # keys the marks by which a store knows what it has forgotten for good
 _HIDDEN_NAMES: Final = "secret:names"  # by which doors find scopes of theirs that nobody can guess
 
-__all__ = ["Compared", "Copied", "RecordDifference", "copy"]
+__all__ = ["Copied", "RecordDifference", "copy"]
 
 Progress = Callable[[int, int], None]  # done, of how many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """The result of a copy, and whether the target now equals the source."""
+    """The result of a copy, and whether the target now has all that the source has."""
 
     created: int = 0
     changed: int = 0
     same: int = 0  # were there already
-    histories: int = 0  # came with their earlier versions
     forgotten: int = 0  # left the target, because the source had forgotten them since
-    entombed: int = 0  # were forgotten for good in the target, and stay so
-    held: int = 0  # differ, but are under a legal hold in the target
-    conflicts: int = 0  # were changed in the target itself, and were left
-    since: int = 0  # the seq of the source from which this call went on
-    upto: int = 0
+    left_out: int = 0  # were forgotten in the target, and stay so
     embedder: str = ""
     embedded: bool = False  # whether vectors were made anew
-    scopes: tuple[Compared, ...] = ()
     differences: tuple[RecordDifference, ...] = ()  # at most 100 of them
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def records(self) -> int:
-        """The number of records that this call read from the source."""
-        return self.created + self.changed + self.same + self.entombed + self.held + self.conflicts
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Tells whether nothing differs, as far as it was compared."""
-        return not self.differences and all(one.equal for one in self.scopes)
+        """Tells whether nothing differs."""
+        return not self.differences
 
 
 def copy(
@@ -83,27 +74,41 @@ def copy(
     scope: str | Scope | None = None,
     embedder: object = None,
     language: str | None = None,
-    history: bool = True,
-    overwrite: bool = False,
-    verify: bool = True,
     progress: Progress | None = None,
 ) -> Copied:
     """Copies a scope (None: all) from one memory to another: paths, URLs or open memories.
 
-    Every field comes along, and earlier versions where the source still tells them (`history`). With
-    the same embedder vectors are carried; else they are made anew. A new target has the source's
-    embedder and language, unless others are named. What was forgotten for good in the target is not
-    brought back. What was changed in the target itself is left and told, unless `overwrite`. Called
-    again, it goes on where it stopped, brings what is new, and takes away what the source has
-    forgotten since. `verify` reads both ends once more and compares them record by record.
+    Every field comes along, and the history of revisions. With the same embedder vectors are carried; else
+    they are made anew. A new target has the source's embedder and language, unless others are named. What
+    was forgotten in the target is not brought back. What was changed in the target itself is left and named.
+    Called again, it brings what is new, and takes away what the source has forgotten since.
     """
     place = None if scope is None else Scope.of(scope)
     with ExitStack() as ends:
         one = _open_source(source, ends)
         other = _open_target(target, one, embedder, language, ends)
         _check_ends(one, other)
-        with CopyLease(one.parts.store, other.parts.store, other.parts.clock) as turn:
-            return _Copy(one, other, turn, place, history, overwrite, progress).run(verify)
+        return _copy(one, other, place, progress)
+
+
+def _open_source(place: Place, ends: ExitStack) -> Memory:
+    return place if isinstance(place, Memory) else ends.enter_context(source_at(place))
+
+
+def _open_target(
+    place: Place, source: Memory, embedder: object, language: str | None, ends: ExitStack
+) -> Memory:
+    if not isinstance(place, Memory):
+        return ends.enter_context(target_at(place, source, embedder=embedder, language=language))
+    parts = place.parts
+    asked = None if embedder is None else embedder_of(embedder).name
+    wishes = (("embedder", asked, parts.embedder.name), ("language", language, parts.analyzer.language))
+    for name, wanted, there in wishes:
+        if wanted not in (None, there):
+            raise Misconfigured(
+                f"the target is open with the {name} {there!r}: to use another, reopen the target with it"
+            )
+    return place
 
 
 def _check_ends(source: Memory, target: Memory) -> None:
@@ -114,83 +119,67 @@ def _check_ends(source: Memory, target: Memory) -> None:
         raise Refused("the target is open read-only: nothing can be copied into it")
 
 
-class _Copy:
-    """One call of `copy`: its ends, and its progress."""
+def _copy(source: Memory, target: Memory, scope: Scope | None, progress: Progress | None) -> Copied:
+    ours, theirs = source.parts, target.parts
+    source.admin.flush()
+    target.admin.flush()
+    where, upto = Where(scope=scope, alive_at=theirs.clock()), ours.store.head().seq
+    arrivals = Arrivals(ours, theirs, target.trust.guarding)
+    total, done = verbs.count(ours.store, where), 0
+    walk = verbs.scan(ours.store, where, batch=BATCH)
+    for batch in batches(takewhile(lambda record: record.seq <= upto, walk), BATCH):
+        arrivals.take_in(batch)
+        done += len(batch)
+        if progress is not None:
+            progress(done, max(total, done))
+    _copy_settings(ours.store, theirs.store)
+    _copy_tombstones(ours.store, theirs.store, scope)
+    theirs.key_ids.adopt(ours.key_ids.secrets())  # records keep their ids, and their keys
+    counts: Counter[str] = arrivals.counts
+    forgotten = 0
+    if verbs.count(theirs.store, where) > counts["created"] + counts["changed"] + counts["same"]:
+        forgotten = _follow(ours, target, scope)
+    told: dict[str, Any] = dict(counts)
+    return Copied(
+        **told,
+        forgotten=forgotten,
+        embedder=theirs.embedder.name,
+        embedded=not arrivals.embedded,
+        differences=tuple(arrivals.differences),
+        notes=_notes_about(ours.store, theirs.store, target.trust.guarding.guards, where),
+    )
 
-    def __init__(
-        self,
-        source: Memory,
-        target: Memory,
-        turn: CopyLease,
-        scope: Scope | None,
-        history: bool,
-        overwrite: bool,
-        progress: Progress | None,
-    ) -> None:
-        self._ends = source, target
-        self._source, self._target = source.parts, target.parts
-        self._guarding = target.trust.guarding
-        self._now = target.parts.clock()
-        self._fit = Fit.between(self._source, self._target)
-        self._copier = BatchCopier(
-            self._source, self._target, self._fit, self._guarding, self._now, history, overwrite
-        )
-        self._where = Where(scope=scope, alive_at=self._now)
-        self._mark = Mark(self._source.store, self._target.store, scope)
-        self._turn = turn
-        self._anew = overwrite  # also records that the source has not touched since
-        self._progress = progress
-        self._done = self._total = 0
 
-    def run(self, verify: bool) -> Copied:
-        self._ends[0].admin.flush()
-        self._ends[1].admin.flush()
-        since, upto = 0 if self._anew else self._mark.since(), self._source.store.head().seq
-        self._total = verbs.count(self._source.store, self._where) * (1 + verify)
-        self._copy_since(since, upto)
-        _copy_settings(self._source.store, self._target.store)
-        _copy_tombstones(self._source.store, self._target.store, self._where.scope)
-        self._target.key_ids.adopt(self._source.key_ids.secrets())  # records keep their ids, and their keys
-        forgotten = follow(*self._ends, self._where.scope, self._now) if 0 < since < upto else 0
-        self._mark.write(upto)
-        counts: dict[str, Any] = dict(self._copier.counts)
-        copied = Copied(
-            **counts,
-            since=since,
-            upto=upto,
-            forgotten=forgotten,
-            embedder=self._target.embedder.name,
-            embedded=not self._fit.embedded,
-            notes=_notes_about(self._source.store, self._target.store, self._guarding.guards, self._where),
-        )
-        return self._compare(copied) if verify else copied
+def _follow(source: Parts, target: Memory, scope: Scope | None) -> int:
+    """Deletes what the source has forgotten, and counts it. Held records and the target's own stay."""
+    store = target.parts.store
+    count = 0
+    for batch in batches(verbs.scan(store, Where(scope=scope), batch=BATCH), BATCH):
+        dead = list(_list_dead(source, batch))
+        for_good = [record for record in dead if _is_for_good(source.store, record)]
+        rest = [record for record in dead if record not in for_good]
+        count += len(verbs.delete_unchanged(store, rest, now=target.parts.clock(), by=BY))
+        for path in {record.scope for record in for_good}:
+            ids = [record.id for record in for_good if record.scope == path]
+            count += target.forget(ids, scope=path, by=BY, why="forgotten in the memory it was copied from")
+    return count
 
-    def _copy_since(self, since: int, upto: int) -> None:
-        if since:
-            here = verbs.count(self._source.store, self._where), verbs.count(self._target.store, self._where)
-            self._report(min(here))
-        walk = verbs.scan(self._source.store, self._where, after=since, batch=BATCH)
-        for batch in batches(takewhile(lambda record: record.seq <= upto, walk), BATCH):
-            self._copier.copy_batch(batch)
-            self._mark.write(batch[-1].seq)
-            self._turn.renew()
-            self._report(len(batch))
 
-    def _compare(self, copied: Copied) -> Copied:
-        comparison = EndsComparison(self._target, self._fit, ids_only=self._guarding.guards)
-        walk = verbs.scan(self._source.store, self._where, batch=BATCH)
-        for batch in batches(takewhile(lambda record: record.seq <= copied.upto, walk), BATCH):
-            self._turn.renew()
-            comparison.look(batch, self._target.clock())
-            self._report(len(batch))
-        return replace(
-            copied, scopes=comparison.scopes(self._where), differences=tuple(comparison.differences)
-        )
+def _list_dead(source: Parts, records: Sequence[Record]) -> Iterator[Record]:
+    """Yields records that the source once had and has forgotten."""
+    there = verbs.find_same_ids(source.store, records)
+    for record in records:
+        if (record.scope, record.id) not in there and record.state.hold is None:
+            story = source.store.history(record.scope, record.id)
+            if story and story[-1].what == "forgotten" and record.created <= story[-1].at:
+                yield record
 
-    def _report(self, count: int) -> None:
-        self._done += count
-        if self._progress is not None and count:
-            self._progress(self._done, max(self._total, self._done))
+
+def _is_for_good(store: Store, record: Record) -> bool:
+    if verbs.get_setting(store, _MARKS) is None:
+        return False
+    mark = Marker(secret_of(store, "marks", make=False)).of_id(record.scope, record.id)
+    return bool(verbs.tombstones_in(store, record.scope, [mark]))
 
 
 def _copy_settings(source: Store, target: Store) -> None:
@@ -245,86 +234,3 @@ def _notes_about(source: Store, target: Store, guarded: bool, where: Where) -> t
     if guarded:
         notes.append("the target has a guard, which words records its own way: only ids were compared")
     return tuple(notes)
-
-
-def _open_source(place: Place, ends: ExitStack) -> Memory:
-    return place if isinstance(place, Memory) else ends.enter_context(source_at(place))
-
-
-def _open_target(
-    place: Place, source: Memory, embedder: object, language: str | None, ends: ExitStack
-) -> Memory:
-    if not isinstance(place, Memory):
-        return ends.enter_context(target_at(place, source, embedder=embedder, language=language))
-    _check_fits(place, embedder, language)
-    return place
-
-
-def _check_fits(target: Memory, embedder: object, language: str | None) -> None:
-    parts = target.parts
-    asked = None if embedder is None else embedder_of(embedder).name
-    ends = (("embedder", asked, parts.embedder.name), ("language", language, parts.analyzer.language))
-    for name, wanted, there in ends:
-        if wanted not in (None, there):
-            raise Misconfigured(
-                f"the target is open with the {name} {there!r}: to use another, reopen the target with it"
-            )
-
-
-# The progress of a copy, and the lease of whoever is copying: both are kept in the target.
-
-HELD_SECONDS = 10.0
-_PAUSE_SECONDS: Final = 0.1
-
-
-class Mark:
-    """The seq of a source up to which a scope has been copied."""
-
-    def __init__(self, source: Store, target: Store, scope: Scope | None) -> None:
-        self._source, self._target = source, target
-        self._all = f"copied:{source.identity}:"
-        self._name = self._all + ("" if scope is None else str(scope))
-
-    def since(self) -> int:
-        """Returns the seq to resume from; 0 to start over, also after the source was restored."""
-        return max(self._read_seq(name) for name in {self._name, self._all})
-
-    def _read_seq(self, name: str) -> int:
-        text = verbs.get_setting(self._target, name)
-        if text is None:
-            return 0
-        seq, witness = json.loads(text)
-        there = verbs.fingerprint(self._source, seq)
-        other = witness is not None and there is not None and there != witness
-        return 0 if other or seq > self._source.head().seq else int(seq)
-
-    def write(self, seq: int) -> None:
-        text = dump_json([seq, verbs.fingerprint(self._source, seq)])
-        if verbs.get_setting(self._target, self._name) != text:
-            verbs.set_settings(self._target, {self._name: text})
-
-
-class CopyLease:
-    """Allows one copy at a time from a source to a target, across processes; renewed batch by batch.
-
-    Whoever is killed keeps the next one waiting for `HELD_SECONDS`.
-    """
-
-    def __init__(self, source: Store, target: Store, clock: Callable[[], float]) -> None:
-        self._store, self._clock = target, clock
-        self._name, self._owner = f"copy:{source.identity}", uuid.uuid4().hex
-
-    def renew(self) -> bool:
-        now = self._clock()
-        return verbs.take_lease(self._store, self._name, self._owner, now=now, until=now + HELD_SECONDS)
-
-    def __enter__(self) -> Self:
-        deadline = time.monotonic() + 2 * HELD_SECONDS
-        while not self.renew():
-            if time.monotonic() > deadline:
-                raise Conflict("another copy from this source into this target is running: wait for it")
-            time.sleep(_PAUSE_SECONDS)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        verbs.take_lease(self._store, self._name, self._owner, now=self._clock(), until=0.0)

@@ -13,7 +13,7 @@ from .validate import FILTER_VALUES, Json, check_count, clean_json, clean_text, 
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")
-NUMBERS: Final = ("uses", "last_used", "level", "version")  # what a condition can ask of the record itself
+OWN: Final = ("uses", "last_used", "level", "version", "derived_from")  # to be asked of the record itself
 MISSING: Final = object()
 
 
@@ -25,7 +25,7 @@ class Condition:
     A missing value passes only `exists` with False. Numbers compare with numbers and strings with
     strings; true is not 1. `regex` searches strings, and a pattern that takes too long is `BadInput`;
     `contains` is for strings and lists. Numbers of the record itself are `record.uses`, `record.level`,
-    `record.version` and `record.last_used` (missing if never used).
+    `record.version` and `record.last_used` (missing if never used); `record.derived_from` exists or not.
     """
 
     path: tuple[str | int, ...]
@@ -39,7 +39,7 @@ class Condition:
         object.__setattr__(self, "op", op)
         object.__setattr__(self, "value", _operand(op, value))
         if self.of_record:
-            _check_number(self)
+            _check_own(self)
 
     def __bool__(self) -> NoReturn:
         raise BadInput("a condition is neither true nor false: give all of them, conditions=(a, b)")
@@ -51,8 +51,8 @@ class Condition:
 
     def holds(self, record: Record) -> bool:
         if self.of_record:
-            number = getattr(record, str(self.path[1]))
-            return compare(MISSING if number is None else number, self.op, self.value)
+            value = getattr(record, str(self.path[1]))
+            return compare(MISSING if value in (None, ()) else value, self.op, self.value)
         return compare(resolve(document_of(record, self.path[0]), self.path[1:]), self.op, self.value)
 
 
@@ -65,8 +65,10 @@ def document_of(record: Record, name: str | int) -> Json:
     return record.meta
 
 
-def _check_number(condition: Condition) -> None:
+def _check_own(condition: Condition) -> None:
     name, op, value = ".".join(map(str, condition.path)), condition.op, condition.value
+    if condition.path[1] == "derived_from" and op != "exists":
+        raise BadInput(f"{name} can only be asked whether it exists, not {op!r}")
     if op not in ("=", "!=", "<", "<=", ">", ">=", "exists"):
         raise BadInput(f"{name} is a number: compare it with=, !=, <, <=, >, >= or exists, not {op!r}")
     if op != "exists" and (not is_number(value) or not abs(value) < 2**63):
@@ -76,8 +78,8 @@ def _check_number(condition: Condition) -> None:
 def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
     steps: tuple[Any, ...] = tuple(path.split(".") if isinstance(path, str) else path)
     if steps[:1] == ("record",):
-        if len(steps) != 2 or steps[1] not in NUMBERS:
-            raise BadInput(f"a condition can ask for record.{', record.'.join(NUMBERS)}, not {path!r}")
+        if len(steps) != 2 or steps[1] not in OWN:
+            raise BadInput(f"a condition can ask for record.{', record.'.join(OWN)}, not {path!r}")
         return steps
     if len(steps) < 2 or steps[0] not in DOCUMENTS:
         raise BadInput(f"condition path {path!r} must start with data, meta or state, as in 'data.health'")

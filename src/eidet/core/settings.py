@@ -125,7 +125,6 @@ class Settings:
     facts: bool = True  # read facts out of facts and messages when they are stored; about 0.1 ms a text
     fact_steps: int = 1_000_000  # facts that one question of `memory.facts` may look at
     fact_seconds: float = 5.0  # how long one question of `memory.facts` may take
-    echo_guard: bool = False  # detect texts that only repeat what was just recalled
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off
     guard_key: Any = field(default=None, repr=False)  # bytes, hex or base64 text, file:PATH, env:NAME
     vault: str | Path | None = None  # the file that holds the values behind pseudonyms

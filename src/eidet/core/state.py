@@ -95,7 +95,6 @@ class State:
     reviewed: Review | None = None
     promoted: Promotion | None = None
     merged: tuple[MergedPart, ...] = ()
-    echo_of: str | None = None  # the id of the record that it only repeats
     weighed: bool = False  # its importance is Eidet's to change
     used_before_move: int = 0
     worded_by: str | None = None  # `rules`, or what else worded a record that upkeep made

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ..copy.verify import is_entombed
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
@@ -22,6 +21,7 @@ from ..core.validate import EARLIEST, moment
 from ..memory import Memory
 from ..write.ingest import batches
 from ..write.shape import shape_record
+from ..write.write_path import is_entombed
 from .source_items import EXAMPLES, LeftOut, Notes, ReadOptions, SourceFormat
 
 BATCH: Final = 500

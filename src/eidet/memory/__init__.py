@@ -38,7 +38,6 @@ from ..store import Store, verbs
 from ..trust.audit import Audit, Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
-from ..write.echoes import EchoGuard
 from .addresses import Addressed
 from .feed import watch
 from .forgetting import Forgetting
@@ -95,10 +94,9 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         self._auditing = Auditing(log)
         self._guarding = Guarding(parts, guards)
         self._life = Life(parts, self._guarding.guard_worded)
-        self._echoes = EchoGuard(parts)
         self._records = Records(parts, self._auditing)
-        self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
-        stages = (self._records, self._guarding, self._echoes, self._life)
+        self._forgetting = Forgetting(parts, self._guarding, self._life)
+        stages = (self._records, self._guarding, self._life)
         self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing, best)
         self._forgetting.clean_up(index=False)
 

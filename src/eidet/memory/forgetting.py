@@ -14,7 +14,6 @@ from ..parts import Parts
 from ..store import verbs
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
-from ..write.echoes import EchoGuard
 from .records import check_id_text
 
 if TYPE_CHECKING:
@@ -26,11 +25,10 @@ Ids = str | Sequence[str] | None
 class Forgetting:
     """Deletes records, for good or not, and proves it."""
 
-    def __init__(self, parts: Parts, guarding: Guarding, life: Life, echoes: EchoGuard) -> None:
+    def __init__(self, parts: Parts, guarding: Guarding, life: Life) -> None:
         self._parts = parts
         self._guarding = guarding
         self._life = life
-        self._echoes = echoes
 
     @property
     def erasing(self) -> Eraser:
@@ -39,7 +37,7 @@ class Forgetting:
 
         vault = self._guarding.pseudonyms
         empty = None if vault.vault is None else vault.empty
-        return Eraser(self._parts, self._life, self._echoes, empty)
+        return Eraser(self._parts, self._life, empty)
 
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
         """Deletes for good; tombstones keep it from coming back."""

@@ -12,7 +12,6 @@ from ..parts import Parts
 from ..trust.audit import Auditing
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
-from ..write.echoes import EchoGuard
 from .forgetting import Forgetting
 from .records import Records
 
@@ -46,7 +45,6 @@ class Namespaces:
         parts: Parts,
         records: Records,
         guarding: Guarding,
-        echoes: EchoGuard,
         life: Life,
         forgetting: Forgetting,
         auditing: Auditing,
@@ -55,7 +53,6 @@ class Namespaces:
         self._parts = parts
         self._records = records
         self._guarding = guarding
-        self._echoes = echoes
         self._life = life
         self._forgetting = forgetting
         self._auditing = auditing
@@ -65,13 +62,13 @@ class Namespaces:
     def reads(self) -> ReadPath:
         from ..recall.path import ReadPath
 
-        return ReadPath(self._parts, self._guarding, self._echoes, self._auditing, self._reranker)
+        return ReadPath(self._parts, self._guarding, self._auditing, self._reranker)
 
     @cached_property
     def writes(self) -> WritePath:
         from ..write.write_path import WritePath
 
-        return WritePath(self._parts, self._guarding, self._echoes, self._life)
+        return WritePath(self._parts, self._guarding, self._life)
 
     @cached_property
     def facts(self) -> FactsNamespace:

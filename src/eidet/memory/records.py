@@ -220,7 +220,7 @@ class Promotions:
         if move and there is None:
             versions = self._list_versions(whole, by)
         for record, at, author in versions:
-            state = record.state.but(hold=None, echo_of=None, promoted=from_here)
+            state = record.state.but(hold=None, promoted=from_here)
             new = record.but(scope=to, state=state, derived_from=())
             if not move:
                 new = new.but(version=1, created=now, uses=0, last_used=None)

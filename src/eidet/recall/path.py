@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from ..text.tokens import TokenCounter
     from ..trust.audit import Auditing
     from ..trust.privacy.service import Guarding
-    from ..write.echoes import EchoGuard
     from .pack import Context
     from .why_not import Explained
 
@@ -79,13 +78,11 @@ class ReadPath:
         self,
         parts: Parts,
         guarding: Guarding,
-        echoes: EchoGuard,
         auditing: Auditing,
         reranker: Reranker | None = None,
     ) -> None:
         self._parts = parts
         self._guarding = guarding
-        self._echoes = echoes
         self._auditing = auditing
         self._reranker = reranker
         self._past = PastViews(parts)
@@ -102,7 +99,6 @@ class ReadPath:
     def _recall(self, asked: Query, scope: Scopes, source: Source) -> Hits:
         if source.is_present:
             hits = self._answer(asked, source.recall)
-            self._echoes.note(hits, asked.now)
         else:
             hits = source.answer(asked)
         self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
@@ -125,7 +121,6 @@ class ReadPath:
         if source.is_present:
             best = Hits(sorted(answer.hits, key=lambda hit: -hit.score), scope=answer.scope)
             self._parts.usage.count_recall(best, asked.now, time.perf_counter() - started, ranked=ranked)
-            self._echoes.note(shown, asked.now)
         self._auditing.read("recall_all", scope, [key_of(hit.record) for hit in shown], query=asked.text)
         return answer
 

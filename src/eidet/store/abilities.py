@@ -64,9 +64,6 @@ class AnswersVerbs(Protocol):
     def fingerprint(self, seq: int) -> str | None:
         """Works like `verbs.fingerprint`, also for a write that removed something."""
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        """The records of a scope that were derived from others, by rising seq."""
-
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         """Works like `verbs.switch_vectors`."""
 
@@ -112,14 +109,6 @@ class TakesAuditLog(Protocol):
 
 
 @runtime_checkable
-class FindsDerived(Protocol):
-    """A transaction that need not look at each record."""
-
-    def list_derived(self, scope: Scope) -> list[Record]:
-        """The records of a scope that were derived from others, by rising seq."""
-
-
-@runtime_checkable
 class FindsHeld(Protocol):
     """A transaction whose bare records do not show whether they are under a legal hold."""
 
@@ -137,4 +126,4 @@ ABILITIES: Final[tuple[type, ...]] = (
     GivesSeqsLate,
     TakesAuditLog,
 )
-OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsDerived, FindsHeld)  # alone; `Leaps` is of both
+OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsHeld,)  # alone; `Leaps` is of both

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ..core.record import Event, Record
-from ..core.scope import Scope
 from ..core.where import Where
 
 K = TypeVar("K")
@@ -157,9 +156,6 @@ class Reader(Protocol):
 
     def twins(self, records: Sequence[Record]) -> list[Record]:
         """Returns all other records of their scopes with the same text as one of these."""
-
-    def list_derived(self, scope: Scope) -> list[Record]:
-        """Lists the derived records of a scope."""
 
     def history(self, scope: str, id: str) -> list[Event]: ...
 

@@ -92,9 +92,6 @@ class PassthroughStore:
 
     # Abilities that every wrapper has: the verbs know what to do where the store inside lacks them.
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return verbs.find_derived(self.inner, scope)
-
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         return verbs.scan(self.inner, where, after=after, batch=batch)
 
@@ -176,9 +173,6 @@ class PassthroughTransaction:
         self.inner.set_values(table, values, clear=clear)
 
     # Abilities that every wrapper has.
-
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return verbs.find_derived_in(self.inner, scope)
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         return find_held(self.inner, records)

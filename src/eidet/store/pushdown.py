@@ -29,20 +29,6 @@ def sieve(where: Where, answers: Answers) -> Sieve:
     return Sieve(_least(where, tells), False)
 
 
-def untold(where: Where, answers: Answers) -> list[Condition] | None:
-    """The conditions that must all hold beside `coarse`; None if some are part of an or, or a not."""
-    tells = partial(_is_told, answers)
-    if not all(_all_answered(part, tells) for part in (*where.some, *where.never)):
-        return None
-    found = [condition for condition in where.conditions if not tells(condition)]
-    for part in where.every:
-        inner = untold(part, answers)
-        if inner is None:
-            return None
-        found += inner
-    return found
-
-
 def _is_told(answers: Answers, condition: Condition) -> bool:
     return condition.of_record or answers(condition)
 

@@ -29,7 +29,7 @@ _STUB: Final = ("id", "scope", "kind", "agent", "created", "version")  # what th
 class LoggedTransaction(PassthroughTransaction):
     """Passes every call on, and notes those that write, in their order."""
 
-    passes: ClassVar[str] = "read same find history values list_derived find_held"
+    passes: ClassVar[str] = "read same find history values find_held"
     lacks: ClassVar[str] = "leap"
 
     def __init__(self, inner: Transaction) -> None:

@@ -258,7 +258,7 @@ def _weight_of(record: Record) -> float | None:
     """The importance that was said; None if it is Eidet's: weighed by it, or that of merged records."""
     if record.state.weighed or record.state.merged:
         return None
-    return float(record.importance) * (1 if record.state.echo_of is None else 2)  # an echo counts for half
+    return float(record.importance)
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,6 @@ from ..core.state import MergedPart
 from ..models.embed import Vectors
 from ..models.embed.quantise import first_rows
 from ..text.sentences import sentences
-from ..write.echoes import same_words
 from . import Ask, Change, Write, is_protected
 from .importance import measure_information
 
@@ -32,6 +31,8 @@ _SIMILAR: Final = 0.8  # cosine of sentences that say one thing
 _TELLING: Final = 0.35  # how telling a sentence is that becomes a fact
 _EPISODES: Final = 1_000  # looked through for facts, the newest
 _PREFIX: Final = re.compile(r"^(?:\[[^\]]*\]\s*)?(?:([^:\n]{1,60}):\s)?")
+
+_END_MARKS: Final = ".,;:!…。，、；：！"  # of words; a question mark is not among them
 
 _Embed = Callable[[Sequence[str]], Vectors]
 
@@ -71,9 +72,18 @@ def _key_of(record: Record) -> bytes:
     whole, parts = record.whole, {part.id for part in record.state.merged}
     given = None if record.occurred == record.created else record.occurred
     sources = [id for id in record.derived_from if id not in parts]
-    said = (same_words(whole.text), whole.data, record.kind, record.who, record.agent, record.session, given)
+    said = (_same_words(whole.text), whole.data, record.kind, record.who, record.agent, record.session, given)
     details = (record.step, record.place, record.trust, record.expires, record.state.ttl, sources)
     return blake2b(repr((said, details)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _same_words(text: str) -> tuple[str, ...]:
+    """The words of a text as two facts must share them: only marks at the end of words may differ.
+
+    Spacing and the first letter's case count for nothing. Every other letter, sign and digit counts.
+    """
+    words = (word.rstrip(_END_MARKS) for word in f"{text[:1].lower()}{text[1:]}".split())
+    return tuple(filter(None, words)) or (text,)
 
 
 def _merge_group(group: Sequence[Record], width: int, alike: float) -> Iterator[Change]:

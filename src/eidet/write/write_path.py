@@ -20,10 +20,9 @@ from ..core.where import Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
 from ..store import TombstoneGuard, verbs
-from ..store.rules import Entombed, Held, StaleEpoch
+from ..store.rules import Entombed, Held, StaleEpoch, check_entombed
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
-from .echoes import EchoGuard
 from .ingest import Ingest, batches, check_arrival, fits_embedder
 from .shape import Given, drafts_of, pin_state, shape_record
 
@@ -35,10 +34,9 @@ if TYPE_CHECKING:
 class WritePath:
     """Takes a record into the store, stage by stage."""
 
-    def __init__(self, parts: Parts, guarding: Guarding, echoes: EchoGuard, life: Life) -> None:
+    def __init__(self, parts: Parts, guarding: Guarding, life: Life) -> None:
         self._parts = parts
         self._guarding = guarding
-        self._echoes = echoes
         self._life = life
 
     def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | RememberedList:
@@ -62,8 +60,6 @@ class WritePath:
         records = self._parts.key_ids.name_records(records)
         if settings.weigh:
             records = _weigh_records(drafts, records)
-        if settings.echo_guard:
-            records = self._echoes.mark(records, now)
         there: Sequence[Record | None] = ()
         if chosen := _list_chosen_ids(drafts, records):
             there = self._life.check_not_held(scope, chosen)
@@ -339,6 +335,25 @@ def put_returning(
             rest = free
     _tell_left_out(len(records) - len(rest) - held, held)
     return stored
+
+
+def is_entombed(parts: Parts, record: Record) -> bool:
+    """Tells whether a memory would refuse a record that arrives by itself."""
+    store = parts.store
+    if verbs.get_setting(store, "secret:marks") is None:
+        return False
+    watch = parts.tombstones.over_returning([record])
+    try:
+        check_entombed(
+            [record],
+            watch.claims(),
+            watch,
+            lambda scope, mark: verbs.tombstones_in(store, scope, [mark]).get(mark),
+            lambda scope, name: store.read(scope, [name])[0] is not None,
+        )
+    except Entombed:
+        return True
+    return False
 
 
 def _tell_left_out(forgotten: int, held: int) -> None:

@@ -37,7 +37,7 @@ def by_id(memory: Memory) -> dict[tuple[str, str], Record]:
 
 
 def counted(copied: Copied) -> dict[str, int]:
-    names = ("created", "changed", "same", "forgotten", "entombed", "held", "conflicts")
+    names = ("created", "changed", "same", "forgotten", "left_out")
     return {name: count for name in names if (count := getattr(copied, name))}
 
 

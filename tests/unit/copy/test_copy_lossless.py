@@ -41,12 +41,9 @@ def test_every_field_and_the_history_come_along(source: Memory, target: Memory) 
     assert copied.ok
     assert copied.notes == ()
     assert counted(copied) == {"created": 14}
-    assert copied.histories == 3
     assert by_id(target) == by_id(source)
     assert target.history("ann") == source.history("ann")
     assert target.history("held", scope="acme") == source.history("held", scope="acme")
-    assert [one.scope for one in copied.scopes] == ["acme", "acme/ann", "default"]
-    assert [(one.source, one.target) for one in copied.scopes] == [(3, 3), (10, 10), (1, 1)]
 
 
 def test_what_was_copied_is_found_and_held_and_kept_in_order(source: Memory, target: Memory) -> None:
@@ -72,14 +69,6 @@ def test_lowered_records_keep_their_originals(target: Memory) -> None:
     assert by_id(target) == by_id(source)
 
 
-def test_without_history_only_the_last_version_comes(source: Memory, target: Memory) -> None:
-    copied = copy(source, target, history=False)
-    assert copied.ok
-    assert copied.histories == 0
-    assert by_id(target) == by_id(source)
-    assert [event.what for event in target.history("ann")] == ["created"]
-
-
 def test_what_history_no_longer_tells_is_carried_without_it(target: Memory) -> None:
     source = ram()
     source.remember("one", id="x")
@@ -102,7 +91,6 @@ def test_only_the_scope_that_is_named_is_copied(source: Memory, target: Memory) 
     assert counted(copy(source, target, scope=Scope.under("acme"))) == {"created": 10, "same": 3}
     whole = copy(source, target)
     assert counted(whole) == {"created": 1, "same": 13}
-    assert copy(source, target, scope="acme").since == whole.upto
 
 
 # Between servers.
@@ -124,6 +112,6 @@ def test_from_any_place_to_any_other(
         for other in KINDS:
             with Memory(**place(other), embedder="hashing:64", clock=Clock(tick=1.0)) as second:
                 copied = copy(first, second)
-                assert (copied.ok, copied.created, copied.histories) == (True, len(whole), 3), other
+                assert (copied.ok, copied.created) == (True, len(whole)), other
                 assert by_id(second) == whole, other
                 assert second.history("ann") == source.history("ann"), other

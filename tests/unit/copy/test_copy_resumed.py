@@ -23,8 +23,7 @@ def test_the_same_call_again_changes_nothing(source: Memory, target: Memory) -> 
     before = target.parts.store.head()
     again = copy(source, target)
     assert again.ok
-    assert again.since == again.upto > 0
-    assert counted(again) == {}
+    assert counted(again) == {"same": 14}
     assert target.parts.store.head() == before
 
 
@@ -38,7 +37,7 @@ def test_later_writes_changes_and_moves_follow(source: Memory, target: Memory) -
     verbs.rewrite_form(source.parts.store, [(form, form.but(tier=Tier.LONG))], now=NOW)
     again = copy(source, target)
     assert again.ok
-    assert counted(again) == {"created": 1, "changed": 2}
+    assert counted(again) == {"created": 1, "changed": 2, "same": 12}
     assert by_id(target) == by_id(source)
     assert target.history("ann") == source.history("ann")
 
@@ -62,7 +61,7 @@ class Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("after", [1, 2, 4])
+@pytest.mark.parametrize("after", [1, 2])
 def test_an_interrupted_copy_goes_on_where_it_stopped(target: Memory, after: int) -> None:
     source = ram()
     source.remember([f"fact number {n}" for n in range(600)])
@@ -82,7 +81,7 @@ def test_an_interrupted_copy_goes_on_where_it_stopped(target: Memory, after: int
     assert copied.ok
     assert copied.created == 600 - between
     assert by_id(target) == by_id(source)
-    assert seen[0] == (256, 1200)
+    assert seen[0] == (256, 600)
 
 
 def test_an_interruption_between_two_versions_is_made_up_for() -> None:
@@ -111,9 +110,7 @@ def test_a_source_that_was_brought_back_from_a_copy_is_read_anew(tmp_path: Path,
     with Memory(path, embedder="hashing:64") as one:
         one.remember("after the accident", id="c")
         copied = copy(one, target)
-    assert copied.since == 0
     assert counted(copied) == {"created": 1, "same": 1}
-    assert copied.scopes[0].more == 1
 
 
 # What was forgotten.
@@ -125,9 +122,8 @@ def test_what_was_forgotten_for_good_in_the_target_is_not_brought_back(
     target.remember("Ann lives in Porto", id="other")
     target.forget("other")
     copied = copy(source, target)
-    assert counted(copied) == {"created": 13, "entombed": 1}
+    assert counted(copied) == {"created": 13, "left_out": 1}
     assert copied.ok
-    assert [(one.scope, one.source, one.left_out) for one in copied.scopes][-1] == ("default", 0, 1)
     assert target.get("ann") is None
 
 
@@ -175,8 +171,10 @@ def test_what_was_deleted_in_the_target_after_it_was_copied_stays_deleted(
     target.forget("ann", for_good=False)
     again = copy(source, target)
     assert again.ok
-    assert again.scopes[-1].left_out == 1
+    assert again.left_out == 1
     assert target.get("ann") is None
+    source.revise("ann", text="Ann lives in Rome.")
+    assert copy(source, target).created == 1
 
 
 @pytest.mark.parametrize("for_good", [True, False])
@@ -188,7 +186,7 @@ def test_what_the_source_forgot_since_leaves_the_target_too(
     source.forget("ann", for_good=for_good)
     again = copy(source, target)
     assert again.ok
-    assert counted(again) == {"forgotten": 1}
+    assert counted(again) == {"forgotten": 1, "same": 13}
     assert target.get("ann") is None
     assert target.get("own") is not None
     assert again.notes == ()
@@ -207,8 +205,7 @@ def test_what_is_under_a_hold_in_the_target_stays_as_it_is(source: Memory, targe
     source.forget("ann")
     again = copy(source, target)
     assert not again.ok
-    assert counted(again) == {"held": 1}
-    assert "legal hold" in again.differences[0].why
+    assert again.differences == (("acme", "bob", "is under a legal hold in the target"),)
     assert target.get("ann") is not None
     bob = target.get("bob", scope="acme")
     assert bob is not None

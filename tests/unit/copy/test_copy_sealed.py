@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.making import Clock
-from tests.unit.copy.given import KEY, all_of, by_id, ram
+from tests.unit.copy.given import KEY, by_id, counted, ram
 
-from eidet import BadInput, Conflict, Memory, NotFound, Settings
+from eidet import BadInput, Memory, NotFound, Settings
 from eidet.compat.opening import next_number
 from eidet.copy import copy
 from eidet.store import verbs
@@ -87,32 +87,10 @@ def test_a_source_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_one_copy_at_a_time_between_two_memories(
-    source: Memory, target: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("eidet.copy.HELD_SECONDS", 0.1)
-    store, now = target.parts.store, target.parts.clock()
-    name = f"copy:{source.parts.store.identity}"
-    assert verbs.take_lease(store, name, "somebody", now=now, until=now + 1e6)
-    with pytest.raises(Conflict, match="another copy"):
-        copy(source, target)
-    assert all_of(target) == []
-    assert verbs.take_lease(store, name, "somebody", now=now, until=0.0)
-    assert copy(source, target).ok
-    assert verbs.take_lease(store, name, "somebody", now=now, until=now + 1)
-
-
 def test_an_empty_memory_is_copied_as_such(target: Memory) -> None:
     copied = copy(ram(), target)
     assert copied.ok
-    assert (copied.records, copied.scopes) == (0, ())
-
-
-def test_without_verifying_nothing_is_said_of_scopes(source: Memory, target: Memory) -> None:
-    copied = copy(source, target, verify=False)
-    assert copied.ok
-    assert copied.scopes == ()
-    assert by_id(target) == by_id(source)
+    assert counted(copied) == {}
 
 
 def test_a_source_that_is_written_meanwhile_is_copied_up_to_where_it_was(target: Memory) -> None:

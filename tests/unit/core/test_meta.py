@@ -32,7 +32,6 @@ WORDS: dict[str, Any] = {
     "ttl": 1,
     "quarantine": MARK,
     "merged": [{"id": "x", "text": "y", "occurred": 1.0}],
-    "echo_of": "x",
     "updates": "x",
     "by": "rules",
     "state": {"hold": MARK},
@@ -50,7 +49,7 @@ def clock() -> Clock:
 @pytest.fixture(params=["ram", "file", "sealed", "postgres", "redis"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
     how: dict[str, Any] = {"embedder": "hashing:64", "clock": clock}
-    settings = Settings(quarantine_above=0.9, poison="all", echo_guard=True, weigh=True)
+    settings = Settings(quarantine_above=0.9, poison="all", weigh=True)
     place: Any = tmp_path / "memory.db"
     if request.param == "ram":
         place = RamStore()

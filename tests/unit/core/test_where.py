@@ -132,6 +132,7 @@ def test_narrows_leaves_scope_and_being_alive_aside() -> None:
         ("meta.tags", "=", ("home",), True),
         ("data.items.1", "=", {"name": "key"}, True),
         ("data.items.0", "=", Kind.FACT, False),
+        ("record.derived_from", "exists", False, True),
     ],
 )
 def test_a_condition_holds(path: Any, op: str, value: Any, expected: bool) -> None:
@@ -179,6 +180,7 @@ def test_numbers_beyond_floats_compare_exactly() -> None:
         (("data", True), "=", 1),
         (("data", None), "=", 1),
         ("data.\ud800", "=", 1),
+        ("record.derived_from", "=", ()),
     ],
 )
 def test_a_condition_that_makes_no_sense_is_refused(path: Any, op: str, value: Any) -> None:

@@ -296,7 +296,7 @@ NAMES = [
     *("created", "occurred", "uses", "last_used", "expires", "source", "meta", "state", "vector", "terms"),
     *("level", "original", "derived_from", "trust", "sealed", "version", "seq", "other"),
 ]
-STATES = ["pinned", "hold", "ttl", "poison", "quarantine", "reviewed", "merged", "echo_of", "weighed", "pii"]
+STATES = ["pinned", "hold", "ttl", "poison", "quarantine", "reviewed", "merged", "weighed", "pii"]
 states = st.dictionaries(st.sampled_from([*STATES, "at", "other"]), values, max_size=3)
 changes = st.dictionaries(st.sampled_from(NAMES), values, max_size=3) | st.fixed_dictionaries(
     {"state": states}

@@ -88,13 +88,6 @@ def test_what_was_approved_is_not_set_aside_again() -> None:
         assert (again.id, again.trust) == (page.id, "web")
 
 
-def test_an_echo_is_no_other_record() -> None:
-    with Memory(embedder="hashing:64", settings=Settings(echo_guard=True)) as memory:
-        first = memory.remember(TEXT)
-        memory.recall("gate code")
-        assert memory.remember(TEXT).id == first.id
-
-
 def test_what_upkeep_merged_is_known_again(memory: Memory, clock: Clock) -> None:
     first = memory.remember("Ann lives in Lisbon.", importance=0.3)
     clock.days(1)

@@ -26,7 +26,7 @@ from eidet.store import (
     abilities,
     verbs,
 )
-from eidet.store.abilities import ABILITIES, OF_TRANSACTIONS, FindsDerived, FindsHeld, Leaps
+from eidet.store.abilities import ABILITIES, OF_TRANSACTIONS, FindsHeld, Leaps
 from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
 from eidet.store.ram import RamStore
 from eidet.store.redo_log import LoggedTransaction
@@ -43,7 +43,7 @@ from eidet.trust.seal.transaction import SealedTransaction
 WRAPPERS = (AuditedStore, SealedStore)
 TRANSACTIONS = (AuditedTransaction, LoggedTransaction, SealedTransaction)
 OF_TIERS = {"describe", "fingerprint", "prune", "scan", "scrub", "size", "trim"}
-BY_VERBS = {"list_derived", "list_telling", "put_new", "survey", "switch_vectors"}  # for two that are one
+BY_VERBS = {"list_telling", "put_new", "survey", "switch_vectors"}  # for two that are one
 OF_ONE = {"note_in", "latest_seq", "leap"}
 
 
@@ -56,7 +56,7 @@ def names_of_abilities() -> set[str]:
 
 
 PORT = names_of(Store) | names_of_abilities()
-TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, Leaps)))
+TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsHeld, Leaps)))
 
 
 def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:

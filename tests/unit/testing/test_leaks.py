@@ -37,8 +37,8 @@ def test_a_memory_in_a_file_leaks_nothing(tmp_path: Path) -> None:
     assert_no_leaks(lambda: Memory(tmp_path / "m.db", embedder="hashing:32"), tenants=8, operations=250)
 
 
-def test_echo_guard_weighing_and_a_small_index_leak_nothing() -> None:
-    settings = Settings(echo_guard=True, weigh=True, flush_uses=1, guard="label", poison="all")
+def test_weighing_and_a_small_index_leak_nothing() -> None:
+    settings = Settings(weigh=True, flush_uses=1, guard="label", poison="all")
     assert_no_leaks(lambda: Memory(embedder="hashing:32", settings=settings), operations=300, seed=2)
 
 

@@ -11,7 +11,6 @@ from eidet.index import Floats
 from eidet.index.vectordb import UNIT_BITS, Match, Point, VectorLost, VectorShelf
 from eidet.index.vectordb.address import DatabaseAddress, open_vector_index
 from eidet.index.vectordb.index import VectorIndex
-from eidet.index.vectordb.pushdown import Filter, passes
 from eidet.net.retry import Retrier
 from eidet.store import Store
 
@@ -48,9 +47,12 @@ class Shelves:
             for key in [key for key in on if key >> UNIT_BITS in gone]:
                 del on[key]
 
-    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
+    def near(
+        self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
+    ) -> list[Match]:
+        named = None if seqs is None else set(seqs)
         with self._lock:
-            chosen = [point for point in self._on(shelf).values() if passes(only, point.columns)]
+            chosen = [point for point in self._on(shelf).values() if named is None or point.seq in named]
         matches = [Match(point.key, float(point.vector @ vector)) for point in chosen]
         return sorted(matches, key=lambda match: -match.score)[:limit]
 

@@ -6,15 +6,15 @@ fills the database, and turns what it finds into candidates is the same for all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ...core.errors import EidetError
 from ...net.retry import Retrier, RetryPolicy
 from .. import Floats
-from .pushdown import Filter
 
+NAMED = 10_000  # records that a filter may name: Pinecone takes no more
 UNIT_BITS = 12  # of a key of 63: seqs of stores that count microseconds fit beside them for a lifetime
 
 
@@ -31,11 +31,14 @@ class VectorShelf(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One unit of a record. `columns` are those of `push.columns`; the vector has length one."""
+    """One unit of a record. The vector has length one."""
 
     key: int
     vector: Floats
-    columns: Mapping[str, Any]
+
+    @property
+    def seq(self) -> int:
+        return self.key >> UNIT_BITS
 
 
 class Match(NamedTuple):
@@ -57,7 +60,6 @@ class VectorSettings:
     ship_rows: int = 1_000  # that wait in RAM before they are sent on
     tail_rows: int = 50_000  # a scope that lacks more is sent before it is first searched
     batch: int = 2_000  # records read from the store at once
-    whole: int = 4_096  # so many that pass a filter it cannot tell are read from the store
     background: bool = True  # in a thread of its own, else before a search goes on
     lease_seconds: float = 60.0
     prefix: str = "Eidet"  # of the names of collections; begins with a capital letter
@@ -85,8 +87,10 @@ class Database(Protocol):
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         """Removes all points of these records; not every one need be there."""
 
-    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
-        """The nearest points that pass the filter, best first."""
+    def near(
+        self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
+    ) -> list[Match]:
+        """The nearest points, best first; with `seqs` (at most `NAMED`), those of these records alone."""
 
     def count(self, shelf: VectorShelf) -> int:
         """The points of a shelf; 0 without it."""
@@ -98,8 +102,8 @@ class Database(Protocol):
 
 
 __all__ = [
+    "NAMED",
     "Database",
-    "Filter",
     "Match",
     "Point",
     "RetryPolicy",

@@ -16,11 +16,9 @@ import numpy as np
 from ...core.errors import Corrupt, Unavailable
 from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Head, Store, verbs
-from ...store.tombstones import secret_of
 from .. import Floats
 from ..embedded.vectors import normalise
 from . import UNIT_BITS, Database, Point, VectorLost, VectorSettings, VectorShelf, key_of
-from .pushdown import columns
 
 T = TypeVar("T")
 
@@ -70,7 +68,6 @@ class Shipper:
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
         self._placements: dict[str, _Placement | None] = {}
-        self._secret: bytes | None = None
         self._where = _short(f"{settings.prefix} {database.retrier.name} {UNIT_BITS}")
 
     def placement(self, scope: str, epoch: int) -> _Placement | None:
@@ -193,7 +190,7 @@ class Shipper:
         if changes.gone:
             for seqs in _pages(list(changes.gone), self._database.batch):
                 self._database.remove(known.at, seqs)
-        points = list(_list_points(changes.entries, self._width, self.read_secret()))
+        points = list(_list_points(changes.entries, self._width))
         for page in _pages(points, self._database.batch):
             self._database.put(known.at, page)
         return known.advance(changes.head.seq, self._clock(), self._database.settle_seconds)
@@ -202,12 +199,6 @@ class Shipper:
         fields = {name: value for name, value in asdict(placement).items() if name != "scope"}
         verbs.set_settings(self._store, {self._name(scope): json.dumps(fields)})
         self._placements[scope] = placement
-
-    def read_secret(self) -> bytes:
-        """Returns the secret that keys labels in the database; creates it on first use."""
-        if self._secret is None:
-            self._secret = secret_of(self._store, "labels")
-        return self._secret
 
     def _take_lease(self, scope: str) -> bool:
         if not self._store.writable:
@@ -227,13 +218,12 @@ def list_vectors(entries: Sequence[Entry], width: int) -> Iterator[tuple[Entry, 
             yield entry, normalise(np.frombuffer(blob, np.float32).reshape(-1, width))
 
 
-def _list_points(entries: Sequence[Entry], width: int, secret: bytes) -> Iterator[Point]:
+def _list_points(entries: Sequence[Entry], width: int) -> Iterator[Point]:
     """Yields the points of entries; leaves out damaged vectors and those without direction."""
     for entry, rows in list_vectors(entries, width):
-        values = {**columns(entry, secret), "seq": entry.seq}
         for number, row in enumerate(rows):
             if np.isfinite(row).all() and row.any():
-                yield Point(key_of(entry.seq, number), row, values)
+                yield Point(key_of(entry.seq, number), row)
 
 
 def _raise_levels(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:

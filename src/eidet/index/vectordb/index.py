@@ -23,9 +23,8 @@ from ..embedded.lexicon import Lexicon
 from ..embedded.queries import ShardQueries, merge_candidates, merge_voices
 from ..embedded.vectors import unit
 from ..scope_worker import ScopeWorker
-from . import UNIT_BITS, Database, VectorLost, VectorSettings, VectorShelf
+from . import NAMED, UNIT_BITS, Database, VectorLost, VectorSettings, VectorShelf
 from .fill import Shipper, list_vectors
-from .pushdown import EVERYTHING, Pushed, push_down
 from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors
 
 log: logging.Logger = logging.getLogger("eidet.index")
@@ -129,25 +128,17 @@ class VectorIndex:
     def _ask_database(
         self, scope: str, head: Head, probe: Probe, passing: Seqs, held: int
     ) -> tuple[dict[int, float], float, list[str]]:
-        """Returns the cosines of the nearest that pass, the lowest cosine, and in words what is missing.
-
-        Where few pass, or some that no comparison of the database can tell, the store has their vectors.
-        """
+        """Returns the cosines of the nearest that pass, the lowest cosine, and in words what is missing."""
         query, depth = unit(_vector_of(probe)), probe.depth
-        pushed = push_down(probe.where, scope, probe.now, self._ships.read_secret())
-        if len(passing) <= (min(depth, self._how.whole) if pushed.exact else self._how.whole):
-            known = _compare(self._store, scope, passing, query, self._how.batch)
-            return known, min(known.values(), default=0.0), []
-        if len(passing) == held:  # a search without a filter is less work
-            pushed = Pushed(EVERYTHING, True)
         shelf = self._ships.find_shelf(scope, head)
-        known = _find_nearest(self._database, shelf, query, depth, pushed, passing)
+        known = _find_nearest(self._database, shelf, query, depth, passing, held)
         if _lacks(known, depth, passing) and shelf != self._ships.find_shelf(scope, head, anew=True):
             shelf = self._ships.find_shelf(scope, head)
-            known = _find_nearest(self._database, shelf, query, depth, pushed, passing)
-        far = self._database.near(shelf, -query, SLACK, only=pushed.only)
+            known = _find_nearest(self._database, shelf, query, depth, passing, held)
+        among = passing.tolist() if len(passing) <= min(NAMED, held - 1) else None
+        far = self._database.near(shelf, -query, SLACK, seqs=among)
         lowest = [-match.score for match in far if _holds(passing, match.key >> UNIT_BITS)]
-        missing = _lacks(known, depth, passing) if pushed.exact else 0
+        missing = _lacks(known, depth, passing)
         lacks = f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`"
         return known, min([*lowest, *known.values()], default=0.0), [lacks] if missing else []
 
@@ -333,17 +324,40 @@ def _vector_of(probe: Probe) -> Floats:
 
 
 def _find_nearest(
-    database: Database, shelf: VectorShelf, query: Floats, depth: int, pushed: Pushed, passing: Seqs
+    database: Database, shelf: VectorShelf, query: Floats, depth: int, passing: Seqs, held: int
 ) -> dict[int, float]:
-    """The best cosine of each record that passes; asks for more as long as too few of the matches pass."""
-    limit, most = depth + SLACK, database.most
+    """The best cosine of each record near the query that passes.
+
+    A filter is told to the database by the seqs that pass. Where they are too many for one request, enough
+    matches of all records are asked for first: with so many that pass, most often some of them do.
+    """
+    enough = depth + SLACK if len(passing) == held else 2 * depth * held // len(passing)
+    if len(passing) == held or (len(passing) > NAMED and enough <= database.most):
+        known = _search_among(database, shelf, query, depth, passing, enough)
+        if len(known) >= depth or len(passing) == held:
+            return known
+    pages = (passing[start : start + NAMED].tolist() for start in range(0, len(passing), NAMED))
+    found = (_search_among(database, shelf, query, depth, passing, depth + SLACK, page) for page in pages)
+    return {seq: cosine for known in found for seq, cosine in known.items()}
+
+
+def _search_among(
+    database: Database,
+    shelf: VectorShelf,
+    query: Floats,
+    depth: int,
+    passing: Seqs,
+    limit: int,
+    seqs: Sequence[int] | None = None,
+) -> dict[int, float]:
+    """Asks for more as long as too few records pass: matches may be units of one, or be gone."""
     while True:
-        found = database.near(shelf, query, min(limit, most), only=pushed.only)
+        found = database.near(shelf, query, min(limit, database.most), seqs=seqs)
         known: dict[int, float] = {}
         for match in found:  # best first
             if _holds(passing, match.key >> UNIT_BITS):
                 known.setdefault(match.key >> UNIT_BITS, match.score)
-        if len(known) >= depth or len(found) < limit or limit >= most:
+        if len(known) >= depth or len(found) < limit or limit >= database.most:
             return known
         limit *= 2
 

@@ -16,7 +16,6 @@ from .. import Floats
 from . import Match, Point, VectorLost, VectorShelf
 from .address import RETRY_POLICY, DatabaseAddress, open_vector_index
 from .index import VectorIndex
-from .pushdown import EVERYTHING, NUMBERS, TEXTS, Filter, Leaf, write_filter
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
@@ -85,23 +84,25 @@ class MilvusDatabase:
                 "id": _id(shelf, point.key),
                 "shelf": shelf.name,
                 "vector": point.vector.tolist(),
-                **point.columns,
+                "seq": point.seq,
             }
             for point in points
         ]
         self._do(lambda client, left: client.upsert(shelf.collection, rows, timeout=left))
 
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
-        chosen = _expression(shelf, Leaf("seq", "in", tuple(seqs)))
+        chosen = _expression(shelf, seqs)
         self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
 
-    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
+    def near(
+        self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
+    ) -> list[Match]:
         answer = self._do(
             lambda client, left: client.search(
                 shelf.collection,
                 data=[vector.tolist()],
                 anns_field="vector",
-                filter=_expression(shelf, only),
+                filter=_expression(shelf, seqs),
                 limit=min(limit, self.most),
                 consistency_level="Strong",
                 timeout=left,
@@ -111,14 +112,14 @@ class MilvusDatabase:
 
     def count(self, shelf: VectorShelf) -> int:
         try:
-            return self._count_rows(shelf.collection, _expression(shelf, EVERYTHING))
+            return self._count_rows(shelf.collection, _expression(shelf))
         except VectorLost:
             return 0
 
     def discard(self, shelf: VectorShelf) -> None:
         if not self._do(lambda client, left: client.has_collection(shelf.collection, timeout=left)):
             return
-        chosen = _expression(shelf, EVERYTHING)
+        chosen = _expression(shelf)
         self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
         if not self._count_rows(shelf.collection, "seq >= 0"):
             self._do(lambda client, left: client.drop_collection(shelf.collection, timeout=left))
@@ -158,10 +159,6 @@ def _create(client: MilvusClient, shelf: VectorShelf, left: float, lite: bool) -
     schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=LONGEST)
     schema.add_field("shelf", DataType.VARCHAR, max_length=LONGEST, is_partition_key=not lite)
     schema.add_field("seq", DataType.INT64)
-    for name in TEXTS:
-        schema.add_field(name, DataType.VARCHAR, max_length=LONGEST)
-    for name in NUMBERS:
-        schema.add_field(name, DataType.DOUBLE)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=shelf.width)
     index = client.prepare_index_params()
     index.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
@@ -200,21 +197,7 @@ def _key(id: Any) -> int:
     return int(str(id).rpartition(".")[2])
 
 
-def _expression(shelf: VectorShelf, only: Filter) -> str:
-    """A boolean expression. All text in it is ours: names of shelves and columns, hashes, kinds, tiers."""
+def _expression(shelf: VectorShelf, seqs: Sequence[int] | None = None) -> str:
+    """A boolean expression; its text is ours: the name of the shelf is a hash."""
     mine = f'shelf == "{shelf.name}"'
-    return mine if only == EVERYTHING else f"{mine} and {write_filter(only, _leaf, _join)}"
-
-
-def _join(how: str, parts: list[str]) -> str:
-    return f"({f' {how} '.join(parts)})"
-
-
-def _leaf(leaf: Leaf) -> str:
-    return f"{leaf.column} {'==' if leaf.op == '=' else leaf.op} {_value(leaf.value)}"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return mine if seqs is None else f"{mine} and seq in [{', '.join(map(str, seqs))}]"

@@ -13,17 +13,12 @@ from .. import Floats
 from . import Match, Point, VectorLost, VectorShelf
 from .address import DatabaseAddress, Http, open_vector_index
 from .index import VectorIndex
-from .pushdown import EVERYTHING, Filter, Leaf, write_filter
 
 _API_VERSION: Final = "2025-10"
 _SETTLE_SECONDS: Final = 60.0  # what was written may take so long to be found
 _REQUEST_BYTES: Final = 1_800_000  # of the 2 MB that a request may have
 _NUMBER_BYTES: Final = 24
-_COLUMN_BYTES: Final = 800
-_OPERATORS: Final = {
-    "=": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte",
-    "<": "$lt", "<=": "$lte", "in": "$in", "not in": "$nin",
-}  # fmt: skip
+_REST_BYTES: Final = 100
 
 
 def pinecone(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
@@ -60,10 +55,10 @@ class PineconeDatabase:
             )
 
     def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
-        page = max(1, _REQUEST_BYTES // (shelf.width * _NUMBER_BYTES + _COLUMN_BYTES))
+        page = max(1, _REQUEST_BYTES // (shelf.width * _NUMBER_BYTES + _REST_BYTES))
         for start in range(0, len(points), page):
             vectors = [
-                {"id": str(point.key), "values": point.vector.tolist(), "metadata": dict(point.columns)}
+                {"id": str(point.key), "values": point.vector.tolist(), "metadata": {"seq": point.seq}}
                 for point in points[start : start + page]
             ]
             self._ask("POST", "/vectors/upsert", {"vectors": vectors, "namespace": shelf.name})
@@ -75,7 +70,9 @@ class PineconeDatabase:
         except VectorLost:
             return  # a namespace is gone with its last vector
 
-    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
+    def near(
+        self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
+    ) -> list[Match]:
         asked: dict[str, Any] = {
             "namespace": shelf.name,
             "vector": vector.tolist(),
@@ -83,8 +80,8 @@ class PineconeDatabase:
             "includeValues": False,
             "includeMetadata": False,
         }
-        if only != EVERYTHING:
-            asked["filter"] = write_filter(only, _leaf, _join)
+        if seqs is not None:
+            asked["filter"] = {"seq": {"$in": list(seqs)}}
         answer = self._ask("POST", "/query", asked)
         return [Match(int(one["id"]), float(one["score"])) for one in answer.get("matches", ())]
 
@@ -105,12 +102,3 @@ class PineconeDatabase:
         return (
             self.retrier.call(lambda left: self._http.ask(method, path, left, body=body, query=query)) or {}
         )
-
-
-def _leaf(leaf: Leaf) -> dict[str, Any]:
-    value = list(leaf.value) if isinstance(leaf.value, tuple) else leaf.value
-    return {leaf.column: {_OPERATORS[leaf.op]: value}}
-
-
-def _join(how: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
-    return {f"${how}": parts}

@@ -16,7 +16,6 @@ from .. import Floats
 from . import Match, Point, VectorLost, VectorShelf
 from .address import RETRY_POLICY, DatabaseAddress, key_in, open_vector_index, uuid_of
 from .index import VectorIndex
-from .pushdown import EVERYTHING, NUMBERS, TEXTS, Filter, Leaf, write_filter
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -88,22 +87,24 @@ class QdrantDatabase:
         batch = models.Batch(
             ids=[uuid_of(shelf, point.key) for point in points],
             vectors=[point.vector.tolist() for point in points],
-            payloads=[{**point.columns, "shelf": shelf.name} for point in points],
+            payloads=[{"seq": point.seq, "shelf": shelf.name} for point in points],
         )
         self._do(lambda c: c.upsert(shelf.collection, batch, wait=True))
 
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         from qdrant_client import models
 
-        chosen = models.FilterSelector(filter=_filter(shelf, Leaf("seq", "in", tuple(seqs))))
+        chosen = models.FilterSelector(filter=_filter(shelf, seqs))
         self._do(lambda c: c.delete(shelf.collection, chosen, wait=True))
 
-    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
+    def near(
+        self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
+    ) -> list[Match]:
         found = self._do(
             lambda c: c.query_points(
                 shelf.collection,
                 query=vector.tolist(),
-                query_filter=_filter(shelf, only),
+                query_filter=_filter(shelf, seqs),
                 limit=limit,
                 with_payload=False,
             )
@@ -112,7 +113,7 @@ class QdrantDatabase:
 
     def count(self, shelf: VectorShelf) -> int:
         try:
-            answer = self._do(lambda c: c.count(shelf.collection, _filter(shelf, EVERYTHING), exact=True))
+            answer = self._do(lambda c: c.count(shelf.collection, _filter(shelf), exact=True))
         except VectorLost:
             return 0
         return int(answer.count)
@@ -120,7 +121,7 @@ class QdrantDatabase:
     def discard(self, shelf: VectorShelf) -> None:
         from qdrant_client import models
 
-        chosen = models.FilterSelector(filter=_filter(shelf, EVERYTHING))
+        chosen = models.FilterSelector(filter=_filter(shelf))
         try:
             self._do(lambda c: c.delete(shelf.collection, chosen, wait=True))
             if not self._do(lambda c: c.count(shelf.collection, exact=True)).count:
@@ -172,9 +173,7 @@ def _schemas() -> dict[str, Any]:
     from qdrant_client import models
 
     shelf = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
-    texts = dict.fromkeys(TEXTS, models.PayloadSchemaType.KEYWORD)
-    numbers = dict.fromkeys(NUMBERS, models.PayloadSchemaType.FLOAT)
-    return {"shelf": shelf, "seq": models.PayloadSchemaType.INTEGER, **texts, **numbers}
+    return {"shelf": shelf, "seq": models.PayloadSchemaType.INTEGER}
 
 
 @contextmanager
@@ -200,30 +199,10 @@ def _refusal(name: str, status: int, words: str) -> EidetError:
     return Unavailable(message) if status >= 500 or status in (408, 425, 429) else Misconfigured(message)
 
 
-def _filter(shelf: VectorShelf, only: Filter) -> models.Filter:
+def _filter(shelf: VectorShelf, seqs: Sequence[int] | None = None) -> models.Filter:
     from qdrant_client import models
 
     must: list[Any] = [models.FieldCondition(key="shelf", match=models.MatchValue(value=shelf.name))]
-    if only != EVERYTHING:
-        must.append(write_filter(only, _leaf, _join))
+    if seqs is not None:
+        must.append(models.FieldCondition(key="seq", match=models.MatchAny(any=list(seqs))))
     return models.Filter(must=must)
-
-
-def _join(how: str, parts: list[Any]) -> models.Filter:
-    from qdrant_client import models
-
-    return models.Filter(must=parts) if how == "and" else models.Filter(should=parts)
-
-
-def _leaf(leaf: Leaf) -> Any:
-    from qdrant_client import models
-
-    ranges = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
-    if leaf.op in ranges:
-        return models.FieldCondition(key=leaf.column, range=models.Range(**{ranges[leaf.op]: leaf.value}))
-    if leaf.op in ("=", "!=") and isinstance(leaf.value, float):
-        same = models.FieldCondition(key=leaf.column, range=models.Range(gte=leaf.value, lte=leaf.value))
-    else:
-        values = list(leaf.value) if leaf.op.endswith("in") else [leaf.value]
-        same = models.FieldCondition(key=leaf.column, match=models.MatchAny(any=values))
-    return models.Filter(must_not=[same]) if leaf.op in ("!=", "not in") else same

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.settings import Settings
@@ -14,12 +14,6 @@ from .. import Floats
 from . import Match, Point, VectorLost, VectorShelf
 from .address import DatabaseAddress, Http, key_in, open_vector_index, uuid_of
 from .index import VectorIndex
-from .pushdown import EVERYTHING, NUMBERS, TEXTS, Filter, Leaf, write_filter
-
-_OPERATORS: Final = {
-    "=": "Equal", "!=": "NotEqual", ">": "GreaterThan", ">=": "GreaterThanEqual",
-    "<": "LessThan", "<=": "LessThanEqual", "in": "ContainsAny",
-}  # fmt: skip
 
 
 def weaviate(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
@@ -54,7 +48,7 @@ class WeaviateDatabase:
                 "class": shelf.collection,
                 "id": uuid_of(shelf, point.key),
                 "tenant": shelf.name,
-                "properties": dict(point.columns),
+                "properties": {"seq": point.seq},
                 "vector": point.vector.tolist(),
             }
             for point in points
@@ -71,11 +65,14 @@ class WeaviateDatabase:
         if failed := (answer.get("results") or {}).get("failed"):
             raise Unavailable(f"{self.retrier.name} did not delete {failed:,} objects")
 
-    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
+    def near(
+        self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
+    ) -> list[Match]:
         asked = [f'tenant: "{shelf.name}"', f"limit: {limit}"]
         asked.append(f"nearVector: {{vector: {json.dumps(vector.tolist())}}}")
-        if only != EVERYTHING:
-            asked.append(f"where: {write_filter(only, _leaf, _join)}")
+        if seqs is not None:
+            named = json.dumps(list(seqs))
+            asked.append(f'where: {{path: ["seq"], operator: ContainsAny, valueInt: {named}}}')
         query = f"{{ Get {{ {shelf.collection}({', '.join(asked)}) {{ _additional {{ id distance }} }} }} }}"
         found = self._query(query)["Get"][shelf.collection]
         additional = (one["_additional"] for one in found)
@@ -135,28 +132,10 @@ def _refusal(name: str, words: str) -> EidetError:
 
 
 def _class(shelf: VectorShelf) -> dict[str, Any]:
-    texts = [
-        {"name": name, "dataType": ["text"], "tokenization": "field", "indexSearchable": False}
-        for name in TEXTS
-    ]
-    numbers = [{"name": name, "dataType": ["number"]} for name in NUMBERS]
     return {
         "class": shelf.collection,
         "vectorizer": "none",
         "vectorIndexConfig": {"distance": "cosine"},
         "multiTenancyConfig": {"enabled": True},
-        "properties": [*texts, *numbers, {"name": "seq", "dataType": ["int"]}],
+        "properties": [{"name": "seq", "dataType": ["int"]}],
     }
-
-
-def _leaf(leaf: Leaf) -> str:
-    if leaf.op == "not in":
-        return _join("and", [_leaf(Leaf(leaf.column, "!=", value)) for value in leaf.value])
-    values = leaf.value if leaf.op == "in" else (leaf.value,)
-    kind = "valueInt" if leaf.column == "seq" else "valueNumber" if leaf.column in NUMBERS else "valueText"
-    literal = json.dumps(list(values) if leaf.op == "in" else leaf.value)
-    return f'{{path: ["{leaf.column}"], operator: {_OPERATORS[leaf.op]}, {kind}: {literal}}}'
-
-
-def _join(how: str, parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{{operator: {how.title()}, operands: [{', '.join(parts)}]}}"

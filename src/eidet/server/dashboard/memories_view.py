@@ -142,11 +142,9 @@ def _links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:
     sources = store.read(at, list(record.derived_from[:LINKS]))
     derived = verbs.find_derived(store, Scope.exactly(at))
     made = [other for other in derived if record.id in other.derived_from]
-    named = [] if record.state.echo_of is None else [record.state.echo_of]
     return {
         "made_of": records_as_json(sources, 160),
         "made_from_it": records_as_json(made[:LINKS], 160),
-        "echo_of": records_as_json(store.read(at, named), 160),
         "beside": records_as_json(_neighbours(memory, record), 160),
     }
 

@@ -15,7 +15,7 @@ from .laws import ALL, FULL, LATER, NOW, catch, fact, ids, within
 from .reading_laws import ReadingLaws
 from .transactions import TransactionLaws
 from .value_laws import ValueLaws
-from .writing_laws import RepeatingLaws, WritingLaws
+from .writing_laws import WritingLaws
 
 __all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "catch", "fact", "ids", "within"]
 
@@ -23,7 +23,6 @@ __all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "catch", "fact", "ids
 class StoreContract(
     TransactionLaws,
     WritingLaws,
-    RepeatingLaws,
     ReadingLaws,
     FormLaws,
     FollowingLaws,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -25,8 +24,9 @@ from .. import (
     Transaction,
     verbs,
 )
-from ..rules import Entombed, Held
+from ..rules import Entombed
 from ..verbs.changing import find_held
+from ..verbs.erasing import DERIVED
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 PATIENCE: Final = 20.0  # seconds
@@ -123,7 +123,7 @@ class ForgettingLaws(StoreLaws):
         def plan(look: Reader) -> Erasure:
             seen.extend(look.scan(within("a", ids=("one",))))
             seen.extend(look.twins([one]))
-            seen.extend(look.list_derived(Scope("a")))
+            seen.extend(look.scan(within("a", conditions=(DERIVED,))))
             seen.append([event.what for event in look.history("a", "one")])
             seen.append(look.setting("nothing"))
             raise BadInput("no")
@@ -196,41 +196,6 @@ def _hold(record: Record) -> Record:
 
 
 class HoldLaws(StoreLaws):
-    def _refuse(self, verb: Callable[[], object]) -> None:
-        """Checks that the whole write is refused, names what is held, and changes nothing."""
-        before, head = self.store.find(ALL), self.store.head()
-        refused = catch(Held, verb)
-        assert isinstance(refused, Held)
-        assert ("a", "held") in refused.records
-        assert (self.store.find(ALL), self.store.head()) == (before, head)
-
-    def _erase(self, wanted: Erasure) -> object:
-        return verbs.erase(self.store, lambda _: wanted, now=LATER)
-
-    def test_a_held_record_is_neither_replaced_nor_kept_otherwise(self) -> None:
-        held, free = self.put(_hold(fact("held")), fact("free", "b"))
-        news = [fact("held").but(text="else"), fact("free", "b").but(text="else")]
-        self._refuse(lambda: verbs.put(self.store, news, now=LATER))
-        self._refuse(lambda: verbs.put(self.store, [fact("held")], now=LATER))
-        forms = [(free, free.but(tier="long")), (held, held.but(tier="long"))]
-        self._refuse(lambda: verbs.rewrite_form(self.store, forms, now=LATER))
-        self._refuse(partial(self._erase, Erasure(anew=[(held, fact("held").but(text="else"))])))
-
-    def test_a_held_record_is_not_deleted_in_any_way(self) -> None:
-        held, free = self.put(_hold(fact("held")), fact("free", "b"))
-        for where in (ALL, within("a"), Where(ids=("held", "free"))):
-            self._refuse(partial(verbs.delete_where, self.store, where, now=LATER))
-            self._refuse(partial(self._erase, Erasure(where=where)))
-        self._refuse(partial(self._erase, Erasure(gone=[held])))
-        self._refuse(lambda: verbs.delete_unchanged(self.store, [free, held], now=LATER))
-        assert verbs.delete_where(self.store, within("b"), now=LATER) == ["free"]
-
-    def test_a_released_record_is_as_any_other(self) -> None:
-        self.put(_hold(fact("held")))
-        (freed,) = verbs.put(self.store, [fact("held")], now=LATER, releases=True)
-        assert freed.state.hold is None
-        assert verbs.delete_where(self.store, ALL, now=LATER) == ["held"]
-
     def test_a_transaction_tells_which_bare_records_are_held(self) -> None:
         self.put(_hold(fact("held")), fact("free"), _hold(fact("x", "b")), fact("y", "b"))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import product
 
 from ...core.record import Kind
 from ...core.scope import Scope
@@ -58,34 +57,12 @@ class ValueLaws(StoreLaws):
         assert self.store.head() == before
         self.tally()
 
-    def test_tallies_are_told_by_scope_day_and_thing(self) -> None:
-        rows = []
-        for scope, day, what in product(("a", "a/b", "a0", "é b"), (-1, 0, 19_000), ("list", "recall")):
-            rows.append(Tally(scope, day, what, {"recalls": day + 1}))
-        self.tally(*reversed(rows))
-        assert verbs.read_counts(self.store, None, -1) == rows
-        assert verbs.read_counts(self.store, Scope("a"), -1) == rows[:6]
-        assert verbs.read_counts(self.store, Scope.under("a"), -1) == rows[:12]
-        assert verbs.read_counts(self.store, Scope("é b"), 1) == rows[-2:]
-        assert verbs.read_counts(self.store, Scope("none"), -1) == []
-
     def test_what_a_caller_does_to_counts_stays_with_the_caller(self) -> None:
         counts = {"recalls": 1}
         self.tally(Tally("a", 1, "recall", counts))
         counts["recalls"] = 9
         verbs.read_counts(self.store, None, 0)[0].counts.update(recalls=9)  # type: ignore[attr-defined]
         assert verbs.read_counts(self.store, None, 0) == [Tally("a", 1, "recall", {"recalls": 1})]
-
-    def test_old_days_are_given_up_in_the_scopes_named(self) -> None:
-        self.tally(*(Tally(scope, day, "recall", {"recalls": 1}) for scope, day in product("ab", (1, 2, 3))))
-        self.tally(Tally("a", 4, "recall", {"recalls": 1}), Tally("a", 1, "list", {"recalls": 1}), since=3)
-        assert [(row.scope, row.day) for row in verbs.read_counts(self.store, None, 0)] == [
-            ("a", 3),
-            ("a", 4),
-            ("b", 1),
-            ("b", 2),
-            ("b", 3),
-        ]
 
     def test_tallies_go_with_a_whole_scope_and_only_with_one(self) -> None:
         self.put(fact("x", "a"), fact("y", "a"))

@@ -7,8 +7,8 @@ known.py, transaction.py, commit_plan.py              what jobs read, and what t
 writing.py                                           how it is committed
 
 A write is decided here, by the rules that all stores share, and carried out by one script on the server,
-which first checks that what was read is still so. All keys of a scope lie in one slot. Seqs come from the
-server's clock, so that none is given twice even if the server lost the last writes.
+which first checks that what was read is still so. In a cluster, all keys of a memory lie in one slot. Seqs
+come from the server's clock, so that none is given twice even if the server lost the last writes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from ...core.errors import Misconfigured
-from ...core.record import Event, Record
+from ...core.record import Event
 from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
@@ -44,10 +44,7 @@ T = TypeVar("T")
 
 
 class RedisStore:
-    """Keeps records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`.
-
-    In a cluster, what is written to several scopes at once is all or nothing in each of them.
-    """
+    """Keeps records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`."""
 
     writable = True
 
@@ -56,8 +53,8 @@ class RedisStore:
     ) -> None:
         del settings
         self.address = address = address_of(url)
-        self._keys = Keys(address.prefix)
-        self.client: RedisClient = RedisClient(address, retry_policy)
+        self._keys = Keys(address.prefix, cluster=address.cluster)
+        self.client: RedisClient = RedisClient(address, retry_policy, self._keys.store)
         self.retrier = self.client.retrier
         try:
             mortal = _check_eviction(self.client)
@@ -67,7 +64,6 @@ class RedisStore:
             raise
         home = f"{address.shown} {address.prefix}"
         self._traits = StoreTraits(home=lambda: home, address=address)
-        self._cluster = address.cluster
         self._generation, self._doubted = self.client.generation, 0
         self._reading = reading = Reading(self.client, self._keys, secret)
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan
@@ -80,9 +76,6 @@ class RedisStore:
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         said = Counter((row.record.scope, row.key) for row in rows if row.record.kind in UNIQUE_KINDS)
         return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
-
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return self._writing.peek().list_derived(scope)
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)
@@ -115,17 +108,17 @@ class RedisStore:
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Asks a server that writes files to rewrite them, which takes a while."""
         del said
-        pending = []
-        for info in self.client.info("persistence"):
-            if info.get("aof_enabled"):
-                pending.append("the append-only file of the server, until the server rewrites it")
-            elif info.get("rdb_saves") or info.get("rdb_last_load_keys_loaded"):
-                pending.append("the snapshot file of the server, until the server saves it again")
-        if pending:
-            command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
-            if any(map(is_absent, self.client.ask_nodes(command))):
-                pending.append(f"the user of the address may not call {command[0]}: an operator has to")
-        return Scrubbed(pending=tuple(dict.fromkeys(pending)))
+        info, pending = self.client.info("persistence"), []
+        command: tuple[str, ...] = ()
+        if info.get("aof_enabled"):
+            command = ("BGREWRITEAOF",)
+            pending.append("the append-only file of the server, until the server rewrites it")
+        elif info.get("rdb_saves") or info.get("rdb_last_load_keys_loaded"):
+            command = ("BGSAVE", "SCHEDULE")
+            pending.append("the snapshot file of the server, until the server saves it again")
+        if command and is_absent(self.client.try_command(*command)):
+            pending.append(f"the user of the address may not call {command[0]}: an operator has to")
+        return Scrubbed(pending=tuple(pending))
 
     # Following.
 
@@ -149,14 +142,11 @@ class RedisStore:
 
     def _reserve(self, seqs: int, *, copied: bool = True) -> int:
         """Reserves a range of seqs. Returns the seq before its first."""
-        reserve = script(RESERVE, self._keys.store + "h", seqs, "", "")
-        return int(self.client.write(self._keys.store, reserve, copied=copied)[1])
+        return int(self.client.write(script(RESERVE, self._keys.store + "h", seqs), copied=copied))
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         base = self._keys.base(scope)
-        key = "" if self._cluster else self._keys.store + "h"
-        known_head = self._reading.head() if self._cluster else ()
-        answer = self.client.ask(base, script(CHANGES, base, key, since, limit, *known_head))
+        answer = self.client.ask(script(CHANGES, base, self._keys.store + "h", since, limit))
         epoch, upto, pruned, fresh, gone = answer
         pairs = zip(fresh[::2], fresh[1::2], strict=True)
         entries = [entry_of(record_of(found, scope, int(seq))) for seq, found in pairs]
@@ -174,8 +164,8 @@ class RedisStore:
         return self.retrier.health().as_dict()
 
     def size(self) -> int:
-        """Memory that the servers use in all (`used_memory`), whatever else they hold."""
-        return sum(int(info.get("used_memory", 0)) for info in self.client.info("memory"))
+        """Memory that the server uses (`used_memory`), whatever else it holds."""
+        return int(self.client.info("memory").get("used_memory", 0))
 
     def close(self) -> None:
         self.client.close()
@@ -183,15 +173,14 @@ class RedisStore:
 
 def _check_eviction(client: RedisClient) -> bool:
     """Tells whether whole scopes may expire; refuses servers that would evict records at will."""
-    told = client.info("memory")
-    limited = [info["maxmemory_policy"] for info in told if info.get("maxmemory")]
-    for policy in limited:
-        if policy.startswith("allkeys"):
-            raise Misconfigured(
-                f"{client.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
-                "memories would vanish; set maxmemory-policy to noeviction"
-            )
-    return all(info.get("maxmemory_policy", "noeviction") == "noeviction" for info in told)
+    info = client.info("memory")
+    policy = info.get("maxmemory_policy", "noeviction")
+    if info.get("maxmemory") and policy.startswith("allkeys"):
+        raise Misconfigured(
+            f"{client.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
+            "memories would vanish; set maxmemory-policy to noeviction"
+        )
+    return bool(policy == "noeviction")
 
 
 def _begin(client: RedisClient, keys: Keys) -> tuple[str, bytes]:
@@ -200,5 +189,5 @@ def _begin(client: RedisClient, keys: Keys) -> tuple[str, bytes]:
     first: dict[str, Any] = {"identity": uuid.uuid4().hex, "secret": secrets.token_bytes(32)}
     first |= dict.fromkeys(("epoch", "tombs", "scopes"), 0)
     made = [("HSETNX", key, name, value) for name, value in first.items()]
-    identity, secret = client.write_all(keys.store, [*made, ("HMGET", key, "identity", "secret")])[-1]
+    identity, secret = client.write_all([*made, ("HMGET", key, "identity", "secret")])[-1]
     return identity.decode(), secret

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count
+from itertools import count
 from typing import Any, Final, TypeVar
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
@@ -84,21 +84,19 @@ PAUSE: Final = 0.05  # before replicas that are late are waited for again
 _FAILOVER_SECONDS: Final = 2.5  # where another server may take over, a silent one is not waited for longer
 CONNECTIONS: Final = 2**31  # redis-py would refuse the 101st thread
 Command = Sequence[Any]
-Asked = tuple[str, Command]  # a key, which says where, and what is asked there
 
 
 class RedisClient:
     """A `Redis`, `RedisCluster` or the primary of a `Sentinel`, and a `Retrier` in place of their retries.
 
-    It is connected when it is first asked. Whatever it sends may be sent again without harm.
+    It is connected when it is first asked. Whatever it sends may be sent again without harm. In a cluster it
+    asks the node that has `key`: all keys of a store lie in one slot.
     """
 
-    def __init__(
-        self, address: RedisAddress, retry_policy: RetryPolicy | None, *, name: str | None = None
-    ) -> None:
+    def __init__(self, address: RedisAddress, retry_policy: RetryPolicy | None, key: str) -> None:
         self._wrong: Any = _driver().exceptions
-        self.address = address
-        self.retrier: Retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
+        self.address, self._key = address, key
+        self.retrier: Retrier = Retrier(address.shown, retry_policy or _retry_policy(address))
         self._deadline = self.retrier.policy.deadline_seconds
         self._timeout = min(self._deadline, _FAILOVER_SECONDS) if address.fails_over else self._deadline
         self._redis: Any = None
@@ -107,23 +105,23 @@ class RedisClient:
         self._closed = self._greeted = False
         self._runs: dict[str, bytes] = {}  # which start of a server it was, by the server
 
-    def read(self, asked: Iterable[Asked]) -> list[Any]:
-        """Answers each question, in order; those for one server go out together."""
+    def read(self, commands: Iterable[Command]) -> list[Any]:
+        """Answers each command, in order; many go out together."""
         answers: list[Any] = []
-        for page in pages(list(asked), PAGE):
-            answers += self._call(partial(self._answer_all, asked=page))
+        for page in pages(list(commands), PAGE):
+            answers += self._call(partial(self._answer_all, commands=page))
         return answers
 
-    def ask(self, key: str, command: Command) -> Any:
-        return self._call(partial(self._answer, key=key, command=command))
+    def ask(self, command: Command) -> Any:
+        return self.read([command])[0]
 
-    def write(self, key: str, command: Command, *, copied: bool = True) -> Any:
+    def write(self, command: Command, *, copied: bool = True) -> Any:
         """Waits for replicas if the address says so."""
         wait = self.address.wait if copied else 0
         if not wait:
-            return self._call(partial(self._answer, key=key, command=command), writes=True)
+            return self.write_all([command])[0]
         millis = max(min(self.address.wait_ms, int(self._timeout * 500)), 1)
-        write = partial(self._write_and_wait, key=key, command=command, wait=("WAIT", wait, millis))
+        write = partial(self._write_and_wait, command=command, wait=("WAIT", wait, millis))
         ends = time.monotonic() + self._deadline
         while True:
             answer, copies = self._call(write, writes=True)
@@ -136,33 +134,26 @@ class RedisClient:
                 )
             time.sleep(PAUSE)
 
-    def write_all(self, key: str, commands: Sequence[Command]) -> list[Any]:
-        """Runs several commands on one server; does not wait for replicas."""
-        asked = [(key, command) for command in commands]
-        return self._call(partial(self._answer_all, asked=asked), writes=True)
+    def write_all(self, commands: Sequence[Command]) -> list[Any]:
+        """Runs several commands; does not wait for replicas."""
+        return self._call(partial(self._answer_all, commands=commands), writes=True)
 
-    def ask_nodes(self, *commands: Command) -> list[Any]:
-        """Asks every server that takes writes. Errors that they answer with are among the answers."""
+    def try_command(self, *command: Any) -> Any:
+        """Runs a command that the user may lack the right to; returns the error if the server refuses."""
+        return self._call(lambda redis: self._exchange(redis, [command])[0])
 
-        def job(redis: Any) -> list[Any]:
-            lines = [redis]
-            if self.address.cluster:
-                lines = [redis.get_redis_connection(node) for node in redis.get_primaries()]
-            return list(chain.from_iterable(self._exchange(redis, line, commands) for line in lines))
-
-        return self._call(job)
-
-    def info(self, section: str) -> list[dict[str, Any]]:
-        """Returns each server's INFO section; nothing where the user may not ask."""
-        return [answer if isinstance(answer, dict) else {} for answer in self.ask_nodes(("INFO", section))]
+    def info(self, section: str) -> dict[str, Any]:
+        """Returns the server's INFO section; nothing where the user may not ask."""
+        answer = self.try_command("INFO", section)
+        return answer if isinstance(answer, dict) else {}
 
     @property
-    def generation(self) -> tuple[Any, ...]:
-        """Changes when a server was restarted or another one took over: the last writes may be lost."""
-        names = [""]
+    def generation(self) -> tuple[str, bytes | None]:
+        """Changes when the server was restarted or another one took over: the last writes may be lost."""
+        name = ""
         if self.address.cluster and self._redis is not None:
-            names = sorted(node.name for node in self._redis.get_primaries())
-        return tuple((name, self._runs.get(name)) for name in names)
+            name = self._redis.get_node_from_key(self._key).name
+        return name, self._runs.get(name)
 
     def tries(self, problem: str) -> Iterator[int]:
         """Counts from 1. After the deadline and some tries, raises `Unavailable` with the problem."""
@@ -189,33 +180,22 @@ class RedisClient:
 
         return self.retrier.call(attempt)
 
-    def _answer(self, redis: Any, key: str, command: Command) -> Any:
-        (answer,) = self._exchange(redis, self._line(redis, key), [command])
-        return self._settle(redis, command, answer)
+    def _answer_all(self, redis: Any, commands: Sequence[Command]) -> list[Any]:
+        pairs = zip(commands, self._exchange(redis, commands), strict=True)
+        return [self._settle(redis, command, answer) for command, answer in pairs]
 
-    def _answer_all(self, redis: Any, asked: Sequence[Asked]) -> list[Any]:
-        lines: dict[Any, list[int]] = {}
-        for n, (key, _) in enumerate(asked):
-            lines.setdefault(self._line(redis, key), []).append(n)
-        answers: dict[int, Any] = {}
-        for line, numbers in lines.items():
-            found = self._exchange(redis, line, [asked[n][1] for n in numbers])
-            answers.update(zip(numbers, found, strict=True))
-        return [self._settle(redis, asked[n][1], answers[n]) for n in range(len(asked))]
-
-    def _write_and_wait(self, redis: Any, key: str, command: Command, wait: Command) -> tuple[Any, int]:
+    def _write_and_wait(self, redis: Any, command: Command, wait: Command) -> tuple[Any, int]:
         """The answer, and how many replicas have it: WAIT is about what its own connection wrote."""
-        answer, copies = self._exchange(redis, self._line(redis, key), [command, wait])
+        answer, copies = self._exchange(redis, [command, wait])
         if isinstance(answer, Exception):
             return self._settle(redis, command, answer), 0
         return answer, int(self._settle(redis, wait, copies))
 
-    def _line(self, redis: Any, key: str) -> Any:
-        """The client of the one server that has a key."""
-        return redis.get_redis_connection(redis.get_node_from_key(key)) if self.address.cluster else redis
-
-    def _exchange(self, redis: Any, line: Any, commands: Sequence[Command]) -> list[Any]:
-        """Sends commands to one server; the answers include errors."""
+    def _exchange(self, redis: Any, commands: Sequence[Command]) -> list[Any]:
+        """Sends commands to the server; the answers include errors."""
+        line = redis
+        if self.address.cluster:
+            line = redis.get_redis_connection(redis.get_node_from_key(self._key))
         try:
             if len(commands) == 1:
                 return [line.execute_command(*commands[0])]
@@ -226,7 +206,7 @@ class RedisClient:
         except self._wrong.ResponseError as error:
             return [error]
         except (self._wrong.ConnectionError, self._wrong.TimeoutError):
-            if line is not redis:
+            if self.address.cluster:
                 redis.nodes_manager.initialize()  # another node may have taken over
             raise
 

@@ -137,7 +137,7 @@ class Keys:
 
     Those of a scope go on with
 
-    m   how the scope is: its version `v`, the seq up to which it was told `f`, `pruned`, `ttl`
+    m   how the scope is: its version `v`, `pruned`, `ttl`
     r:N the record with seq N         i   id -> seq             d   exact key -> seqs
     s   seqs by themselves            x   seqs by expiry
     z   what else is to be removed with a seq that expires     g   seqs that are gone, by when
@@ -145,15 +145,16 @@ class Keys:
 
     and those of the store: h (epoch, seq, tombs, scopes), n (names of scopes), s (settings), v (staged
     vectors by seq), w:… (what a writer was last answered).
-    `t:…` in h and m counts the changes of a table.
+    `t:…` in h and m counts the changes of a table. In a cluster all of them lie in one slot.
     """
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, *, cluster: bool = False) -> None:
         self.store: str = f"{prefix}:{{{prefix}}}:"
-        self._prefix = prefix
+        self._prefix, self._cluster = prefix, cluster
         self.base = lru_cache(maxsize=4096)(self._base)
 
     def _base(self, scope: str) -> str:
         if not scope:
             return self.store
-        return f"{self._prefix}:{{{blake2b(scope.encode(), digest_size=10).hexdigest()}}}:"
+        name = blake2b(scope.encode(), digest_size=10).hexdigest()
+        return f"{self.store}{name}:" if self._cluster else f"{self._prefix}:{{{name}}}:"

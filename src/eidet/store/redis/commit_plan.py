@@ -13,7 +13,6 @@ from ..rules import UNIQUE_KINDS
 from .codec import Keys, Place, event_bytes, record_bytes
 
 LONGEST: Final = 2000  # arguments of one command: Lua passes some thousands at most
-SWEPT: Final = 10  # seqs that clearing away may take in a scope
 
 
 class CommitPlan:
@@ -38,9 +37,6 @@ class CommitPlan:
         """Adjusts the guard of a counter that this write has just raised."""
         if counter in self.guards:
             self.guards[counter] = b"%d" % (int(self.guards[counter] or 0) + 1)
-
-    def list_guarded(self, scope: str) -> list[Place]:
-        return [place for place in self.guards if place[0] == scope]
 
     @property
     def writes(self) -> bool:
@@ -81,23 +77,18 @@ class CommitPlan:
 
     # How it is told to the script.
 
-    def spell_guards(self, guarded: Iterable[Place]) -> list[Any]:
-        guards = ((self._keys.base(place[0]) + place[1], place[2], self.guards[place]) for place in guarded)
+    def spell_guards(self) -> list[Any]:
+        guards = ((self._keys.base(at[0]) + at[1], at[2], value) for at, value in self.guards.items())
         return list(chain.from_iterable(guards))
 
-    def spell(self, scopes: Iterable[str]) -> list[Any]:
-        """Returns the plan's operations in these scopes."""
+    def spell(self) -> list[Any]:
+        """Returns the plan's operations."""
         spelled: list[Any] = []
-        for scope in scopes:
+        for scope, told in self.words.items():
             spelled += ("S", self._keys.base(scope), scope if scope in self.named else "")
-            for words in self.words[scope]:
+            for words in told:
                 spelled += self._spell_record(*words[1:]) if words[0] == "+" else words
         return spelled
-
-    @property
-    def seqs_reserved(self) -> int:
-        """Counts the seqs a cluster write needs: for records and, per scope, for deletions."""
-        return self.seqs + SWEPT * len(self.words)
 
     def spell_derived(self, places: Iterable[tuple[str, int]]) -> list[Any]:
         """Words that replace derived bytes in place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -81,7 +81,7 @@ class Known:
 
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""
-        wanted = list(self._pages())
+        wanted = list(pages([place for place in self.wanted if place not in self.fields], PAGE))
         if not wanted:
             return
         self.check_reads()
@@ -105,33 +105,21 @@ class Known:
         flat = self.fields.get((*one, None), _Stored()).value or ()
         return dict(zip(flat[::2], flat[1::2], strict=True))
 
-    def renew(self, landed: Collection[str]) -> None:
-        """Forgets all reads except those of scopes already written, which keep their old values."""
-        self.fields = {place: found for place, found in self.fields.items() if place[0] in landed}
-        self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
+    def renew(self) -> None:
+        """Forgets all reads."""
+        self.fields, self._rows = {}, {}
 
     def check_reads(self) -> None:
         """Raises `Unforeseen` while reading is off."""
         if self.silent:
             raise Unforeseen
 
-    def _pages(self) -> Iterator[Sequence[Place]]:
-        """Groups the wanted places: all together on one server, by scope in a cluster."""
-        cluster = self.client.address.cluster
-        together: dict[str, list[Place]] = {}
-        for place in self.wanted:
-            if place not in self.fields:
-                together.setdefault(place[0] if cluster else "", []).append(place)
-        for places in together.values():
-            yield from pages(places, PAGE)
-
-    def _question(self, page: Sequence[Place]) -> tuple[str, Command]:
+    def _question(self, page: Sequence[Place]) -> Command:
         words: list[Any] = []
         for scope, letter, field in page:
             key = self.keys.base(scope) + letter
             words += (f"{key}*", "") if field is None else (key, field)
-        base = self.keys.base(page[0][0])
-        return base, script(LOOK, base, *words)
+        return script(LOOK, self.keys.store, *words)
 
 
 class Fields:

@@ -17,7 +17,7 @@ from ..answers import count_records
 from ..model import Head
 from ..rules import check_order
 from .client import Command, RedisClient, pages, script
-from .codec import CHANGES, GET, LIGHT, SELECT, Keys, Light, light_of, record_of
+from .codec import GET, LIGHT, SELECT, Keys, Light, light_of, record_of
 
 _TOLD: Final = ("scope", "ids", "alive_at", "every")  # what is known of a record without a look at it
 _read_looked_at: Final = attrgetter(*(field.name for field in fields(Where) if field.name not in _TOLD))
@@ -39,10 +39,10 @@ class _Sifted:
         """Tells whether the server can count what passes without returning it."""
         return self.exact and self.ids is None
 
-    def counting(self, base: str) -> list[tuple[str, Command]]:
+    def counting(self, base: str) -> list[Command]:
         """Builds the commands that count all candidates and those to subtract."""
         dead = "-inf" if self.alive_at is None else repr(float(self.alive_at))
-        return [(base, ("ZCARD", base + "s")), (base, ("ZCOUNT", base + "x", "-inf", dead))]
+        return [("ZCARD", base + "s"), ("ZCOUNT", base + "x", "-inf", dead)]
 
     def words(self, after: int, most: int | None = None) -> list[Any]:
         """Builds the arguments of the script `select`."""
@@ -88,14 +88,14 @@ class Reading:
         self.client, self.keys, self.secret = client, keys, secret
 
     def head(self) -> Head:
-        epoch, seq = self.client.ask(self.keys.store, ("HMGET", self.keys.store + "h", "epoch", "seq"))
+        epoch, seq = self.client.ask(("HMGET", self.keys.store + "h", "epoch", "seq"))
         return Head(int(epoch or 0), int(seq or 0))
 
     def scopes(self, scope: Scope | None) -> list[str]:
         """Names of scopes that were written once, by name."""
         if scope is not None and not any(one.below for one in scope.members):
             return sorted(one.path for one in scope.members)
-        names = self.client.ask(self.keys.store, ("HKEYS", self.keys.store + "n"))
+        names = self.client.ask(("HKEYS", self.keys.store + "n"))
         found = (name.decode() for name in names)
         return sorted(name for name in found if scope is None or scope.holds(name))
 
@@ -103,7 +103,7 @@ class Reading:
         if keys and isinstance(keys[0], int):
             return self._fetch(scope, cast("Sequence[int]", keys))
         base = self.keys.base(scope)
-        answers = self.client.read((base, script(GET, base, *page)) for page in pages(keys, PAGE))
+        answers = self.client.read(script(GET, base, *page) for page in pages(keys, PAGE))
         flat = list(chain.from_iterable(answers))
         pairs = zip(flat[::2], flat[1::2], strict=True)
         return [record_of(found, scope, int(seq)) if found else None for seq, found in pairs]
@@ -111,7 +111,7 @@ class Reading:
     def _fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         base = self.keys.base(scope)
         names = [f"{base}r:{seq}" for seq in seqs]
-        answers = self.client.read((base, ("MGET", *page)) for page in pages(names, PAGE))
+        answers = self.client.read(("MGET", *page) for page in pages(names, PAGE))
         pairs = zip(seqs, chain.from_iterable(answers), strict=True)
         return [record_of(found, scope, seq) if found else None for seq, found in pairs]
 
@@ -170,7 +170,7 @@ class Reading:
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """Yields matching records. One revised meanwhile gets a higher seq and comes again at the end."""
         while True:
-            upto = self._find_settled(where)
+            upto = self.head().seq
             keys = [key for key in self._coarse(self.sifts(where), after) if key[1] <= upto]
             if not keys:
                 return
@@ -180,18 +180,6 @@ class Reading:
             after = upto
 
     # Within.
-
-    def _find_settled(self, where: Where) -> int:
-        """Returns a seq up to which all writes are visible and final.
-
-        Scopes are read one after the other, and in a cluster a writer has its seqs before it writes:
-        whoever has not written yet is made to take later ones.
-        """
-        epoch, seq = self.head()
-        if self.client.address.cluster and seq:
-            bases = [self.keys.base(scope) for scope in self.scopes(_narrowest(where))]
-            self.client.read((base, script(CHANGES, base, "", seq, 0, epoch, seq)) for base in bases)
-        return seq
 
     def sifts(self, where: Where) -> list[_Sifted]:
         """Returns one filter per scope that may have matches."""
@@ -207,7 +195,7 @@ class Reading:
 
     def _select(self, sifts: Iterable[_Sifted], after: int, most: int | None) -> list[list[bytes]]:
         bases = ((self.keys.base(sift.scope), sift.words(after, most)) for sift in sifts)
-        return self.client.read((base, script(SELECT, base, *words)) for base, words in bases)
+        return self.client.read(script(SELECT, base, *words) for base, words in bases)
 
     def look_through(
         self, sift: _Sifted, after: int = 0, most: int | None = None
@@ -245,7 +233,7 @@ class Reading:
         base = self.keys.base(scope)
         rows, versions = [], set()
         for some in pages(seqs, page):
-            version, *found = self.client.ask(base, script(LIGHT, base, *some))
+            version, *found = self.client.ask(script(LIGHT, base, *some))
             versions.add(version)
             rows += [light_of(one, scope, int(seq)) for seq, one in zip(some, found, strict=True) if one]
         return rows, versions

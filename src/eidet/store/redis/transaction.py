@@ -77,10 +77,6 @@ class RedisTransaction:
         rows = self.search(where)
         return iter([row.record for row in rows] if bare else self._whole(rows))
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        rows = self.search(Where(scope=scope))
-        return self._whole(row for row in rows if row.record.derived_from)
-
     def history(self, scope: str, id: str) -> list[Event]:
         self.fields.want([(scope, "i", id), (scope, "e", id)])
         record = self._read_one(scope, id)

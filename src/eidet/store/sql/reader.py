@@ -25,6 +25,7 @@ from .rows import (
     COLUMNS,
     COUNTS,
     DISTINCT,
+    LIGHT,
     NULLABLE,
     STORED,
     VALUE_TABLES,
@@ -112,15 +113,14 @@ class SqlReader:
             rows = self._among(scope, "seq", seqs)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
-        return list(map(record_of, found))
-
-    def walk(self, where: Where, *, after: int = 0, bare: bool = False) -> Iterator[Record]:
+    def walk(
+        self, where: Where, *, after: int = 0, bare: bool = False, columns: str = ALL
+    ) -> Iterator[Record]:
         """Matching records by rising seq, some at a time."""
         sifted = self.sift(where)
-        bare = bare and sifted.exact
-        build, columns = (bare_record_of, BARE) if bare else (record_of, ALL)
+        build = record_of
+        if bare and sifted.exact:
+            build, columns = bare_record_of, BARE
         page = f"ORDER BY seq LIMIT {PAGE}"
         while rows := self.select(columns, sifted.coarse, page, after=after):
             found = map(build, rows)
@@ -167,7 +167,7 @@ class SqlReader:
 
     def match(self, where: Where) -> list[int]:
         if not self.sift(where).exact:
-            return [record.seq for record in self.walk(where)]
+            return [record.seq for record in self.walk(where, columns=LIGHT)]
         return [seq for (seq,) in self.select("seq", where, "ORDER BY seq")]
 
     def count_by(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
@@ -182,7 +182,7 @@ class SqlReader:
     def _count_looking(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         if not columns:
             return {(): len(self.match(where))}
-        return count_records(self.walk(where), columns)
+        return count_records(self.walk(where, columns=LIGHT), columns)
 
     def survey(self, alive: Where, *, fresh: float, ripe: float, stale: float) -> Survey:
         """Counts records, see `AnswersVerbs.survey`; ask it as of one moment."""

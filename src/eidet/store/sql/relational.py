@@ -313,9 +313,6 @@ class RelationalStore:
 
         return self._write(try_first)
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return self._reader.list_derived(scope)
-
     def fingerprint(self, seq: int) -> str | None:
         rows = self._reader.rows("fingerprint", seq=seq)
         return rows[0][0] if rows else None

@@ -198,6 +198,8 @@ def _read_counts(row: tuple[Any, ...]) -> Mapping[str, int]:
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 ALL: Final = ", ".join(COLUMNS)
 BARE: Final = ", ".join(_BARE_COLUMNS)
+_BULK: Final = ("vector", "terms", "original", "sealed")  # which no filter looks at
+LIGHT: Final = ", ".join("NULL" if column in _BULK else column for column in COLUMNS)
 _PARAMETER: Final = re.compile(r":(\w+)")
 _ENTRY: Final = ", ".join(Entry._fields)
 _TELLING: Final = _ENTRY.replace("vector", "NULL")

@@ -69,7 +69,7 @@ class TieredStore:
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
         self._clock = clock
-        self._mover = Mover(self._members, clock, ticks)
+        self._mover = Mover(self._members, partial(write, self._members), clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
         self._settings = _LastSettings()
         try:

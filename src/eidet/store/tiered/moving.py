@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
@@ -23,8 +23,9 @@ from ...core.validate import dump_json
 from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction, verbs
-from ..rules import Carry, list_changes
+from ..rules import Carry, Life, list_changes
 from ..verbs.changing import Key, event_about, read_records
+from ..verbs.lives import split_lives, write_lives
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
 
@@ -38,7 +39,6 @@ _BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
 _GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
 ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
 _TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
-_Lives = Sequence[tuple[Record, Sequence[Event]]]  # records with their histories
 _Source = LeapingStore | Transaction
 T = TypeVar("T")
 
@@ -124,22 +124,16 @@ def mark_arrivals(transaction: Transaction, arrived: Iterable[Key], *, done: Ite
 
 def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
     """Merges the histories of all members: a record that moved took its history along."""
-    lives = [life for story in stories for life in _split_lives(story) if life[-1].by != MOVED]
+    lives = [life for story in stories for life in split_lives(story) if life[-1].by != MOVED]
     ended = sorted((life for life in lives if life[-1].what == "forgotten"), key=lambda life: life[-1].at)
     living = max((life for life in lives if life[-1].what != "forgotten"), key=len, default=[])
     return [*chain.from_iterable(ended), *living]
 
 
-def _split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
-    """The times that an id was in one member."""
-    starts = [at for at, event in enumerate(story) if event.what == "created" or not at]
-    return [story[at:end] for at, end in pairwise([*starts, len(story)])]
-
-
 # Moving.
 
 
-def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
+def copy_lives(transaction: Transaction, lives: Sequence[Life]) -> list[Record]:
     """Writes records with their full history. Returns them as stored.
 
     A copy that is there goes, so that whoever took it for an old one deletes nothing.
@@ -148,26 +142,7 @@ def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
     if there:
         old = [event_about("forgotten", record, record.created, MOVED) for record in there.values()]
         transaction.remove(list(there.values()), old)
-    if all(len(story) <= 1 for _, story in lives):
-        return transaction.insert([record for record, _ in lives])
-    return [_copy_life(transaction, record, story) for record, story in lives]
-
-
-def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
-    """Replays a record: its first version by its creator, the rest from its events."""
-    life = _split_lives(story)[-1] if story else ()
-    events = [event for event in life if event.what != "created"]
-    creators = [event.by for event in life if event.what == "created"] if events else []
-    (stored,) = transaction.insert([record.but(agent=creators[0]) if creators else record])
-    for event in events:
-        transaction.remove([stored], [event])
-        (stored,) = transaction.insert([record])
-    return stored
-
-
-def read_lives(source: _Source, records: Iterable[Record]) -> _Lives:
-    """Records with their histories."""
-    return [(record, source.history(record.scope, record.id)) for record in records]
+    return write_lives(transaction, lives)
 
 
 def leave(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
@@ -195,11 +170,17 @@ def _drop_staged(store: LeapingStore, seqs: Sequence[int]) -> None:
         store.write(lambda transaction: transaction.set_values(STAGED, dict.fromkeys(staged)))
 
 
+Write = Callable[[Callable[[Any], None], float], None]  # runs a job over all members, as of a time
+Receive = Callable[[Transaction, Sequence[Life]], None]
+
+
 class Mover:
     """Brings records to the member where they belong, as far as the members are there."""
 
-    def __init__(self, members: Members, clock: Callable[[], float], ticks: Callable[[], float]) -> None:
-        self._members, self._clock, self._ticks = members, clock, ticks
+    def __init__(
+        self, members: Members, write: Write, clock: Callable[[], float], ticks: Callable[[], float]
+    ) -> None:
+        self._members, self._write, self._clock, self._ticks = members, write, clock, ticks
         self._refused: dict[tuple[str, int], tuple[str, float]] = {}  # (member, seq): why, until when
         self.carry: Carry | None = None  # writes what waited; None while the store is sealed and has no key
         self.lock = threading.RLock()  # held by whoever writes or mends
@@ -241,7 +222,7 @@ class Mover:
         short, long, box = self._members.short, self._members.long, self._members.outbox
         steps: list[Callable[[], None]] = [self._finish]
         if box is not None and self.carry is not None:
-            receive = partial(_receive, carry=self.carry, now=self._clock())
+            receive = partial(_receive, self.carry, self._clock())
             steps += [partial(self._move_due, box, home, receive) for home in (short, long)]
         steps += [partial(self._move_due, *way, _take_in) for way in ((short, long), (long, short))]
         for step in steps:
@@ -263,7 +244,7 @@ class Mover:
         for member in (self._members.short, self._members.long):
             _clear_mark(member, left)
 
-    def _move_due(self, source: Member, target: Member, receive: Callable[..., None]) -> None:
+    def _move_due(self, source: Member, target: Member, receive: Receive) -> None:
         """Moves what belongs to the target, in the order of writing; one by one if some is refused."""
         where = Where(tiers=_TIERS[target.name])
         while not target.down and (due := self._list_due(source, where)):
@@ -289,16 +270,16 @@ class Mover:
         source: Member,
         target: Member,
         where: Where,
-        receive: Callable[..., None],
+        receive: Receive,
         due: Sequence[int],
         limit: int,
     ) -> None:
+        """Moves records while nobody else can write them; what was changed since it was read stays."""
         found = source.ask(lambda store: store.find(where, limit=limit, after=due[0] - 1))
         if records := [record for record in found if record.seq in set(due)]:
             self._members.note_seq(source, records[-1].seq)
-            lives = source.ask(lambda store: read_lives(store, records))
-            self._write_above(target, partial(receive, lives=lives))
-            leave(self._members, source, records, self._clock())
+            now = self._clock()
+            self._write(lambda joint: joint.bring(source, target, records, receive, now), now)
 
     def _move_one(self, source: Member, seq: int, move: Callable[[Sequence[int], int], None]) -> None:
         """Moves one record; sets it aside for a while if that fails."""
@@ -319,27 +300,13 @@ class Mover:
         waiting = set(box.ask(lambda store: store.match(Where())))
         return [why for (name, seq), (why, _) in self._refused.items() if name == box.name and seq in waiting]
 
-    def _write_above(self, member: Member, job: Callable[[Transaction], T]) -> T:
-        """Writes with seqs above all that this process has seen."""
-        floor = self._members.floor
 
-        def run(transaction: Any) -> T:
-            if member.leaps_inside:
-                transaction.leap(floor)
-            return job(transaction)
-
-        member.leap_outside(floor)
-        answer = member.ask(lambda store: store.write(run))
-        self._members.note_head(member)
-        return answer
-
-
-def _take_in(transaction: Transaction, lives: _Lives) -> None:
+def _take_in(transaction: Transaction, lives: Sequence[Life]) -> None:
     copy_lives(transaction, lives)
     mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
-def _receive(transaction: Transaction, carry: Carry, lives: _Lives, now: float) -> None:
+def _receive(carry: Carry, now: float, transaction: Transaction, lives: Sequence[Life]) -> None:
     """Writes the next versions of existing records; skips what was delivered before."""
     there = read_records(transaction, (record for record, _ in lives))
     carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)

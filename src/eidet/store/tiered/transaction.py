@@ -21,19 +21,19 @@ from ...core.where import Where
 from .. import EPOCH, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
-from ..verbs.changing import Key, read_records
-from ..verbs.erasing import find_derived_in
+from ..verbs.changing import Key, event_about, read_records
+from ..verbs.lives import read_lives
 from .member import STEP, Member
 from .members import Members
 from .moving import (
     MOVED,
+    Receive,
     copy_lives,
     find_copies,
     join_histories,
     key_of,
     mark_arrivals,
     newest,
-    read_lives,
 )
 
 T = TypeVar("T")
@@ -145,10 +145,6 @@ class JointTransaction:
         self._need_all("what goes through all records")
         return iter(self._sort(lambda transaction: transaction.find(where, bare=bare)))
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        self._need_all("what goes through all records")
-        return self._sort(lambda transaction: find_derived_in(transaction, scope))
-
     def history(self, scope: str, id: str) -> list[Event]:
         return join_histories(self._ask(lambda _, transaction: transaction.history(scope, id)))
 
@@ -178,9 +174,16 @@ class JointTransaction:
         stored: list[Record] = []
         for (place, source), some in groupby(records, key=self._choose_place):
             if source is None or source is place:
-                stored += self._insert(place, list(some))
+                new = self._insert(place, list(some))
             else:
-                stored += self._move(source, place, list(some))
+                new = self._move(source, place, list(some))
+            if new[-1].seq < PROVISIONAL:
+                self._floor = max(self._floor, new[-1].seq)
+            else:
+                self._late.add(place)
+            self.inserted.setdefault(place, []).extend(new)
+            self.removed.discard(place)
+            stored += place.outer(new)
         return stored
 
     def _choose_place(self, record: Record) -> tuple[Member, Member | None]:
@@ -206,8 +209,7 @@ class JointTransaction:
             self._leap(member, transaction)
             if replaced:
                 transaction.remove([one.old for one in replaced], [one.event for one in replaced])
-            stored = transaction.insert(records)
-        return self._note_inserted(member, stored)
+            return transaction.insert(records)  # type: ignore[no-any-return]
 
     def _move(self, source: Member, target: Member, records: Sequence[Record]) -> list[Record]:
         """Copies replaced records to another member with their history and writes the next versions there."""
@@ -221,18 +223,23 @@ class JointTransaction:
             self._leap(target, transaction)
             copies = copy_lives(transaction, lives)
             transaction.remove(copies, [one.event for one in replaced])
-            stored = transaction.insert(records)
             mark_arrivals(transaction, map(key_of, records))
-        return self._note_inserted(target, stored)
+            return transaction.insert(records)  # type: ignore[no-any-return]
 
-    def _note_inserted(self, member: Member, stored: Sequence[Record]) -> list[Record]:
-        if stored[-1].seq < PROVISIONAL:
-            self._floor = max(self._floor, stored[-1].seq)
-        else:
-            self._late.add(member)
-        self.inserted.setdefault(member, []).extend(stored)
-        self.removed.discard(member)
-        return member.outer(stored)
+    def bring(
+        self, source: Member, target: Member, records: Sequence[Record], receive: Receive, now: float
+    ) -> None:
+        """Copies records to where they belong, unless they were changed since they were read."""
+        with self._using(source) as transaction:
+            there = read_records(transaction, records)
+            same = [one for one in records if key_of(one) in there and there[key_of(one)].seq == one.seq]
+            lives = read_lives(transaction, [there[key_of(one)] for one in same])
+        if lives:
+            with self._using(target) as transaction:
+                self._leap(target, transaction)
+                receive(transaction, lives)
+            self.removed.add(target)
+            self.left += [_Replaced(source, one, event_about("moved", one, now, None)) for one in same]
 
     def _leap(self, member: Member, transaction: Any) -> None:
         """Makes seqs ascend in the order of writing, across members."""

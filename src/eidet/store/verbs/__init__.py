@@ -2,6 +2,7 @@
 
 writing.py    put, rewrite_form, delete_unchanged, delete_where
 changing.py   how records that are there are replaced and deleted: legal holds are heeded here
+lives.py      records with their histories, as they were elsewhere
 erasing.py    erase, tombstones, what a plan reads
 values.py     settings, leases, counts, uses, staged vectors
 reading.py    scan, counts, quality_counts, fingerprint, what depends on a store's abilities
@@ -15,7 +16,6 @@ from .erasing import (
     ended_since,
     erase,
     find_derived,
-    find_derived_in,
     lift_tombstones,
     list_revised,
     tombstones_in,
@@ -71,7 +71,6 @@ __all__ = [
     "ended_since",
     "erase",
     "find_derived",
-    "find_derived_in",
     "find_same_ids",
     "fingerprint",
     "get_setting",

@@ -111,12 +111,9 @@ def _stands_as_open(new: Record, twin: Record) -> bool:
 
 def _is_as_important(new: Record, twin: Record) -> bool:
     """Their keys agree, so that either both were weighed alike, or Eidet weighed one of them."""
-    if new.state.echo_of is None and twin.state.echo_of is not None:
-        return False
     if new.state.weighed and twin.state.weighed:
         return True
-    said = new.importance * (1 if new.state.echo_of is None or twin.state.echo_of is not None else 2)
-    return said <= twin.importance if twin.state.merged else said == twin.importance
+    return new.importance <= twin.importance if twin.state.merged else new.importance == twin.importance
 
 
 def _points_the_same_way(new: Record, twin: Record) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from ...core.record import Event, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from .. import Store, Transaction
-from ..abilities import AnswersVerbs, FindsDerived
 from ..model import (
     BELOW_MARK,
     SCOPE_MARK,
@@ -28,6 +27,7 @@ from .changing import delete_records, find_held, replace_censored
 from .reading import count, get_setting, get_settings, scan
 from .writing import clear_tallies
 
+DERIVED: Final = Condition("record.derived_from", "exists")  # was made of other records
 ENDS: Final = "ends"  # the setting that counts how often a whole scope was forgotten
 ENDED: Final = "ended:"  # … and the settings that say at which count each was
 
@@ -134,9 +134,6 @@ class _TransactionReader:
     def twins(self, records: Sequence[Record]) -> list[Record]:
         return _others(records, self._transaction.same)
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return find_derived_in(self._transaction, scope)
-
     def history(self, scope: str, id: str) -> list[Event]:
         return self._transaction.history(scope, id)
 
@@ -160,9 +157,6 @@ class StoreReader:
         found = scan(self._store, Where(scope=Scope(scope)))
         return (record for record in found if record_digest(record) in digests)
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return find_derived(self._store, scope)
-
     def history(self, scope: str, id: str) -> list[Event]:
         return self._store.history(scope, id)
 
@@ -183,16 +177,7 @@ def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]]
 
 def find_derived(store: Store, scope: Scope) -> list[Record]:
     """The records of a scope that were derived from others, by rising seq."""
-    if hasattr(store, "list_derived"):
-        return cast("AnswersVerbs", store).list_derived(scope)
-    return [record for record in scan(store, Where(scope=scope)) if record.derived_from]
-
-
-def find_derived_in(transaction: Transaction, scope: Scope) -> list[Record]:
-    """Works like `find_derived`, inside a write."""
-    if isinstance(transaction, FindsDerived):
-        return transaction.list_derived(scope)
-    return [record for record in transaction.find(Where(scope=scope)) if record.derived_from]
+    return list(scan(store, Where(scope=scope, conditions=(DERIVED,))))
 
 
 def _others(

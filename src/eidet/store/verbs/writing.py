@@ -56,7 +56,7 @@ class Put(NamedTuple):
     def __call__(self, transaction: Transaction) -> list[Record]:
         if self.expect is not None and _has_twice(self.records):
             raise Conflict("a record cannot be changed twice from one version")
-        _check_epoch(self.epoch, transaction)
+        check_epoch(self.epoch, transaction)
         if self.watch is not None:
             check_tombstones(transaction, self.records, self.watch)
         return _put_all(transaction, self)
@@ -271,7 +271,7 @@ class RewriteForms:
     by: str | None = None
 
     def __call__(self, transaction: Transaction) -> list[Record | None]:
-        _check_epoch(self.epoch, transaction)
+        check_epoch(self.epoch, transaction)
         there = read_records(transaction, (given for given, _ in self.forms), bare=True)
         writer = OrderedWriter(transaction)
         moved: list[bool] = []
@@ -339,7 +339,7 @@ def _says_the_same(old: Record, new: Record, before: dict[str, Json], expect: in
     return not before and (expect is None or old.vector == new.vector)
 
 
-def _check_epoch(epoch: int | None, transaction: Transaction) -> None:
+def check_epoch(epoch: int | None, transaction: Transaction) -> None:
     if epoch is not None and epoch != (current := epoch_of(transaction)):
         raise StaleEpoch(
             "the store's vectors were replaced meanwhile; open the memory again", current=current

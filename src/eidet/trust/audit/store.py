@@ -166,7 +166,7 @@ QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # the
 class AuditedTransaction(PassthroughTransaction):
     """Notes what a job does, each step before it is done; `numbers` are those of its entries."""
 
-    passes: ClassVar[str] = "read same find history values list_derived find_held"
+    passes: ClassVar[str] = "read same find history values find_held"
     lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
 
     def __init__(
@@ -236,7 +236,7 @@ class AuditedStore(PassthroughStore):
     """
 
     passes: ClassVar[str] = (
-        "identity writable read find match count_by head changes history values list_derived survey "
+        "identity writable read find match count_by head changes history values survey "
         "trim size describe note_in leap latest_seq fingerprint scan list_telling"
     )
     lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it

@@ -24,7 +24,6 @@ from ...parts import Parts
 from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Reader, Tombstone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
-from ...write.echoes import EchoGuard
 from .cleaning import Cleaning, Emptying, PendingErasure, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
 from .receipt import Receipt, Signer, public_half
@@ -116,11 +115,10 @@ class _Plan:
 class Eraser:
     """Forgets in an open memory."""
 
-    def __init__(self, parts: Parts, life: Life, echoes: EchoGuard, empty: Emptying | None = None) -> None:
+    def __init__(self, parts: Parts, life: Life, empty: Emptying | None = None) -> None:
         """`empty` removes the values behind forgotten content from a vault, if there is one."""
         self._parts = parts
         self._life = life
-        self._echoes = echoes
         self._empty = empty
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
@@ -201,7 +199,7 @@ class Eraser:
         self._cleaning(self._marker()).finish(now, index=index)
 
     def _cleaning(self, marker: Marker) -> Cleaning:
-        return Cleaning(self._parts, self._life.archives, self._echoes, marker, self._empty)
+        return Cleaning(self._parts, self._life.archives, marker, self._empty)
 
     # Proof.
 
@@ -278,7 +276,6 @@ def wish_for(
         ids=tuple(ids or ()),
         entombs=not everything or for_good is True,
         ends=everything,
-        echoes=parts.settings.echo_guard,
     )
     large = wish.ends and not wish.entombs and verbs.count(parts.store, where) > WHOLESALE
     return replace(wish, wholesale=large)

@@ -27,7 +27,6 @@ from ...store.tombstones import Marker
 from ...store.verbs.values import ONCE_SECONDS
 from ...text.chunks import units_of
 from ...upkeep.archive import Archives, Ownership
-from ...write.echoes import EchoGuard
 from .elsewhere import (
     OtherHistories,
     expunge,
@@ -67,14 +66,12 @@ class Cleaning:
         self,
         parts: Parts,
         archives: Archives,
-        echoes: EchoGuard,
         marker: Marker,
         empty: Emptying | None = None,
     ) -> None:
         """`empty` removes values from a vault of pseudonyms, if there is one."""
         self._parts = parts
         self._archives = archives
-        self._echoes = echoes
         self._marker = marker
         self._empty = empty
 
@@ -110,7 +107,7 @@ class Cleaning:
         texts = list(doom.said)
         self._clean_histories(cleaned, wish, marks, known)
         self._drop_marks(cleaned, None if wish.wholesale else doom.gone)
-        self._drop_caches(scopes, texts)
+        self._drop_caches(texts)
         with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
             self._cleanse(cleaned, scopes)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(texts))
@@ -156,7 +153,6 @@ class Cleaning:
             lambda record: (record.scope, record.id) in gone or self._is_over(record), None, now
         )
         scopes = {scope for scope, _ in gone}
-        self._drop_caches(scopes, ())
         if index:
             self._cleanse(cleaned, scopes)
         else:
@@ -218,8 +214,7 @@ class Cleaning:
             cleaned.notes += held
             cleaned.unfinished |= bool(held)
 
-    def _drop_caches(self, scopes: Iterable[str], records: Sequence[Record]) -> None:
-        self._echoes.unlearn(scopes)
+    def _drop_caches(self, records: Sequence[Record]) -> None:
         embedder = self._parts.embedder
         if isinstance(embedder, ForgettingEmbedder):
             texts = dict.fromkeys(record.text for record in records)

@@ -13,10 +13,11 @@ from typing import Final
 from ...core.record import Kind, Record
 from ...core.scope import Scope
 from ...core.validate import dump_json
-from ...core.where import Condition, Where
+from ...core.where import Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone
 from ...store.rules import Held
 from ...store.tombstones import Marker, fold_text, list_absorbed, list_earlier
+from ...store.verbs.erasing import DERIVED
 from ...text.sentences import sentences
 
 Remake = Callable[[Record, Sequence[Record]], Record]  # an episode, the messages that are left
@@ -110,7 +111,6 @@ class Wish:
     entombs: bool = True
     ends: bool = False
     wholesale: bool = False
-    echoes: bool = False  # whether records may say that they echo others
 
 
 @dataclass(slots=True)
@@ -173,22 +173,18 @@ def _check_free(records: Sequence[Record]) -> None:
 
 
 def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
-    """Other records of the scope that say the very same, and those that only echo one of these."""
+    """Other records of the scope that say the very same."""
     if not wish.entombs or wish.ends:
         return
     telling = [record for record in doom.asked if marker.of_record(record) is not None]
     doom.copies = [_slim(record) for record in look.twins(telling)] if telling else []
-    if wish.echoes and doom.asked:
-        ids = [record.id for record in doom.asked]
-        echoing = Where(scope=wish.scope, conditions=(Condition("state.echo_of", "in", ids),))
-        known = {record.seq for record in doom.gone}
-        doom.copies += [_slim(record) for record in look.scan(echoing) if record.seq not in known]
 
 
 def _add_derived(doom: Doom, look: Reader, wish: Wish, remake: Remake) -> None:
     """Adds derived records until nothing more follows from what changed or went."""
     known = {(record.scope, record.id) for record in doom.gone}
-    derived = [one for one in look.list_derived(wish.scope) if (one.scope, one.id) not in known]
+    made = Where(scope=wish.scope, conditions=(DERIVED,))
+    derived = [one for one in look.scan(made) if (one.scope, one.id) not in known]
     absorbed = chain.from_iterable(map(list_absorbed, derived))
     doom.parts = [part for part in absorbed if wish.where.matches(part)]
     texts = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}

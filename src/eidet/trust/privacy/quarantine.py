@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 SUSPICIOUS: Final = 0.5  # the score from which on a text counts as poison
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
 SCANS: Final = ("untrusted", "all", "off")
-ECHO: Final = 0.2  # what an echo counts; one of a memory that is not trusted
-ECHO_UNTRUSTED: Final = 0.5
-_ORDER: Final = {trust: at for at, trust in enumerate(Trust)}
 
 ASIDE: Final = Where(trust=(Trust.QUARANTINED,))
 SEEN: Final = Where(never=(ASIDE,))
@@ -45,26 +42,12 @@ def threshold_of(value: object) -> float | None:
     return chosen
 
 
-def _less_trusted(one: Trust, other: Trust) -> Trust:
-    return max(one, other, key=_ORDER.__getitem__)
-
-
-def label_record(record: Record, poisoned: Poisoned | None, echo_of: Record | None) -> Record:
-    """Labels a record that is suspicious or only repeats; a repetition is trusted no more than its source."""
-    score, why = (
-        (poisoned.score, list(poisoned.reasons))
-        if poisoned is not None and poisoned.suspicious
-        else (0.0, [])
-    )
-    trust = record.trust
-    if echo_of is not None:
-        score = max(score, ECHO_UNTRUSTED if echo_of.trust in UNTRUSTED else ECHO)
-        why.append("repeats what was just recalled")
-        trust = _less_trusted(trust, echo_of.trust)
-    label = PoisonLabel(score=score, why=tuple(why)) if why else None
-    if trust is record.trust and label == record.state.poison:
-        return record
-    return record.but(state=record.state.but(poison=label), trust=trust)
+def label_record(record: Record, poisoned: Poisoned | None) -> Record:
+    """Labels a record that is suspicious."""
+    label = None
+    if poisoned is not None and poisoned.suspicious and poisoned.reasons:
+        label = PoisonLabel(score=poisoned.score, why=tuple(poisoned.reasons))
+    return record if label == record.state.poison else record.but(state=record.state.but(poison=label))
 
 
 def set_aside(record: Record, now: float, *, by: str | None = None, because: str | None = None) -> Record:

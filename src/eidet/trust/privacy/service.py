@@ -95,7 +95,7 @@ class Guarding:
             records = with_classes(records, pending)
         known = {old.id: old for old in there if old is not None}
         aside = any(old.trust is Trust.QUARANTINED for old in known.values())
-        if self._scan != "off" or self._parts.settings.echo_guard or self._review != "off" or aside:
+        if self._scan != "off" or self._review != "off" or aside:
             records = [self._check_record(record, now, known.get(record.id)) for record in records]
         if pending.values:
             self.pseudonyms.keep(pending)
@@ -122,13 +122,12 @@ class Guarding:
 
     def _label(self, record: Record, now: float) -> Record:
         """Labels a record, and quarantines it if its score is too high."""
-        echo = None if record.state.echo_of is None else self._find_echo(record)
         if self._is_scanned(record):
             from .poisoning import poison
 
-            record = label_record(record, poison(record.text), echo)
-        elif echo is not None or record.state.poison is not None:
-            record = label_record(record, None, echo)
+            record = label_record(record, poison(record.text))
+        elif record.state.poison is not None:
+            record = label_record(record, None)
         above = (
             self._above is not None and record.state.poison is not None and score_of(record) >= self._above
         )
@@ -138,11 +137,6 @@ class Guarding:
         if self._scan == "untrusted":
             return record.trust in UNTRUSTED or record.kind in (Kind.DOCUMENT, Kind.PROCEDURE)
         return self._scan == "all"
-
-    def _find_echo(self, record: Record) -> Record | None:
-        """The memory that a text only repeats, if the echo guard noticed that."""
-        id = record.state.echo_of if self._parts.settings.echo_guard else None
-        return None if id is None else self._parts.store.read(record.scope, [id])[0]
 
     def check_loaded(self, records: Iterable[Record], now: float, *, review: bool = True) -> Iterator[Record]:
         """Checks records of an export or an archive as if remembered now; approvals stay.

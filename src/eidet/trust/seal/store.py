@@ -183,11 +183,6 @@ class SealedStore(PassthroughStore):
         at, shredded = columns.index("scope"), self.ring.list_shredded()
         return {key: count for key, count in counts.items() if key[at] not in shredded}
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        self.fresh()
-        forms = super().list_derived(scope)
-        return [self.opener.open(form) for form in forms if form.scope not in self.ring.list_shredded()]
-
     def history(self, scope: str, id: str) -> list[Event]:
         self.fresh()
         return self.opener.open_history(self.inner.history(scope, id))

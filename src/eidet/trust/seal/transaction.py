@@ -125,9 +125,6 @@ class SealedTransaction(PassthroughTransaction):
         """The state of a record is sealed: each is read and opened."""
         return look_for_held(self, records)
 
-    def list_derived(self, scope: Scope) -> list[Record]:
-        return [self._open(form, False) for form in super().list_derived(scope)]
-
     def history(self, scope: str, id: str) -> list[Event]:
         events = self.inner.history(scope, id)
         if not self.opener.has_keys(scope):

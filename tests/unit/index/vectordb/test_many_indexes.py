@@ -130,7 +130,7 @@ def test_a_store_from_an_old_backup_is_told_what_the_database_has_too_many(
 
 def test_a_scope_grows_past_what_is_small_and_shrinks_again_while_it_is_used(server: Pinecone) -> None:
     store = RamStore()
-    how = VectorSettings(small=10, ship_rows=4, background=False, whole=8)
+    how = VectorSettings(small=10, ship_rows=4, background=False)
     index, plain = index_on(server, store, how), EmbeddedIndex(store, WIDTH)
     for n in range(0, 40, 3):
         stored(store, *some(n, n + 3))

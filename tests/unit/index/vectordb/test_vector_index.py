@@ -31,7 +31,7 @@ from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
 
-AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False, whole=0)
+AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def sent(server: Pinecone) -> int:
 
 def test_few_new_records_wait_in_ram_and_are_found_there(server: Pinecone) -> None:
     store = RamStore()
-    index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False, whole=0))
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False))
     stored(store, *(make_record(f"{n}", axis=n) for n in range(5)))
     asked(index)
     assert (sent(server), index.stats()["rows_in_ram"]) == (5, 0)
@@ -119,7 +119,7 @@ def test_whoever_was_away_for_longer_than_the_store_tells_begins_anew(
 
 def test_closing_sends_what_waits(server: Pinecone) -> None:
     store = RamStore()
-    index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False, whole=0))
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False))
     stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index)
     verbs.delete_where(store, Where(ids=("3",)), now=NOW)
@@ -295,13 +295,13 @@ def test_a_large_scope_is_sent_before_it_is_loaded(server: Pinecone) -> None:
 def test_a_fill_that_was_interrupted_goes_on_where_it_stopped(server: Pinecone) -> None:
     store = RamStore()
     stored(store, *(make_record(f"{n}", words="word", axis=n % WIDTH) for n in range(50)))
-    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, batch=10, background=False, whole=0))
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, batch=10, background=False))
     server.after = 4  # of the seven requests that it takes
     assert asked(index, 3, "word").notes
     assert 0 < sent(server) < 50
     before, server.after = sent(server), None
     upserts = server.requests.count(("POST", "/vectors/upsert"))
-    again = index_on(server, store, VectorSettings(small=0, ship_rows=1, batch=10, background=False, whole=0))
+    again = index_on(server, store, VectorSettings(small=0, ship_rows=1, batch=10, background=False))
     asked(again, 3)
     assert sent(server) == 50
     more = server.requests.count(("POST", "/vectors/upsert")) - upserts
@@ -334,9 +334,12 @@ def test_damaged_and_empty_vectors_are_left_out(server: Pinecone) -> None:
 @pytest.mark.parametrize(
     "where", [None, Where(who="ann"), Where(conditions=(Condition("data.n", "<", 30),))], ids=range(3)
 )
+@pytest.mark.parametrize(("named", "most"), [(10_000, 10_000), (20, 10_000), (20, 50)])
 def test_among_many_every_candidate_has_its_true_cosine(
-    server: Pinecone, where: Where | None, monkeypatch: pytest.MonkeyPatch
+    server: Pinecone, where: Where | None, named: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("eidet.index.vectordb.index.NAMED", named)  # as if more passed
+    monkeypatch.setattr(PineconeDatabase, "most", most)
     monkeypatch.setattr("eidet.index.embedded.shard.WHOLE", 0)  # as if more were candidates
     store, rng = RamStore(), np.random.default_rng(6)
     rows = rng.normal(size=(300, WIDTH)).astype(np.float32)
@@ -345,7 +348,7 @@ def test_among_many_every_candidate_has_its_true_cosine(
             f"{n}", words=f"w{n % 40}", who="ann" if n % 3 else "bob", session="s", data={"n": n}
         )
         stored(store, replace(made, vector=row.tobytes()))
-    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, background=False, whole=0))
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, background=False))
     query = rng.normal(size=WIDTH).astype(np.float32)
     probe = Probe(scope=Scope("a"), now=NOW, where=where, vector=query, terms=(term_id("w7"),), depth=6)
     found = index.search(probe)

@@ -59,7 +59,7 @@ class Walk:
         url = f"pinecone+{self.server.url}?key={self.server.key}&settle=0"
         self.database = PineconeDatabase(parse_database_address(url, {}, own=("settle",)))
         self.database.retrier.policy = self.retry_policy()
-        how = VectorSettings(small=2, ship_rows=self.ship_rows, background=False, whole=0, batch=2)
+        how = VectorSettings(small=2, ship_rows=self.ship_rows, background=False, batch=2)
         return VectorIndex(self.store, WIDTH, self.database, settings=how)
 
     def retry_policy(self) -> RetryPolicy:

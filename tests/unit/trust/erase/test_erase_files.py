@@ -9,7 +9,7 @@ import pytest
 from tests.making import Clock
 from tests.unit.trust.erase.given import NOW, OTHER, SECRET, bytes_beside, on_file
 
-from eidet import Memory, Refused, Settings, Unavailable, Where
+from eidet import Memory, Refused, Unavailable, Where
 from eidet.core.settings import Upkeep
 from eidet.store import verbs
 
@@ -38,7 +38,7 @@ def test_an_archive_is_cleaned_and_does_not_bring_it_back(tmp_path: Path) -> Non
 
 def test_no_file_keeps_a_word_of_it(tmp_path: Path) -> None:
     copy = tmp_path / "memory.db.schema-0001"
-    with on_file(tmp_path, sidecar_from=20, echo_guard=True) as memory:
+    with on_file(tmp_path, sidecar_from=20) as memory:
         memory.remember([f"note number {n} about thing {n % 7}" for n in range(60)])
         record = memory.remember(SECRET)
         memory.revise(record.id, text=f"{SECRET} or so")
@@ -120,16 +120,6 @@ def test_the_cache_of_an_embedder_forgets() -> None:
         assert len(cached._rows) == 2
         memory.forget(record.id)
         assert len(cached._rows) == 1
-
-
-def test_echoes_of_it_go_too(memory: Memory) -> None:
-    with Memory(embedder="hashing:32", clock=Clock(tick=1.0), settings=Settings(echo_guard=True)) as guarded:
-        record = guarded.remember(SECRET)
-        guarded.recall("the safe")
-        guarded.remember(f"I remember that {SECRET}")
-        assert guarded.count(Where(conditions=(("state.echo_of", "=", record.id),))) == 1
-        guarded.forget(record.id)
-        assert guarded.count() == 0
 
 
 # Races.

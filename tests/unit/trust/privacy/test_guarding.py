@@ -88,7 +88,7 @@ def test_no_value_reaches_a_file_an_embedder_a_log_or_an_answer(
     caplog.set_level(logging.DEBUG)
     ear = Listening()
     told: list[object] = []
-    how = settings(tmp_path, echo_guard=True, flush_uses=1)
+    how = settings(tmp_path, flush_uses=1)
     with Memory(tmp_path / "m.db", embedder=ear, guard=action, settings=how) as memory:
         one = memory.remember(f"Write to {MAIL} or call {PHONE}", who=MAIL, source=f"mailto:{MAIL}")
         told += [one, memory.remember({"card": CARD, PHONE: ["x", MAIL]}, meta={MAIL: CARD, "n": [PHONE]})]

@@ -182,20 +182,6 @@ def test_a_label_goes_with_the_text_it_was_for() -> None:
     assert label(mine.revise(plain.id, text=ORDER, trust="web"))
 
 
-def test_what_repeats_an_untrusted_memory_is_trusted_no_more_than_that() -> None:
-    mine = memory(echo_guard=True)
-    page = mine.remember("the vault of the bank opens at seven on Mondays", trust="web")
-    mine.recall("when does the vault open?")
-    echo = mine.remember("As I remember, the vault of the bank opens at seven on Mondays")
-    assert (echo.trust, echo.state.echo_of) == (Trust.WEB, page.id)
-    assert label(echo) == {"score": 0.5, "why": ["repeats what was just recalled"]}
-    own = mine.remember("Ann feeds the old grey cat at noon on Sundays")
-    mine.recall("who feeds the cat?")
-    again = mine.remember("As I remember, Ann feeds the old grey cat at noon on Sundays")
-    assert (again.trust, label(again)["score"], own.trust) == (Trust.USER, 0.2, Trust.USER)
-    assert "[[user" not in mine.context("who feeds the cat?").text
-
-
 def test_upkeep_makes_nothing_of_what_is_aside_and_what_it_makes_is_trusted_as_its_sources() -> None:
     mine = memory()
     said = [Message(role="user", content=f"we spoke of the garden and rose number {n}") for n in range(3)]

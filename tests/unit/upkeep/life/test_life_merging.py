@@ -10,7 +10,7 @@ from tests.making import Clock
 from eidet import Memory, NotFound, Settings, Unavailable
 from eidet.core.record import Kind
 from eidet.core.settings import Upkeep
-from eidet.core.state import NO_STATE, State
+from eidet.core.state import State
 from eidet.models.llm import Answer, Request
 
 # Repetitions, episodes, facts.
@@ -192,15 +192,3 @@ def test_importance_is_weighed_where_nobody_stated_it(clock: Clock) -> None:
         clock.days(1)
         memory.upkeep.maintain(only="weigh")
         assert memory.get(telling.id).importance > telling.importance  # type: ignore[union-attr]
-
-
-def test_an_echo_of_what_was_recalled_says_so(clock: Clock) -> None:
-    with Memory(embedder="hashing:64", settings=Settings(echo_guard=True), clock=clock) as memory:
-        known = memory.remember("Ann moved to Lisbon with her two dogs")
-        memory.recall("where is Ann?")
-        echo = memory.remember("As I remember, Ann moved to Lisbon with her two dogs", kind="message")
-        assert (echo.state.echo_of, echo.importance) == (known.id, 0.25)
-        fresh = memory.remember("Ann moved to Porto with her two dogs", kind="message")
-        assert fresh.state is NO_STATE
-        clock.days(1)
-        assert memory.remember("Ann moved to Lisbon with her two dogs now", kind="message").state is NO_STATE

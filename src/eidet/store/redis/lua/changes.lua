@@ -1,21 +1,8 @@
--- What changed in a scope. KEYS[1]: its base; ARGV: key of the store's head ('' in a cluster), seq since
--- when, at most how many, and in a cluster the head's epoch and seq: later writes get higher seqs then.
+-- What changed in a scope. KEYS[1]: its base; ARGV: key of the store's head, seq since when, at most how many.
 -- Answers epoch, seq up to which this tells all, seq up to which it forgot what is gone, (seq, bytes) of
 -- what is new, seqs that are gone.
 local base, since, most = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local head
-if ARGV[1] ~= '' then
-  head = redis.call('HMGET', ARGV[1], 'epoch', 'seq')
-else
-  head = {ARGV[4], ARGV[5]}
-  local floor = redis.call('HGET', base .. 'm', 'f')
-  if tonumber(floor or 0) < tonumber(ARGV[5]) then
-    local fresh = redis.call('EXISTS', base .. 'm') == 0
-    redis.call('HSET', base .. 'm', 'f', ARGV[5])
-    if fresh then redis.call('PEXPIRE', base .. 'm', 600000) end -- for whoever has seqs and did not write yet
-  end
-  if floor and tonumber(floor) > tonumber(ARGV[5]) then head[2] = floor end
-end
+local head = redis.call('HMGET', ARGV[1], 'epoch', 'seq')
 local upto = tonumber(head[2] or 0)
 local seqs = redis.call('ZRANGEBYSCORE', base .. 's', '(' .. ARGV[2], '+inf', 'LIMIT', 0, most)
 if #seqs == most and most > 0 then upto = tonumber(seqs[#seqs]) end

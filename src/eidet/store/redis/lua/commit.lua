@@ -1,10 +1,9 @@
 -- Writes what one transaction holds, all or nothing, and once: a repeated call is answered as the first one was.
--- KEYS[1]: the writer's last answer. ARGV: number of this write, how long its answer is kept (ms), the seq
--- before the first to be given ('' to take it from the clock), keys of the store's head and of the scopes' names
--- ('' in a cluster), whether whole scopes may expire, how many seconds what expires is kept, the number after which
--- clearing away takes seqs, the latest moment that writers named, the number of guards, guards (key, field, value;
--- '' for none), then words with their arguments. Answers the seq before the first, or what
--- the guards say now.
+-- KEYS[1]: the writer's last answer. ARGV: number of this write, how long its answer is kept (ms), keys of the
+-- store's head and of the scopes' names, whether whole scopes may expire, how many seconds what expires is kept, the
+-- number after which clearing away takes seqs, the latest moment that writers named, the number of guards, guards
+-- (key, field, value; '' for none), then words with their arguments. Answers the seq before the first, or what the
+-- guards say now.
 local token = tonumber(ARGV[1])
 local last = redis.call('GET', KEYS[1])
 if last then
@@ -18,31 +17,27 @@ end
 
 local function text(number) return string.format('%.0f', number) end
 
-local headkey, names, mortal = ARGV[4], ARGV[5], ARGV[6] == '1'
-local linger, spare, latest = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local at = 11 + 3 * tonumber(ARGV[10])
-for guard = 11, at - 1, 3 do
+local headkey, names, mortal = ARGV[3], ARGV[4], ARGV[5] == '1'
+local linger, spare, latest = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local at = 10 + 3 * tonumber(ARGV[9])
+for guard = 10, at - 1, 3 do
   if (read(ARGV[guard], ARGV[guard + 1]) or '') ~= ARGV[guard + 2] then
-    return {'stale', unpack(look(11, at - 1, 3))}
+    return {'stale', unpack(look(10, at - 1, 3))}
   end
 end
 
 local clock = redis.call('TIME')
 local millis = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
-local first, last_seq = tonumber(ARGV[3]), 0
-if not first then
-  local micros = (tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])
-  first = math.max(tonumber(redis.call('HGET', headkey, 'seq') or 0), micros)
-end
+local micros = (tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])
+local first, last_seq = math.max(tonumber(redis.call('HGET', headkey, 'seq') or 0), micros), 0
 
 -- By the bases of scopes: what is to be done once all words are.
-local base, changed, ends, floors, uses = '', {}, {}, {}, {}
+local base, changed, ends, uses = '', {}, {}, {}
 
 -- Seqs are numbered, so that they rise in the order of the jobs, whatever their scopes.
 local function take(number)
   local seq = first + tonumber(number)
   last_seq = math.max(last_seq, seq)
-  floors[base] = math.max(floors[base] or 0, seq)
   changed[base] = true
   return text(seq)
 end
@@ -148,7 +143,7 @@ end
 local words = {
   S = function(i) -- what follows is about this scope, whose name is told if it is to be known
     base = ARGV[i]
-    if names ~= '' and ARGV[i + 1] ~= '' and redis.call('HSETNX', names, ARGV[i + 1], '1') == 1 then
+    if ARGV[i + 1] ~= '' and redis.call('HSETNX', names, ARGV[i + 1], '1') == 1 then
       redis.call('HINCRBY', headkey, 'scopes', 1)
     end
     return 2
@@ -178,15 +173,10 @@ local words = {
     return count + 1
   end,
 }
-if ARGV[3] ~= '' then -- in a cluster: one scope, which may have been told up to a later seq already
-  local floor = tonumber(redis.call('HGET', ARGV[at + 1] .. 'm', 'f') or 0)
-  if first < floor then return {'stale', unpack(look(11, at - 1, 3))} end
-end
 while at <= #ARGV do
   at = at + 1 + words[ARGV[at]](at + 1)
 end
 
-if ARGV[3] ~= '' then redis.call('PERSIST', base .. 'm') end
 local KEPT = {'i', 's', 'x', 'z', 'd', 'g', 'm'}
 for scope, till in pairs(ends) do
   base = scope
@@ -208,10 +198,6 @@ for scope, till in pairs(ends) do
   end
 end
 for scope in pairs(changed) do redis.call('HINCRBY', scope .. 'm', 'v', 1) end
-if ARGV[3] ~= '' then
-  for scope, floor in pairs(floors) do redis.call('HSET', scope .. 'm', 'f', text(floor)) end
-elseif last_seq > first then
-  redis.call('HSET', headkey, 'seq', text(last_seq))
-end
+if last_seq > first then redis.call('HSET', headkey, 'seq', text(last_seq)) end
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. text(first), 'PX', ARGV[2])
 return {'done', text(first)}

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ....core.condition import MISSING, Condition, compare
 from ....core.record import Record
-from ....core.where import Where
 from ...model import NewRecord
-from ...pushdown import untold
-from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
 from ..relational import SqlTransaction
 from ..rows import KINDS, TABLES, VALUE_TABLES, ValueTable, select_held
-from .json_sql import PostgresJson
 from .text import array_of
 
 if TYPE_CHECKING:
@@ -25,7 +19,6 @@ if TYPE_CHECKING:
 
 FEW: Final = 3  # rows that are written one by one
 AT_ONCE: Final = 1000
-_VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
 _REMOVE: Final = (
     "WITH doomed AS (SELECT unnest(%s::bigint[]) AS seq), "
     "staged AS (DELETE FROM vectors_next WHERE seq IN (SELECT seq FROM doomed)) "
@@ -53,8 +46,6 @@ _INSERT_NEW: Final = (
 class PostgresReader(SqlReader):
     """The same in fewer round trips."""
 
-    _json: PostgresJson
-
     def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
         """Selects by any number of values with one prepared statement."""
         if len(values) <= 1:
@@ -69,28 +60,6 @@ class PostgresReader(SqlReader):
             return super()._value_rows(name, keys)
         columns = zip(*map(table.key_row, keys), strict=True)
         return self.ask(_select_values(table), [list(column) for column in columns])
-
-    def match(self, where: Where) -> list[int]:
-        conditions = untold(where, self._json.answers)
-        if not conditions or not all(map(self._json.finds, conditions)):
-            return super().match(where)
-        return list(self._match_values(self.sift(where).coarse, conditions))
-
-    def _match_values(self, coarse: Where, conditions: Sequence[Condition]) -> Iterator[int]:
-        """Tests conditions that only Python can decide, such as regex, on values instead of whole records."""
-        columns = [str(condition.path[0]) for condition in conditions]
-        read = list(map(self._json.read_value, columns, conditions))
-        tests = [compile_where(coarse, self._json), *map(self._json.narrow, columns, conditions)]
-        query = (
-            f"SELECT {', '.join(['seq', *(value.text for value in read)])} FROM records "
-            f"WHERE {' AND '.join(test.enclosed.text for test in tests)} AND seq > %s "
-            f"ORDER BY seq LIMIT {_VALUES_AT_ONCE}"
-        )
-        values = [value for part in (*read, *tests) for value in part.values]
-        after = 0
-        while rows := self.ask(query, [*values, after]):
-            yield from (seq for seq, *found in rows if all(map(_holds, conditions, found)))
-            after = rows[-1][0]
 
 
 class PostgresTransaction(PostgresReader, SqlTransaction):
@@ -129,10 +98,6 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
             self._cursor.execute(_CENSOR, [list(scopes), list(ids)])
             censored += self._cursor.rowcount
         return censored
-
-
-def _holds(condition: Condition, value: str | None) -> bool:
-    return compare(MISSING if value is None else json.loads(value), condition.op, condition.value)
 
 
 @cache

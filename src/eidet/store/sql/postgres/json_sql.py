@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from ....core.validate import Json, dump_json
+from ....core.validate import Json
 from ....core.where import Condition
 from ..ports import Sql
 from ..sqlite_json import list_json_texts
@@ -28,26 +28,6 @@ class PostgresJson:
     def answers(self, condition: Condition) -> bool:
         """Tells whether `test` agrees exactly with `Condition.holds`."""
         return _same_path(condition.path[1:]) and _same_meaning(condition.op, condition.value)
-
-    def finds(self, condition: Condition) -> bool:
-        """Tells whether `said` is the value that a condition tests."""
-        return _same_path(condition.path[1:])
-
-    def read_value(self, column: str, condition: Condition) -> Sql:
-        """Builds the value that a condition tests, as JSON; NULL if there is none."""
-        value = _value(column, condition)
-        return Sql(f"({value.text})::text", value.values)
-
-    def narrow(self, column: str, condition: Condition) -> Sql:
-        """Builds a test that passes at least what a condition does which `test` cannot decide."""
-        value = _value(column, condition)
-        if condition.op == "contains" and _is_exact(condition.value):
-            holds = _containing(value, condition.value)
-            test = f"CASE WHEN {value.text} IS NOT NULL THEN {holds.text} ELSE false END"
-            return Sql(test, (*value.values, *holds.values))
-        if condition.op == "regex":
-            return Sql(f"{_kind(value)} = 'string'", value.values)
-        return Sql(f"{value.text} IS NOT NULL", value.values)
 
     def test(self, column: str, condition: Condition) -> Sql:
         value = _value(column, condition)
@@ -84,32 +64,9 @@ def _compare_numbers(value: Sql, op: str, operand: Json) -> Sql:
     return Sql(test, (*value.values, *value.values, Decimal(repr(operand))))
 
 
-def _containing(value: Sql, operand: Json) -> Sql:
-    """Tests whether it may be part of a text or an item of a list.
-
-    `jsonb` says that a list contains what is one of its items. Texts with characters that the database cannot
-    hold are written otherwise: they pass.
-    """
-    listed = f"{_kind(value)} = 'array' AND {value.text}::jsonb @> %s::jsonb"
-    values = (*value.values, *value.values, dump_json(operand))
-    if not isinstance(operand, str):
-        return Sql(f"({listed})", values)
-    part = f"strpos({value.text} #>> '{{}}', %s::text) > 0"
-    odd = f"strpos({value.text}::text, 'u001a') > 0"
-    test = f"({listed} OR {_kind(value)} = 'string' AND ({part} OR {odd}))"
-    return Sql(test, (*values, *value.values, *value.values, operand, *value.values))
-
-
 def _kind(value: Sql) -> str:
     """The type of a value; it takes the same values."""
     return f"coalesce(json_typeof({value.text}), '')"
-
-
-def _is_exact(operand: Json) -> bool:
-    """Tells whether the database compares a value as Python does; large numbers have several spellings."""
-    if isinstance(operand, dict | list | tuple):
-        return False
-    return operand is None or isinstance(operand, str | bool) or abs(operand) <= EXACT
 
 
 def _same_path(steps: Sequence[str | int]) -> bool:

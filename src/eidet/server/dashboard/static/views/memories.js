@@ -143,7 +143,7 @@ function Provenance({ data }) {
 }
 
 function Links({ links, open }) {
-  const groups = [["made_of", "Made of"], ["made_from_it", "Made from it"], ["echo_of", "Repeats"], ["beside", "Beside it in the session"]].filter(([name]) => links[name].length);
+  const groups = [["made_of", "Made of"], ["made_from_it", "Made from it"], ["beside", "Beside it in the session"]].filter(([name]) => links[name].length);
   if (!groups.length) return null;
   return html`<section class="stack tight">${groups.map(([name, title]) => html`<div><h3>${title}</h3><ul class="links">${links[name].map((record) => html`<li key=${record.id}>
     <button class="pick-row" onClick=${() => open(record)}><${Text} text=${record.text} chars=${record.chars} clamp=${true} /><span class="small soft">${record.kind} · ${moment(record.occurred)}${record.who ? ` · ${record.who.slice(0, 40)}` : ""}</span></button></li>`)}</ul></div>`)}</section>`;
