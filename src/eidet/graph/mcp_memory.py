@@ -15,7 +15,7 @@ from typing import Any, Final
 from ..core.arguments import check_path
 from ..core.draft import Draft
 from ..core.errors import BadInput, Misconfigured
-from ..core.record import Kind, Record
+from ..core.record import Kind
 from ..core.validate import dump_json
 from ..text.facts import relation_of
 from ..text.facts.statement import VALUE, Statement
@@ -70,22 +70,6 @@ def _kind_of(type: str) -> str:
     """Translates a type to our kinds; unknown types become things."""
     folded = _SPELLINGS.get(type.casefold(), type.casefold())
     return folded if folded in _KINDS else "thing"
-
-
-def parse_mcp_fact(record: Record) -> McpFact | None:
-    """Parses what a record of kind `triple` states; None for any other record."""
-    data = record.whole.data
-    if record.kind is not Kind.TRIPLE or not isinstance(data, Mapping):
-        return None
-    subject, relation, value = _name(data.get("subject")), data.get("relation"), _name(data.get("object"))
-    if subject is None or value is None or not isinstance(relation, str):
-        return None
-    return McpFact(subject, str(record.meta.get(_RAW, relation)), value)
-
-
-def _name(mention: Any) -> str | None:
-    name = mention.get("name") if isinstance(mention, Mapping) else mention
-    return name if isinstance(name, str) and name else None
 
 
 def read_mcp_file(path: str | Path) -> list[McpFact]:
