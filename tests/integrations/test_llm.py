@@ -118,11 +118,10 @@ def test_two_users_do_not_see_each_other(place: str, user: Path, monkeypatch: py
     """On one memory, each with an account and a log."""
     monkeypatch.setenv(plugin.MEMORY, place)
     tell("My gate code is 7731.")
-    assert "7731" in run("eidet", "recall", "gate code")
+    assert "7731" in call("Eidet_recall", "-T", "Eidet", query="gate code")
     with monkeypatch.context() as bob:
         bob.setenv("LOGNAME", "bob")
         bob.setenv("LLM_USER_PATH", str(user / "bob"))
-        assert run("eidet", "recall", "gate code") == ""
         assert "Nothing is remembered" in tell("?", "-f", "eidet:gate code")["prompt"]
         assert "7731" not in call("Eidet_recall", "-T", "Eidet", query="gate code")
     with Memory(place) as memory:
@@ -140,17 +139,16 @@ def test_another_scope_is_a_notebook_without_the_log() -> None:
 def test_a_tool_remembers_and_forgets_for_good(user: Path) -> None:
     told = call("Eidet_remember", "-T", "Eidet", text="Ann is allergic to peanuts.")
     id = told.rpartition(" ")[2]
-    assert "peanuts" in run("eidet", "recall", "allergies of Ann")
+    assert "peanuts" in call("Eidet_recall", "-T", "Eidet", query="allergies of Ann")
     assert call("Eidet_forget", "-T", "Eidet", id=id) == "forgot 1"
-    assert "peanuts" not in run("eidet", "recall", "allergies of Ann")
+    assert "peanuts" not in call("Eidet_recall", "-T", "Eidet", query="allergies of Ann")
 
 
 def test_what_was_forgotten_does_not_come_back_from_the_log(user: Path) -> None:
     tell("My gate code is 7731.")
-    (entry,) = [
-        one for one in json.loads(run("eidet", "recall", "gate code", "--json")) if one["who"] == "user"
-    ]
-    run("eidet", "forget", entry["id"])
+    told = json.loads(call("Eidet_recall", "-T", "Eidet", query="gate code"))
+    (entry,) = [one for one in told if one["who"] == "user"]
+    call("Eidet_forget", "-T", "Eidet", id=entry["id"])
     with Memory(user / "eidet.db") as memory:
         memory.forget(
             everything=True, scope="llm/ann/cursor"

@@ -188,7 +188,17 @@ class Eidet(llm.Toolbox):
     def recall(self, query: str, limit: int = 5) -> list[dict[str, Any]]:
         """Searches the long-term memory: what was said in earlier conversations, and facts remembered."""
         with self._memory.read() as memory:
-            return _recall_entries(memory, self._memory.scope, query, limit)
+            hits = memory.recall(query, scope=self._memory.scope, limit=limit)
+            return [
+                {
+                    "id": hit.id,
+                    "text": hit.record.whole.text,
+                    "who": hit.record.who,
+                    "when": hit.record.when.isoformat(),
+                    "score": round(hit.score, 3),
+                }
+                for hit in hits
+            ]
 
     def remember(self, text: str) -> str:
         """Stores a fact in the long-term memory, as one short sentence that can be understood by itself."""
@@ -200,23 +210,6 @@ class Eidet(llm.Toolbox):
         """Deletes one entry of the long-term memory for good, by the id that recall gave."""
         with self._memory.read() as memory:
             return f"forgot {int(memory.forget(id, scope=self._memory.scope))}"
-
-
-def _recall_entries(memory: Memory, scope: str, query: str, limit: int) -> list[dict[str, Any]]:
-    """Recalls for a query, best first, as dicts for a model or a program."""
-    found = []
-    for hit in memory.recall(query, scope=scope, limit=limit):
-        record = hit.record
-        found.append(
-            {
-                "id": record.id,
-                "text": record.whole.text,
-                "who": record.who,
-                "when": record.when.isoformat(),
-                "score": round(hit.score, 3),
-            }
-        )
-    return found
 
 
 def _load_fragment(argument: str) -> llm.Fragment:
@@ -256,64 +249,17 @@ def register_commands(cli: Any) -> None:
 
 @click.group(name="eidet")
 def commands() -> None:
-    """Search and change what llm remembers of all conversations."""
-
-
-@contextlib.contextmanager
-def _report_errors() -> Iterator[None]:
-    """Errors of a memory are printed in a line."""
-    from ..core.errors import EidetError
-
-    try:
-        yield
-    except EidetError as error:
-        raise click.ClickException(str(error)) from error
+    """What llm remembers of all conversations."""
 
 
 @commands.command(name="sync")
 def sync_command() -> None:
     """Take in what was logged since the last time."""
+    from ..core.errors import EidetError
+
     logged = LoggedMemory()
-    with _report_errors(), logged.open() as memory:
-        click.echo(f"{logged.sync(memory)} new in {logged.place}")
-
-
-@commands.command(name="recall")
-@click.argument("query")
-@click.option("-n", "--limit", default=5, help="How many at most.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def recall_command(query: str, limit: int, as_json: bool) -> None:
-    """Search all conversations and facts."""
-    logged = LoggedMemory()
-    with _report_errors(), logged.read() as memory:
-        entries = _recall_entries(memory, logged.scope, query, limit)
-    if as_json:
-        click.echo(json.dumps(entries, ensure_ascii=False, indent=2))
-        return
-    for entry in entries:
-        click.echo(f"{entry['score']:.2f}  {entry['when'][:10]}  {entry['who'] or '-'}: {entry['text']}")
-        click.echo(f"      {entry['id']}")
-
-
-@commands.command(name="remember")
-@click.argument("text")
-def remember_command(text: str) -> None:
-    """Store a fact."""
-    logged = LoggedMemory()
-    with _report_errors(), logged.open() as memory:
-        click.echo(memory.remember(text, scope=logged.scope).id)
-
-
-@commands.command(name="forget")
-@click.argument("id")
-def forget_command(id: str) -> None:
-    """Delete an entry for good. llm's own log keeps it."""
-    logged = LoggedMemory()
-    with _report_errors(), logged.read() as memory:
-        click.echo(f"forgot {int(memory.forget(id, scope=logged.scope))}")
-
-
-@commands.command(name="path")
-def path_command() -> None:
-    """Print where the memory is."""
-    click.echo(LoggedMemory().place)
+    try:
+        with logged.open() as memory:
+            click.echo(f"{logged.sync(memory)} new in {logged.place}, scope {logged.scope}")
+    except EidetError as error:
+        raise click.ClickException(str(error)) from error

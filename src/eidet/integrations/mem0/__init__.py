@@ -292,10 +292,10 @@ class AsyncMemory:
         chosen = self._sync
         if llm is not None:
             chosen = Memory(replace(self.config, place=self.memory, llm=llm))
-        owners = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        times = {"timestamp": timestamp, "expiration_date": expiration_date}
-        how: dict[str, Any] = {"infer": infer, "memory_type": memory_type, "prompt": prompt}
-        return await finish(partial(chosen.add, messages, metadata=metadata, **owners, **times, **how))
+        given: dict[str, Any] = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        given |= {"metadata": metadata, "timestamp": timestamp, "expiration_date": expiration_date}
+        given |= {"infer": infer, "memory_type": memory_type, "prompt": prompt}
+        return await finish(partial(chosen.add, messages, **given))
 
     get = _twin(Memory.get)
     get_all = _twin(Memory.get_all)  # type: ignore[arg-type]  # its **kwargs could name `self`

@@ -126,8 +126,8 @@ def _take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     if isinstance(user := rest.get("user_id"), str) and user != _ANY:
         del rest["user_id"]
         return user, rest
-    parts = rest.get("AND")
-    for number, part in enumerate(parts if isinstance(parts, list) else ()):
+    parts = rest["AND"] if isinstance(rest.get("AND"), list) else []
+    for number, part in enumerate(parts):
         user, others = _take_user(part) if isinstance(part, Mapping) else (None, {})
         if user is not None:
             return user, {**rest, "AND": [*parts[:number], others, *parts[number + 1 :]]}
