@@ -27,7 +27,7 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 REQUEST_ID: Final = "eidet.request_id"
-_UPLOADS: Final = ("/v1/load", "/v1/dashboard/load")  # paths whose bodies are files
+_UPLOAD: Final = "/v1/load"  # the path whose body is a file
 _ENCODED: Final = b"/v1/memories/"  # before ids, which may have any character
 _STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
@@ -104,7 +104,7 @@ class AccessMiddleware:
         settings = self._serving.settings
         if caller is None:
             return _LimitedBody(receive, _STRANGER_BYTES, settings.body_seconds)
-        if scope["path"] in _UPLOADS and caller.may(Right.ADMIN):
+        if scope["path"] == _UPLOAD and caller.may(Right.ADMIN):
             return _LimitedBody(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
         return _LimitedBody(receive, caller.limits.body_bytes, settings.body_seconds)
 

@@ -7,8 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from ...core.errors import BadInput
@@ -37,24 +36,12 @@ from ..serving import (
 )
 from . import facts_view, memories_view, timeline_view, why_view
 from .record_json import record_as_json
-from .timeline_view import EntryScan
-from .transfer_routes import Report, stream_work
 
 T = TypeVar("T")
 CHANGES: Final = 200  # changes of an upkeep run that are told
 _SAVED: Final = 20_000  # records of a scope that an evaluation set holds
 
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
-
-
-def _scan_of(request: Request) -> EntryScan:
-    """What the views of one app keep between requests, in `app.state.scan`."""
-    scan = request.app.state.scan
-    assert isinstance(scan, EntryScan)
-    return scan
-
-
-Scan = Annotated[EntryScan, Depends(_scan_of)]
 
 
 def _check_sees_all(grant: Grant) -> None:
@@ -90,8 +77,8 @@ async def _read_head(grant: Reads) -> dict[str, int]:
 
 
 @router.get("/dashboard/overview")
-async def _read_overview(grant: Reads, scan: Scan) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: timeline_view.read_overview(memory, scan, grant.scope))
+async def _read_overview(grant: Reads) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: timeline_view.read_overview(memory, grant.scope))
 
 
 @router.post("/debug/why")
@@ -168,8 +155,8 @@ async def _list_waiting(grant: Reads) -> dict[str, Any]:
 
 
 @router.post("/timeline")
-async def _read_timeline(grant: Reads, scan: Scan, form: timeline_view.TimelineForm) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: timeline_view.read_timeline(memory, scan, grant.scope, form))
+async def _read_timeline(grant: Reads, form: timeline_view.TimelineForm) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: timeline_view.read_timeline(memory, grant.scope, form))
 
 
 @router.get("/dashboard/facts")
@@ -198,10 +185,8 @@ class _UpkeepForm(BaseModel):
 
 
 @router.post("/dashboard/upkeep")
-async def _run_upkeep(grant: Administers, form: _UpkeepForm) -> StreamingResponse:
-    """Tells how far it is, and in the end what it did or would do."""
-    memory = grant.memory.core
-    return stream_work(grant.serving, lambda report: _maintain(memory, grant.scope, form, report))
+async def _run_upkeep(grant: Administers, form: _UpkeepForm) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: _maintain(memory, grant.scope, form))
 
 
 @router.post("/dashboard/audit/verify")
@@ -249,8 +234,9 @@ def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, 
     }
 
 
-def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm, report: Report) -> dict[str, Any]:
-    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None, progress=report)
+def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm) -> dict[str, Any]:
+    """Does what upkeep is asked for, and tells what it did or would do."""
+    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None)
     return {
         "dry_run": done.dry_run,
         "examined": done.examined,

@@ -1,6 +1,6 @@
 // Health: rates, drift, what lies where, upkeep, the audit log and keys.
-import { html, useState, useRef, useLoad, Bar, Empty, Failure, Figure, Loading, Progress, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
-import { call, upload, work } from "../api.js";
+import { html, useState, useRef, useLoad, Bar, Empty, Failure, Figure, Loading, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
+import { call, download, upload } from "../api.js";
 import { RateBar } from "../charts.js";
 
 const TIER_COLOURS = { short: "var(--c5)", middle: "var(--c2)", long: "var(--c9)" };
@@ -76,11 +76,10 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(null);
   const run = async (dry) => {
-    const what = dry ? "Planning" : "Running";
-    setBusy({ what });
+    setBusy(dry ? "Planning" : "Running");
     setError(null);
     try {
-      const { result: answer } = await work("/dashboard/upkeep", { scope, body: { dry_run: dry }, onProgress: (done, of) => setBusy({ what, done, of }) });
+      const answer = await call("/dashboard/upkeep", { scope, body: { dry_run: dry } });
       setDone(answer);
       if (!dry) { say(`Upkeep examined ${plural(answer.examined, "record")}.`); onDone(); }
     } catch (failed) { setError(failed); }
@@ -90,7 +89,7 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
   return html`<section class="card wide"><header><h2>Upkeep</h2><div class="row"><button class="btn" disabled=${!may("admin") || busy} onClick=${() => run(true)}>Dry run</button>
       <button class="btn main-act" disabled=${!may("admin") || busy || !planned} onClick=${() => run(false)}>Do it</button></div></header>
     <p class="small soft">Merges duplicates, moves what is unused to lower tiers, sums up sessions, forgets what policies say. A dry run changes nothing and gives the reasons. Steps: ${works.join(", ")}.</p>
-    ${busy && html`<${Progress} ...${busy} />`}
+    ${busy && html`<${Loading} what=${busy} />`}
     ${error && html`<${Failure} error=${error} />`}
     ${done && !busy && html`<div class="stack tight"><div class="row">${Object.entries(done.counts).map(([what, n]) => html`<span class="chip accent">${done.dry_run ? "would " : ""}${what === "retain" ? "delete by retention" : what} <b class="num">${count(n)}</b></span>`)}
         ${Object.keys(done.counts).length === 0 && html`<span class="chip good">nothing to do</span>`}<span class="small soft">${plural(done.examined, "record")} examined in ${millis(done.seconds * 1000)}</span></div>
@@ -110,18 +109,16 @@ function Transfer({ scope, may, say, onDone }) {
     try { say(await doing()); } catch (failed) { setError(failed); }
     setBusy(null);
   };
-  const tell = (what) => (done, of, other) => setBusy({ what: other || what, done, of });
   const save = () => run(async () => {
-    setBusy({ what: "Exporting" });
-    const { result, file } = await work("/dashboard/export", { scope, onProgress: tell("Exporting") });
-    offer(new Blob(file, { type: "application/x-ndjson" }), `${scope.replace("/**", "").replaceAll("/", "-")}.jsonl`);
-    return `Exported ${plural(result.count, "record")}.`;
+    setBusy("Exporting");
+    offer(await download("/export", { scope }), `${scope.replace("/**", "").replaceAll("/", "-")}.jsonl`);
+    return "Exported this scope.";
   });
   const load = (event) => run(async () => {
     const [file] = event.target.files;
     event.target.value = "";
-    setBusy({ what: "Sending" });
-    const { count: loaded } = await upload("/dashboard/load", file, { scope, onSent: tell("Sending"), onProgress: tell("Loading") });
+    setBusy("Loading");
+    const { count: loaded } = await upload("/load", file, { scope });
     onDone();
     return `Loaded ${plural(loaded, "record")} of this scope.`;
   });
@@ -130,7 +127,7 @@ function Transfer({ scope, may, say, onDone }) {
       <button class="btn" disabled=${!may("admin") || busy} onClick=${() => picker.current.click()}>Load a file</button></div></header>
     <input type="file" class="hidden" ref=${picker} accept=".jsonl" aria-label="A file to load" tabindex="-1" onChange=${load} />
     <p class="small soft">An export holds every record with its history and vectors. Loading takes the records of this scope from a file; if one line is damaged, nothing is loaded.</p>
-    ${busy && html`<${Progress} ...${busy} />`}
+    ${busy && html`<${Loading} what=${busy} />`}
     ${error && html`<${Failure} error=${error} />`}</section>`;
 }
 
