@@ -122,8 +122,6 @@ PAGES: Final = (
     Row("GET", "/v1/dashboard/facts/why", (READ,), params={"id": "{id}#0"}),
     Row("GET", "/v1/quality", (READ,)),
     Row("POST", "/v1/dashboard/upkeep", (ADMIN,), {"dry_run": True}),
-    Row("POST", "/v1/dashboard/audit/verify", (ADMIN,), {}, whole=True),
-    Row("GET", "/v1/dashboard/keys", (ADMIN,)),
 )
 ROWS: Final = (*REST, *FACTS, *PAGES)
 BESIDE: Final = ("/mcp", "/.well-known/oauth-protected-resource/mcp")  # their tools have rows of their own

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final, TypeVar
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from ...core.errors import BadInput
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
@@ -42,12 +41,6 @@ CHANGES: Final = 200  # changes of an upkeep run that are told
 _SAVED: Final = 20_000  # records of a scope that an evaluation set holds
 
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
-
-
-def _check_sees_all(grant: Grant) -> None:
-    """404 for a key that is confined to some scopes."""
-    if not grant.caller.sees_all:
-        raise make_not_found()
 
 
 async def _ask(grant: Grant, call: Callable[[Memory], T]) -> T:
@@ -189,25 +182,7 @@ async def _run_upkeep(grant: Administers, form: _UpkeepForm) -> dict[str, Any]:
     return await _ask(grant, lambda memory: _maintain(memory, grant.scope, form))
 
 
-@router.post("/dashboard/audit/verify")
-async def _verify_audit(grant: Administers) -> dict[str, Any]:
-    """The log is of all scopes, so only a key that sees all may read it."""
-    _check_sees_all(grant)
-    return await _ask(grant, _verify_log)
-
-
-@router.get("/dashboard/keys")
-async def _list_keys(grant: Administers) -> dict[str, Any]:
-    """Lists callers with their scopes and rights, never a secret. A key of some scopes sees itself."""
-    callers = [
-        {"name": one.name, "scopes": list(one.scopes), "rights": sorted(right.value for right in one.rights)}
-        for one in grant.serving.keys.list_callers()
-        if grant.caller.sees_all or one.name == grant.caller.name
-    ]
-    return {"required": grant.serving.keys.required, "callers": callers}
-
-
-# Health: rates, drift, storage by tier, upkeep, the audit log and keys.
+# Health: rates, drift, storage by tier, upkeep.
 
 
 def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, Any]:
@@ -247,21 +222,4 @@ def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm) -> dict[str, Any]
         "archived": done.archived,
         "freed_bytes": done.freed_bytes,
         "seconds": done.seconds,
-    }
-
-
-def _verify_log(memory: Memory) -> dict[str, Any]:
-    """Reads the whole audit log of the memory and checks its chain."""
-    from ...trust.audit.verify import verify
-
-    log = memory.audit
-    if log is None:
-        raise BadInput("this memory has no audit log; open it with the setting audit to begin one")
-    found = verify(log.path, key=log.key, store=memory.parts.store)
-    return {
-        "ok": found.ok,
-        "entries": found.entries,
-        "head": str(found.head),
-        "faults": [str(fault) for fault in found.faults[:50]],
-        "notes": [str(note) for note in found.notes[:50]],
     }

@@ -24,7 +24,9 @@ from mcp.types import Completion, CompletionArgument, ToolAnnotations
 from pydantic import AnyHttpUrl, Field
 
 from ...aio import AsyncMemory
-from ...core.record import Record, iso_time
+from ...core.record import Record, Trust, iso_time
+from ...recall.prompt_lines import one_line
+from ...trust.privacy.quarantine import fence_text
 from ..access import LOCAL, Caller, KeyRing, Right
 from .agent_access import AgentAccess, KeyVerifier
 from .fact_tools import FactTools
@@ -34,7 +36,6 @@ from .tool_answers import tell, tell_fact
 
 _MARKDOWN: Final = "text/markdown"
 _FACTS_TOLD: Final = 20  # of a profile
-_TURNS_READ: Final = 1000  # the newest ones, from which sessions are told
 _SESSIONS_TOLD: Final = 20
 _SUGGESTIONS: Final = 100  # what MCP allows a completion to hold
 SESSIONS: Final = "The conversations that were active last."
@@ -150,14 +151,13 @@ class _ScopeResources:
         return "\n".join(lines)
 
     async def sessions(self, scope: str | None = None) -> str:
-        """The sessions of a scope that were active last, newest first, each with its newest turn."""
+        """The sessions of a scope that were active last, newest first, each with its first words."""
         with self._access.enter(scope) as place:
-            turns = await self._memory.find(
-                scope=place, kinds=["message", "interaction", "action", "episode"], limit=_TURNS_READ
-            )
+            found = await self._memory.admin.sessions(place, limit=_SESSIONS_TOLD)
         lines = [
-            f"- {session}: {len(said)} turns, last at {iso_time(said[0].occurred)}: {tell(said[0])}"
-            for session, said in list(_group_sessions(turns).items())[:_SESSIONS_TOLD]
+            f"- {one.session}: {one.count} turns, last at {iso_time(one.last)}, begins "
+            + fence_text(one_line(one.title), Trust.UNKNOWN)
+            for one in found
         ]
         return "\n".join([f"# Recent sessions in {place}", "", *(lines or ["There are none yet."])])
 
@@ -212,12 +212,3 @@ def _add_resources(server: MCPServer, resources: _ScopeResources) -> None:
 
 def _list_section(heading: str, records: Sequence[Record]) -> list[str]:
     return ["", f"## {heading}", *(f"- {tell(record)}" for record in records)] if records else []
-
-
-def _group_sessions(turns: Sequence[Record]) -> dict[str, list[Record]]:
-    """The turns of each session, newest first, as they come; in the order of their newest turn."""
-    sessions: dict[str, list[Record]] = {}
-    for turn in turns:
-        if turn.session is not None:
-            sessions.setdefault(turn.session, []).append(turn)
-    return sessions
