@@ -51,7 +51,6 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "recall": (5684, 132),
     "server": (6656, 151),
     "store": (13518, 281),
-    "testing": (820, 44),
     "text": (5875, 153),
     "trust": (7852, 180),
     "upkeep": (3955, 78),
