@@ -75,7 +75,7 @@ class Game:
     def any_id(self, me: Tenant) -> str:
         """An id: mine, another's, or one that several have."""
         whose = self.random.choice((me, self.other(me)))
-        id = self.random.choice((*self.ids.get(whose.scope, ())[-12:], *SHARED))
+        id: str = self.random.choice((*self.ids.get(whose.scope, ())[-12:], *SHARED))
         self.tried.setdefault(me.scope, set()).add(id)
         return id
 

@@ -66,12 +66,12 @@ class Retrieval(AgentReader):
 
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
         """Returns a memory in full, whatever its tier shows; None if there is none. Counts as a retrieval."""
-        with self.translate_errors("the memory was not read", memory_id=memory_id):
+        with self._translate_errors("the memory was not read", memory_id=memory_id):
             found = self.memory.get(check_id(memory_id), scope=self.scope)
             if found is None:
                 return None
-            self.count_use(found)
-            return {**self.entry(found), "contents": contents_as_json(self.whole(found))}
+            self._count_use(found)
+            return {**self._entry(found), "contents": contents_as_json(self._whole(found))}
 
     def retrieve_recent_states(
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
@@ -149,7 +149,7 @@ class Retrieval(AgentReader):
             return sorted(map(fit, nearest), key=by_score)[:most]
 
         key = ("hybrid", text, key_of(wanted), weights, most, base.kinds)
-        return self._entries(self.answer(key, ask, tiers=tiers_of(memory_tiers), limit=most))
+        return self._entries(self._answer(key, ask, tiers=tiers_of(memory_tiers), limit=most))
 
     def search_by_embedding(
         self,
@@ -208,8 +208,8 @@ class Retrieval(AgentReader):
         def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
             return replace(asked, tiers=tiers).answer(look)
 
-        found = self.answer(key, ask, tiers=asked.tiers, limit=asked.k)
-        return [(self.entry(one.record), one.score) for one in found]
+        found = self._answer(key, ask, tiers=asked.tiers, limit=asked.k)
+        return [(self._entry(one.record), one.score) for one in found]
 
     def query(self) -> QueryBuilder:
         """A query in words: `space.query().similar_to(state).steps(10, 20).limit(5).run()`."""
@@ -220,11 +220,11 @@ class Retrieval(AgentReader):
     def get_memory_snapshots(self, steps: Sequence[int]) -> dict[int, Entry | None]:
         """The state at each step, the newest if there are several; None where none was stored."""
         snapshots: dict[int, Entry | None] = dict.fromkeys(steps)
-        look = self.look()
-        with self.translate_errors("the snapshots were not read"):
+        look = self._look()
+        with self._translate_errors("the snapshots were not read"):
             for step in steps:
                 if (record := _state_at(look, step)) is not None:
-                    snapshots[step] = self.entry(record)
+                    snapshots[step] = self._entry(record)
         return snapshots
 
     def get_attribute_change_history(
@@ -232,8 +232,8 @@ class Retrieval(AgentReader):
     ) -> list[dict[str, Any]]:
         """Lists the changes of an attribute (a dotted path) between states, in order of steps."""
         check_steps(start_step, end_step)
-        with self.translate_errors("the changes were not read"):
-            return _changes_of(self.look(), attribute_name, start_step, end_step)
+        with self._translate_errors("the changes were not read"):
+            return _changes_of(self._look(), attribute_name, start_step, end_step)
 
     # Answers that are kept.
 
@@ -257,7 +257,7 @@ class Retrieval(AgentReader):
             )
 
     def _state_as_text(self, state: Any) -> str:
-        with self.translate_errors("the query cannot be compared"):
+        with self._translate_errors("the query cannot be compared"):
             return state_as_text(state)
 
     def _list_entries(self, where: Where, memory_tiers: Tiers, order: str, limit: int | None) -> list[Entry]:
@@ -266,11 +266,11 @@ class Retrieval(AgentReader):
             return [Scored(record, 1.0) for record in found]
 
         tiers = tiers_of(memory_tiers)
-        found = self.answer((where, order, limit), ask, tiers=tiers, order=order, limit=limit)
+        found = self._answer((where, order, limit), ask, tiers=tiers, order=order, limit=limit)
         return self._entries(found)
 
     def _entries(self, found: Sequence[Scored]) -> list[Entry]:
-        return [self.entry(one.record) for one in found]
+        return [self._entry(one.record) for one in found]
 
 
 def _check_count(count: int, name: str) -> int:

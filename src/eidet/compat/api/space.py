@@ -258,16 +258,16 @@ class MemorySpace(Retrieval):
 
     def focus(self, memory_id: str) -> Entry:
         """Looks at one memory closely: counts as a retrieval, and brings back what its tier left out."""
-        with self.translate_errors("the memory was not read", memory_id=memory_id):
+        with self._translate_errors("the memory was not read", memory_id=memory_id):
             found = self.memory.get(check_id(memory_id), scope=self.scope)
             if found is None:
                 raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
             if found.level:
                 self.memory.upkeep.restore(memory_id, scope=self.scope)  # counts as a use, too
             else:
-                self.count_use(found)
+                self._count_use(found)
             self.memory.admin.flush()
-            return self.entry(self.look().get(memory_id))
+            return self._entry(self._look().get(memory_id))
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
         """Sets the priority of a memory; whether there is such a memory."""
@@ -329,8 +329,8 @@ class MemorySpace(Retrieval):
 
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
-        with self.translate_errors("the statistics were not read"):
-            counts = _statistics(self.memory, self.scope, self.importance_of)
+        with self._translate_errors("the statistics were not read"):
+            counts = _statistics(self.memory, self.scope, self._importance_of)
         return {"agent_id": self.agent_id, **counts, "cache": self.cache_info()}
 
     # Hooks.
