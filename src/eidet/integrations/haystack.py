@@ -110,9 +110,14 @@ class EidetChatMemoryStore:
 
         Their `meta` is that of the message, with `memory_id`, `role` and `score`.
         """
-        scope, about = self.scope_of(user_id), {"session": run_id, "agent": agent_id}
         hits = self.memory.recall(
-            query or "", scope=scope, where=_MEMORY, limit=_MOST if filters else top_k, least=0, **about
+            query or "",
+            scope=self.scope_of(user_id),
+            session=run_id,
+            agent=agent_id,
+            where=_MEMORY,
+            limit=_MOST if filters else top_k,
+            least=0,
         )
         found = (hit for hit in hits if not filters or document_matches_filter(filters, _document_of(hit)))
         return [_tell(hit) for hit in islice(found, top_k)]
