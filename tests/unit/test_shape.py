@@ -42,7 +42,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "graph": (3179, 55),
     "hooks": (909, 19),
     "index": (7669, 119),
-    "integrations": (3986, 52),
+    "integrations": (3991, 52),
     "memory": (2622, 39),
     "mirror": (611, 11),
     "models": (2675, 75),
