@@ -35,7 +35,6 @@ MODULES = (
     "eidet.hooks",
     "eidet.trust.privacy",
     "eidet.trust.audit",
-    "eidet.testing",
     "eidet.compat.enhanced",
     "eidet.compat.manager",
     "eidet.compat.messages",

@@ -20,7 +20,7 @@ from typing import Any
 FILE = Path(__file__).with_name("public_api.txt")
 SOURCE = Path(__file__).parents[1] / "src"
 MODULES = (
-    *("eidet", "eidet.views", "eidet.hooks", "eidet.client", "eidet.copy", "eidet.eval", "eidet.testing"),
+    *("eidet", "eidet.views", "eidet.hooks", "eidet.client", "eidet.copy", "eidet.eval"),
     *("eidet.memory.admin", "eidet.memory.facts", "eidet.memory.keys", "eidet.memory.trust"),
     *("eidet.memory.upkeep", "eidet.trust.audit", "eidet.trust.privacy", "eidet.core.errors"),
     *("eidet.store", "eidet.store.abilities", "eidet.index", "eidet.index.vectordb", "eidet.text"),

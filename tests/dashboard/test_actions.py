@@ -331,7 +331,7 @@ def test_facts_are_walked_explained_and_decided(own_site: Own, visiting: Visitin
     page.locator(".rival").first.wait_for()
 
 
-def test_health_plans_upkeep_runs_it_and_verifies_the_audit_log(own_site: Own, visiting: Visiting) -> None:
+def test_health_plans_upkeep_and_runs_it(own_site: Own, visiting: Visiting) -> None:
     base, file = own_site
     visit = visiting(base)
     visit.go("health")
@@ -345,20 +345,13 @@ def test_health_plans_upkeep_runs_it_and_verifies_the_audit_log(own_site: Own, v
     page.get_by_text("Upkeep examined").wait_for()
     with open_memory(file) as memory:
         assert memory.count(scope=MARA, tiers="short") < memory.count(scope=MARA)
-    page.get_by_role("button", name="Verify the audit log").click()
-    page.get_by_text("verify it with attached").wait_for()  # the log was added to a memory with records
 
 
-def test_a_scope_is_exported_and_loaded_with_progress(own_site: Own, visiting: Visiting) -> None:
+def test_a_scope_is_exported_and_loaded(own_site: Own, visiting: Visiting) -> None:
     base, file = own_site
     visit = visiting(base)
     visit.go("health")
     page = visit.page
-    page.evaluate(
-        "window.seen = []; new MutationObserver(() => document.querySelectorAll('.progress b')"
-        ".forEach((one) => window.seen.push(one.innerText)))"
-        ".observe(document, {subtree: true, childList: true, characterData: true})"
-    )
     with page.expect_download() as saving:
         page.get_by_role("button", name="Export this scope").click()
     saved = Path(saving.value.path())
@@ -366,12 +359,12 @@ def test_a_scope_is_exported_and_loaded_with_progress(own_site: Own, visiting: V
     with open_memory(file) as memory:
         count = memory.count(scope=MARA)
         assert json.loads(saved.read_text().splitlines()[-1])["count"] == count
-        page.get_by_text(f"Exported {count} records.").wait_for()
+        page.get_by_text("Exported this scope.").wait_for()
         memory.forget(everything=True, scope=MARA, for_good=False)
         page.get_by_label("A file to load").set_input_files(saved)
         page.get_by_text(f"Loaded {count} records of this scope.").wait_for()
         assert memory.count(scope=MARA) == count
-    assert "100 %" in page.evaluate("window.seen")
+    visit.expected = ("422",)
     broken = file.with_name("broken.jsonl")
     broken.write_bytes(saved.read_bytes()[:-30])
     page.get_by_label("A file to load").set_input_files(broken)

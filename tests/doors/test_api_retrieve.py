@@ -84,7 +84,7 @@ def test_a_step_range_has_both_ends_and_is_in_order(api: AgentMemoryAPI) -> None
     with pytest.raises(MemoryRetrievalException, match="start_step 6 is after end_step 4"):
         api.retrieve_by_time_range("a", 6, 4)
     with pytest.raises(MemoryRetrievalException, match="whole number"):
-        api.retrieve_by_time_range("a", "1", 2)  # type: ignore[arg-type]
+        api.retrieve_by_time_range("a", "1", 2)
 
 
 @pytest.mark.point(160)

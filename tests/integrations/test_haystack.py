@@ -1,241 +1,58 @@
-"""Haystack's stores, judged by Haystack's own suites, and by real pipelines and agents."""
+"""The memory store of Haystack, judged by its protocol and by real agents."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
-from tests.integrations.promises import cancel_at_once, out_of_reach
+from tests.integrations.promises import out_of_reach
 
 need("haystack_experimental", "haystack")
 
-from haystack import Pipeline, component  # noqa: E402
+from haystack import component  # noqa: E402
 from haystack.components.agents import Agent  # noqa: E402
-from haystack.components.writers import DocumentWriter  # noqa: E402
-from haystack.dataclasses import ByteStream, ChatMessage, Document, SparseEmbedding  # noqa: E402
-from haystack.document_stores.errors import DuplicateDocumentError  # noqa: E402
-from haystack.document_stores.in_memory import InMemoryDocumentStore  # noqa: E402
-from haystack.document_stores.types import DuplicatePolicy  # noqa: E402
-from haystack.testing import document_store as suites  # noqa: E402
-from haystack.testing import document_store_async as async_suites  # noqa: E402
+from haystack.dataclasses import ChatMessage  # noqa: E402
 from haystack.utils import Secret  # noqa: E402
 from haystack_experimental.memory_stores import MemoryStore  # noqa: E402
 
 from eidet import Memory, Misconfigured, Unavailable  # noqa: E402
 from eidet.integrations.haystack import (  # noqa: E402
     EidetChatMemoryStore,
-    EidetDocumentRetriever,
-    EidetDocumentStore,
     EidetRecallHook,
     EidetRememberHook,
 )
-from eidet.models.adapt import adapt_embedder  # noqa: E402
-
-
-@pytest.fixture(params=["ram", "sqlite"])
-def document_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EidetDocumentStore]:
-    place = None if request.param == "ram" else tmp_path / "memory.db"
-    with Memory(place) as memory:
-        yield EidetDocumentStore(memory)
-
-
-class TestDocumentStore(
-    suites.DocumentStoreBaseExtendedTests,
-    suites.CountDocumentsByFilterTest,
-    suites.CountUniqueMetadataByFilterTest,
-    suites.GetMetadataFieldsInfoTest,
-    suites.GetMetadataFieldMinMaxTest,
-    suites.GetMetadataFieldUniqueValuesTest,
-):
-    @pytest.fixture
-    def document_store(self, document_store: EidetDocumentStore) -> EidetDocumentStore:
-        return document_store
-
-    def test_write_documents(self, document_store: EidetDocumentStore) -> None:
-        """Ours to say: without a policy, a document that exists is an error."""
-        document = Document(content="test doc")
-        assert document_store.write_documents([document]) == 1
-        with pytest.raises(DuplicateDocumentError):
-            document_store.write_documents([document])
-        assert document_store.filter_documents() == [document]
-
-
-class TestDocumentStoreAsync(
-    async_suites.CountDocumentsAsyncTest,
-    async_suites.CountDocumentsByFilterAsyncTest,
-    async_suites.CountUniqueMetadataByFilterAsyncTest,
-    async_suites.DeleteAllAsyncTest,
-    async_suites.DeleteByFilterAsyncTest,
-    async_suites.DeleteDocumentsAsyncTest,
-    async_suites.FilterDocumentsAsyncTest,
-    async_suites.GetMetadataFieldMinMaxAsyncTest,
-    async_suites.GetMetadataFieldsInfoAsyncTest,
-    async_suites.GetMetadataFieldUniqueValuesAsyncTest,
-    async_suites.UpdateByFilterAsyncTest,
-    async_suites.WriteDocumentsAsyncTest,
-):
-    @pytest.fixture
-    def document_store(self, document_store: EidetDocumentStore) -> EidetDocumentStore:
-        return document_store
-
-    async def test_write_documents_async(self, document_store: EidetDocumentStore) -> None:
-        document = Document(content="test doc")
-        assert await document_store.write_documents_async([document]) == 1
-        with pytest.raises(DuplicateDocumentError):
-            await document_store.write_documents_async([document])
-
-
-WHOLE = [
-    Document(
-        id="a b/ü", content="  Ann's gate code is 7731. \n", meta={"topic": "home", "n": {"k": [1, 1.0]}}
-    ),
-    Document(content=None, blob=ByteStream(b"\x00\xff", mime_type="image/png", meta={"a": 1})),
-    Document(content="", meta={"empty": True}),
-    Document(content="sparse", sparse_embedding=SparseEmbedding([1, 5], [0.5, 0.25]), score=0.5),
-    Document(content="dense", embedding=[0.1, 1e-9, 3.0]),
-]
-
-
-def test_documents_come_back_exactly_after_a_restart(reopen: Reopen) -> None:
-    with reopen() as memory:
-        EidetDocumentStore(memory, scope="ann").write_documents(WHOLE)
-    with reopen() as memory:
-        store = EidetDocumentStore(memory, scope="ann")
-        assert store.filter_documents() == WHOLE
-        assert store.search("What is the gate code?", top_k=1)[0].id == "a b/ü"
-        assert EidetDocumentStore(memory, scope="bob").filter_documents() == []
-        assert EidetDocumentStore(memory, scope="bob").search("gate code") == []
-
-
-COMPARED = ("==", "!=", ">", "<=", "in", "not in")
-VALUES: list[Any] = ["red", "2024-05-01", "2024-05-01T00:00:00", 1, 1.0, True, None, ["red"], "", "café"]
-
-
-@pytest.mark.parametrize("operator", COMPARED)
-def test_filters_mean_what_they_mean_in_haystacks_own_store(operator: str) -> None:
-    """One by one, negated, and joined with one that the store itself can apply.
-
-    Haystack's own store refuses a filter if it cannot be compared with a single document. What the store
-    leaves out beforehand is not compared.
-    """
-    documents = [Document(content=f"d{at}", meta={"v": value}) for at, value in enumerate(VALUES)]
-    documents.append(Document(content="none", meta={"colour": "red"}))
-    theirs = InMemoryDocumentStore()
-    theirs.write_documents(documents)
-    with Memory() as memory:
-        ours = EidetDocumentStore(memory)
-        ours.write_documents(documents)
-        for value in VALUES:
-            operand = [value] if "in" in operator else value
-            one = {"field": "meta.v", "operator": operator, "value": operand}
-            red = {"field": "colour", "operator": "==", "value": "red"}
-            for filters in (
-                one,
-                {"operator": "NOT", "conditions": [one]},
-                {"operator": "AND", "conditions": [one, red]},
-                {"operator": "OR", "conditions": [red, one]},
-            ):
-                expected, outcome = _outcome(theirs, filters), _outcome(ours, filters)
-                left_out = filters.get("operator") == "AND" and expected == "refused"
-                assert outcome == expected or left_out, filters
-
-
-def _outcome(store: Any, filters: dict[str, Any]) -> Any:
-    """What matches; that it refused, if the filter cannot be applied."""
-    try:
-        return [document.content for document in store.filter_documents(filters)]
-    except Exception:  # noqa: BLE001  # FilterError and TypeError, as the value is compared with others
-        return "refused"
-
-
-def test_a_search_finds_enough_that_pass_a_filter() -> None:
-    with Memory() as memory:
-        store = EidetDocumentStore(memory)
-        many = [Document(content=f"note {at} about the garden", meta={"at": at}) for at in range(200)]
-        store.write_documents(many)
-        last = {"field": "meta.at", "operator": ">=", "value": 190}
-        found = store.search("a note about the garden", filters=last, top_k=8)
-        assert len(found) == 8
-        assert all(document.meta["at"] >= 190 for document in found)
-        assert all(document.score is not None and 0 <= document.score <= 1 for document in found)
-
-
-def test_embeddings_are_the_vectors_if_so_wished() -> None:
-    with Memory(embedder=adapt_embedder(lambda _: [1.0, 0.0], name="flat", width=2, batch=False)) as memory:
-        store = EidetDocumentStore(memory, use_embeddings=True)
-        store.write_documents(
-            [Document(content="east", embedding=[1.0, 0.0]), Document(content="north", embedding=[0.0, 1.0])]
-        )
-        assert store.search(query_embedding=[0.1, 0.9], top_k=1)[0].content == "north"
-
-
-def test_a_pipeline_is_saved_and_loaded_and_finds_what_another_wrote(tmp_path: Path) -> None:
-    place = tmp_path / "memory.db"
-    writing = Pipeline()
-    store = EidetDocumentStore(place, scope="ann")
-    writing.add_component("writer", DocumentWriter(store, policy=DuplicatePolicy.SKIP))
-    writing.run({"writer": {"documents": WHOLE}})
-    store.close()
-    reading = Pipeline()
-    reading.add_component(
-        "retriever", EidetDocumentRetriever(EidetDocumentStore(place, scope="ann"), top_k=1)
-    )
-    loaded = Pipeline.loads(reading.dumps(), allowed_modules=["eidet.integrations.haystack.*"])
-    retriever = loaded.get_component("retriever")
-    try:
-        found = loaded.run({"retriever": {"query": "What is the gate code?"}})["retriever"]["documents"]
-        assert [document.id for document in found] == ["a b/ü"]
-        again = asyncio.run(retriever.run_async("gate code"))["documents"]
-        assert [document.id for document in again] == ["a b/ü"]
-    finally:
-        retriever.document_store.close()
 
 
 def test_no_password_is_serialized(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="Secret"):
-        EidetDocumentStore("postgresql://ann:pw@localhost/db").to_dict()
+        EidetChatMemoryStore("postgresql://ann:pw@localhost/db").to_dict()
     with Memory() as memory, pytest.raises(Misconfigured, match="place"):
         EidetChatMemoryStore(memory).to_dict()
     monkeypatch.setenv("MEMORY_PLACE", str(tmp_path / "memory.db"))
-    written = EidetDocumentStore(Secret.from_env_var("MEMORY_PLACE")).to_dict()
+    written = EidetChatMemoryStore(Secret.from_env_var("MEMORY_PLACE")).to_dict()
     assert str(tmp_path) not in str(written)
-    store = EidetDocumentStore.from_dict(written)
-    store.write_documents([Document(content="kept")])
+    store = EidetChatMemoryStore.from_dict(written)
+    store.add_memories(messages=[ChatMessage.from_user("kept")])
     store.close()
     with Memory(tmp_path / "memory.db") as memory:
-        assert memory.find()[0].text == "kept"
+        assert memory.find(scope="haystack")[0].text == "kept"
 
 
 def test_a_store_that_fails_writes_no_half_of_a_list() -> None:
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
-
+    said = [ChatMessage.from_user("one"), ChatMessage.from_user("two")]
     with Memory() as memory:
-        documents, memories = EidetDocumentStore(memory), EidetChatMemoryStore(memory)
-        with out_of_reach(memory):
-            with pytest.raises(Unavailable):
-                documents.write_documents(WHOLE)
-            with pytest.raises(Unavailable):
-                memories.add_memories(messages=[ChatMessage.from_user("lost")], user_id="ann")
-        assert documents.write_documents(WHOLE) == len(WHOLE)
+        memories = EidetChatMemoryStore(memory)
+        with out_of_reach(memory), pytest.raises(Unavailable):
+            memories.add_memories(messages=said, user_id="ann")
+        assert memory.count(scope="haystack/ann") == 0
         for _ in range(2):
-            memories.add_memories(messages=[ChatMessage.from_user("lost")], user_id="ann")
-        assert memory.count(scope="haystack/ann") == 1
-
-
-def test_a_cancelled_write_is_finished_once(reopen: Reopen) -> None:
-    async def cancel(store: EidetDocumentStore) -> None:
-        await cancel_at_once(store.write_documents_async(WHOLE))
-        assert await store.filter_documents_async() == WHOLE
-
-    with reopen() as memory:
-        asyncio.run(cancel(EidetDocumentStore(memory)))
+            memories.add_memories(messages=said, user_id="ann")
+        assert memory.count(scope="haystack/ann") == 2
 
 
 def test_the_memory_store_takes_what_the_protocol_names() -> None:

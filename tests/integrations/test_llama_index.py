@@ -1,11 +1,8 @@
-"""The block and the vector store for LlamaIndex, judged by its own `Memory`, agents, indexes and store."""
+"""The block for LlamaIndex, judged by its own `Memory`, agents and chat engines."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-import random
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -16,7 +13,6 @@ from tests.integrations.promises import cancel_at_once, out_of_reach
 
 need("llama_index.core", "llama_index")
 
-from llama_index.core import StorageContext, VectorStoreIndex  # noqa: E402
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent  # noqa: E402
 from llama_index.core.base.llms.types import ImageBlock, TextBlock, ToolCallBlock  # noqa: E402
 from llama_index.core.chat_engine import SimpleChatEngine  # noqa: E402
@@ -26,24 +22,10 @@ from llama_index.core.llms.mock import (  # noqa: E402
     MockLLMWithChatMemoryOfLastCall,
 )
 from llama_index.core.memory import Memory as AgentMemory  # noqa: E402
-from llama_index.core.schema import NodeRelationship, TextNode  # noqa: E402
-from llama_index.core.vector_stores import SimpleVectorStore  # noqa: E402
-from llama_index.core.vector_stores.types import (  # noqa: E402
-    FilterCondition,
-    MetadataFilter,
-    MetadataFilters,
-    VectorStoreQuery,
-    VectorStoreQueryMode,
-)
 from sqlalchemy.ext.asyncio import create_async_engine  # noqa: E402
 
-from eidet import BadInput, Memory, Unavailable, Upkeep  # noqa: E402
-from eidet.integrations.llama_index import (  # noqa: E402
-    EidetEmbedding,
-    EidetMemoryBlock,
-    EidetNodeStore,
-)
-from eidet.models.adapt import adapt_embedder  # noqa: E402
+from eidet import BadInput, Memory, Unavailable  # noqa: E402
+from eidet.integrations.llama_index import EidetMemoryBlock  # noqa: E402
 
 GATE = "My gate code is 7731, please keep it."
 FILLER = "The weather is fine and the garden needs a little water today."
@@ -273,185 +255,3 @@ def test_who_asks_nothing_gets_nothing(ask: Callable[[EidetMemoryBlock], Awaitab
 def test_a_wrong_scope_is_refused_at_once() -> None:
     with Memory() as memory, pytest.raises(ValueError, match="stands once at the end"):
         EidetMemoryBlock(memory=memory, scope="users/**")
-
-
-def direction(angle: float) -> list[float]:
-    return [math.cos(angle), math.sin(angle), 0.0, 0.0]
-
-
-def open_narrow() -> Memory:
-    """A memory whose vectors have four numbers."""
-    return Memory(
-        embedder=adapt_embedder(lambda texts: [direction(0) for _ in texts], name="narrow", batch=True)
-    )
-
-
-TESTS: list[tuple[str, str, Any]] = [
-    ("topic", "==", "music"),
-    ("topic", "!=", "music"),
-    ("topic", "in", ["music", "it's"]),
-    ("topic", "nin", ["music", "none"]),
-    ("topic", "text_match", "us"),
-    ("topic", "text_match_insensitive", "MUS"),
-    ("page", ">", 2),
-    ("page", "<=", 2),
-    ("page", ">=", 2.5),
-    ("page", "<", 4),
-    ("a.b", "==", 1),
-    ("tags", "contains", "red"),
-    ("tags", "any", ["red", "blue"]),
-    ("tags", "all", ["red", "blue"]),
-    ("tags", "is_empty", None),
-    ("note", "is_empty", None),
-    ("ref_doc_id", "==", "doc 1"),
-]
-
-
-def make_node(pick: random.Random, number: int) -> TextNode:
-    metadata: dict[str, Any] = {}
-    choices: dict[str, list[Any]] = {
-        "topic": ["music", "home", "it's"],
-        "page": [1, 2, 3, 4.5],
-        "tags": [[], ["red"], ["red", "blue"], ["green"]],
-        "note": [None, "", "kept"],
-        "a.b": [1, 2],
-    }
-    for name, values in choices.items():
-        if pick.random() < 0.8:
-            metadata[name] = pick.choice(values)
-    node = TextNode(id_=f"node {number}", text=f"text {number}", metadata=metadata)
-    node.embedding = direction(pick.uniform(0, 1.5))
-    if pick.random() < 0.7:
-        source = TextNode(id_=f"doc {pick.randint(0, 4)}", text="whole")
-        node.relationships[NodeRelationship.SOURCE] = source.as_related_node_info()
-    return node
-
-
-def pick_filters(pick: random.Random) -> MetadataFilters:
-    chosen = [
-        MetadataFilter(key=key, operator=operator, value=value)
-        for key, operator, value in pick.sample(TESTS, pick.randint(1, 3))
-    ]
-    return MetadataFilters(filters=chosen, condition=pick.choice(list(FilterCondition)))
-
-
-def pick_query(pick: random.Random) -> VectorStoreQuery:
-    return VectorStoreQuery(
-        query_embedding=direction(pick.uniform(0, 1.5)),
-        similarity_top_k=pick.choice([1, 3, 50]),
-        filters=pick.choice([None, pick_filters(pick), pick_filters(pick)]),
-        node_ids=pick.choice([None, None, [f"node {number}" for number in range(0, 60, 3)]]),
-    )
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_node_store_behaves_as_that_of_llama_index_does(seed: int) -> None:
-    pick, reference = random.Random(seed), SimpleVectorStore()
-    with open_narrow() as memory:
-        store = EidetNodeStore(memory=memory)
-        nodes = {node.node_id: node for node in (make_node(pick, number) for number in range(60))}
-        assert store.add(list(nodes.values())) == reference.add(list(nodes.values()))
-        for step in range(40):
-            if step % 10 == 9:
-                gone: dict[str, Any] = {"filters": pick_filters(pick), "node_ids": [f"node {step}", "node 7"]}
-                store.delete_nodes(**gone)
-                reference.delete_nodes(**gone)
-                store.delete(f"doc {step // 10}")
-                reference.delete(f"doc {step // 10}")
-            query = pick_query(pick)
-            ours, theirs = store.query(query), reference.query(query)
-            assert ours.ids == theirs.ids, query
-            assert ours.similarities == pytest.approx(theirs.similarities, abs=1e-5)
-            assert [node.node_id for node in ours.nodes or ()] == ours.ids
-        left = store.get_nodes()
-        assert 0 < len(left) < 60
-        assert {node.node_id for node in left} == set(reference.data.embedding_dict)
-        for node in left:
-            assert (
-                node.model_dump() == nodes[node.node_id].model_copy(update={"embedding": None}).model_dump()
-            )
-
-
-def test_filters_nest_and_documents_are_chosen() -> None:
-    with open_narrow() as memory:
-        store = EidetNodeStore(memory=memory)
-        store.add([make_node(random.Random(number), number) for number in range(30)])
-        inner = MetadataFilters.from_dicts([{"key": "topic", "value": "music"}], FilterCondition.NOT)
-        page = MetadataFilter(key="page", value=2, operator=">")
-        nested = MetadataFilters(filters=[inner, page])
-        for node in store.get_nodes(filters=nested):
-            assert node.metadata.get("topic") != "music"
-            assert node.metadata["page"] > 2
-        query = VectorStoreQuery(
-            query_embedding=direction(1), similarity_top_k=30, doc_ids=["doc 1", "doc 2"]
-        )
-        found = store.query(query).nodes or ()
-        assert {node.ref_doc_id for node in found} == {"doc 1", "doc 2"}
-        store.delete_nodes()
-        assert len(store.get_nodes()) == 30, "who wants to delete all says `clear`"
-        store.clear()
-        assert store.get_nodes() == []
-        with pytest.raises(BadInput, match="svm"):
-            store.query(VectorStoreQuery(query_embedding=direction(1), mode=VectorStoreQueryMode.SVM))
-
-
-NOTES = [
-    TextNode(id_="gate", text="The gate code is 7731.", metadata={"topic": "home"}),
-    TextNode(id_="cello", text="A cello has four strings.", metadata={"topic": "music"}),
-    TextNode(id_="blank", text=""),
-]
-
-
-def test_an_index_finds_its_nodes_after_a_restart(reopen: Reopen) -> None:
-    with reopen() as memory:
-        context = StorageContext.from_defaults(vector_store=EidetNodeStore(memory=memory, scope="ann"))
-        VectorStoreIndex(nodes=NOTES, storage_context=context, embed_model=EidetEmbedding(memory=memory))
-    with reopen() as memory:
-        store, model = EidetNodeStore(memory=memory, scope="ann"), EidetEmbedding(memory=memory)
-        index = VectorStoreIndex.from_vector_store(store, embed_model=model)
-        for mode in ("default", "text_search", "hybrid"):
-            retriever = index.as_retriever(similarity_top_k=1, vector_store_query_mode=mode)
-            (best,) = retriever.retrieve("What is the code of the gate?")
-            assert best.node.model_dump() == NOTES[0].model_dump()
-            (again,) = asyncio.run(retriever.aretrieve("What is the code of the gate?"))
-            assert (again.node_id, again.score) == (best.node_id, best.score)
-            assert 0.4 < (best.score or 0) <= 1
-        other = EidetNodeStore(memory=memory, scope="bob")
-        assert (
-            VectorStoreIndex.from_vector_store(other, embed_model=model).as_retriever().retrieve("gate") == []
-        )
-        assert memory.recall("gate code", scope="ann")[0].text == NOTES[0].text
-
-
-def test_nodes_of_a_lower_tier_are_found_and_told_as_before() -> None:
-    with Memory() as memory:
-        store, model = EidetNodeStore(memory=memory), EidetEmbedding(memory=memory)
-        vector = model.get_text_embedding("The gate code is 7731.")
-        node = TextNode(text="The gate code is 7731.", metadata={"n": 1.23456789}, embedding=vector)
-        store.add([node])
-        settings = Upkeep(short_age_days=1, middle_age_days=10)
-        for days in (5, 50):
-            memory.upkeep.maintain(settings=settings, only="move", now=time.time() + days * 86400)
-        assert memory.find(scope="llama_index")[0].level == 2
-        filters = MetadataFilters(filters=[MetadataFilter(key="n", value=1.23456789)])
-        result = store.query(VectorStoreQuery(query_embedding=vector, filters=filters))
-        assert result.nodes is not None
-        assert result.nodes[0].model_dump(exclude={"embedding"}) == node.model_dump(exclude={"embedding"})
-        assert 0.7 < (result.similarities or [0])[0] <= 1
-
-
-def test_the_node_store_without_waiting() -> None:
-    async def work(store: EidetNodeStore) -> None:
-        await cancel_at_once(store.async_add(NOTES))
-        assert len(await store.aget_nodes()) == 3
-        found = await store.aquery(VectorStoreQuery(query_str="gate code", similarity_top_k=1))
-        assert found.ids == ["gate"]
-        await store.adelete_nodes(["gate"])
-        await store.adelete("None")
-        assert await store.aget_nodes() == []
-        await store.async_add(NOTES)
-        await store.aclear()
-        assert await store.aget_nodes() == []
-
-    with Memory() as memory:
-        asyncio.run(work(EidetNodeStore(memory=memory)))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.making import examples
 
 from eidet import BadInput, Memory, Scope, Where
-from eidet.testing import leaks
 
 LABELS = st.one_of(
     st.sampled_from(
@@ -79,9 +78,3 @@ def test_a_scope_is_taken_as_it_is_or_refused(scope: str) -> None:
     else:
         assert kept.scope == scope
         assert memory.scopes() == {scope: 1}
-
-
-@settings(max_examples=examples(4), deadline=None)
-@given(st.integers(0, 10_000))
-def test_no_game_of_tenants_leaks(seed: int) -> None:
-    assert not leaks(lambda: Memory(embedder="hashing:16"), tenants=5, operations=60, seed=seed).leaks

@@ -1,7 +1,7 @@
 """Serves a memory over HTTP for the MCP conformance suite: `python -m tests.servers.mcp_conformance PORT`.
 
-With `--fixtures`, what the suite calls by name is registered beside our own tools. With `--keys FILE`, the
-server needs a key. The suite cannot send one, so a step before the server adds it, as a proxy would.
+With `--keys FILE`, the server needs a key. The suite cannot send one, so a step before the server adds it, as
+a proxy would.
 """
 
 from __future__ import annotations
@@ -27,13 +27,6 @@ def main() -> None:
     if "--keys" in sys.argv:
         keys = Path(sys.argv[sys.argv.index("--keys") + 1])
     app = create_app(AsyncMemory(), ServerSettings(port=port, keys=keys), closes=True)
-    if "--fixtures" in sys.argv:
-        from .mcp_fixtures import RememberedEvents, add_fixtures
-
-        add_fixtures(app.state.mcp)
-        app.state.mcp.session_manager.stateless = False  # some of the suite's own tools ask the client back
-        app.state.mcp.session_manager.event_store = RememberedEvents()
-        app.state.mcp.session_manager.retry_interval = 100
     app.state.serving.lifespans.append(tell_ready)
     served: Any = app
     if keys is not None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from ..core.scope import Scope, Scopes
 from ..core.validate import Json, Moment
 from ..memory import Memory
-from ..memory.addresses import Addressed
+from ..memory.addresses import Addressed, is_remote
 from ..memory.admin import AdminNamespace
 from ..memory.facts import FactsNamespace
 from ..memory.feed import Change, follow
@@ -33,6 +33,8 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
 
     async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
         memory = await threads.open()
+        if is_remote(memory):  # the server embeds
+            return
         if is_warmable(embedder := memory.parts.embedder):
             wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
             await embedder.warm(wanted)
@@ -150,7 +152,9 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
 
     @taking(Memory.__init__)
     def __init__(self, *args: Any, **how: Any) -> None:
-        threads = Threads(partial(Memory, *args, **how), lambda memory: memory.parts.waits)
+        self._begin(Threads(partial(Memory, *args, **how), lambda memory: memory.parts.waits))
+
+    def _begin(self, threads: Threads[Memory]) -> None:
         super().__init__(threads, threads.core)
         self.facts: AsyncFacts = AsyncFacts(threads, lambda: threads.core().facts)
         self.upkeep: AsyncUpkeep = AsyncUpkeep(threads, lambda: threads.core().upkeep)
@@ -204,7 +208,7 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
     update_wrapper(watch, Memory.watch)
 
     async def close(self) -> None:
-        await self.threads.close(Memory.close)
+        await self.threads.close(lambda memory: memory.close())
 
     update_wrapper(close, Memory.close)
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ..server.access import Caller
 
 Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
-GraphTools = Annotated[
-    bool, Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server.")
-]
 _PrintConfig = Annotated[
     bool, Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
 ]
@@ -43,7 +40,6 @@ commands: Final = typer.Typer()
 def _mcp(
     on: Which,
     rights: Rights = "read,write,forget",
-    graph_tools: GraphTools = False,
     print_config: _PrintConfig = False,
 ) -> None:
     """Serve it to an agent over MCP (stdin and stdout).
@@ -52,7 +48,7 @@ def _mcp(
     and sees no other.
     """
     if print_config:
-        _show_config(on, rights, graph_tools)
+        _show_config(on, rights)
         return
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("eidet mcp", extra="mcp")
@@ -66,7 +62,7 @@ def _mcp(
             "Waiting for an agent on stdin. `eidet mcp --print-config` says how to add it; Ctrl-D ends.",
             err=True,
         )
-    asyncio.run(serve_stdio(memory, caller, on.one_scope, graph_tools=graph_tools))
+    asyncio.run(serve_stdio(memory, caller, on.one_scope))
 
 
 def _make_caller(scope: str | None, rights: str) -> Caller:
@@ -80,9 +76,9 @@ def _make_caller(scope: str | None, rights: str) -> Caller:
     return Caller(name=None, scopes=scopes, rights=parse_rights(given, "--rights"), limits=LOCAL.limits)
 
 
-def _show_config(on: Which, rights: str, graph_tools: bool) -> None:
+def _show_config(on: Which, rights: str) -> None:
     """The same server in the two forms that agents take: JSON, and a command line."""
-    server = _describe_server(on, rights, graph_tools)
+    server = _describe_server(on, rights)
     typer.echo(json.dumps({"mcpServers": {"eidet": server}}, indent=2))
     line = shlex.join([server["command"], *server["args"]])
     typer.echo(
@@ -94,7 +90,7 @@ def _show_config(on: Which, rights: str, graph_tools: bool) -> None:
         typer.echo(f"Set {name} to {SECRETS[name]}, which is not shown.", err=True)
 
 
-def _describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
+def _describe_server(on: Which, rights: str) -> dict[str, Any]:
     """The entry of a configuration file. A URL with a password goes into the environment."""
     command, *args = find_command()
     args.append("mcp")
@@ -111,6 +107,4 @@ def _describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any
         args += ["--scope", on.scope]
     if rights != "read,write,forget":
         args += ["--rights", rights]
-    if graph_tools:
-        args.append("--graph-tools")
     return server

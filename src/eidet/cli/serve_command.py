@@ -66,9 +66,6 @@ def _serve(
     slow_recall: Annotated[
         float, Option(min=0, metavar="SECONDS", help="Log recalls that take longer; 0 logs none.")
     ] = 1.0,
-    graph_tools: Annotated[
-        bool, Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server.")
-    ] = False,
 ) -> None:
     """Serve it over HTTP: dashboard, REST, MCP and metrics.
 
@@ -95,7 +92,6 @@ def _serve(
         proxies=tuple(proxy or ()),
         upload_bytes=upload_mb * MEGABYTE,
         public_url=public_url,
-        graph_tools=graph_tools,
         log_json=log_json,
         log_content=log_content,
         slow_seconds=slow_recall or None,

@@ -1,100 +1,87 @@
 """Methods that a server answers, with the signatures, overloads and docstrings of the verbs they are.
 
-`serve` overrides the verbs that a client inherits, for a client that waits and for one of asyncio alike.
+`serve` overrides the verbs that a client inherits.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, update_wrapper
 from typing import Any, Final, NoReturn, TypeVar
 
 from ..core.errors import Misconfigured
-from ..memory import Memory
 from ..memory.addresses import KeptByServer
-from ..net.hop import Hopping, Threads
-from .requests_of import Arguments, Steps
-from .sending import AsyncSender, Sender
+from .requests_of import Arguments, Send
+from .sending import Sender
 
 C = TypeVar("C")
-Requests = Callable[[Arguments], Steps[Any]]
+Requests = Callable[[Send, Arguments], Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedVerbs:
-    """The verbs that a server answers, by the requests they make, and what to do instead of the others.
-
-    `absent` names attributes that stay with the server: what they are, and what to do instead.
-    """
-
-    answered: Mapping[str, Requests] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
-    absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-
-
-class Sync(KeptByServer):
+class Remote(KeptByServer):
     """Base of classes whose verbs a server answers."""
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
 
-
-class Async(KeptByServer, Hopping[Any]):
-    """Base of classes whose verbs a server answers, for asyncio."""
-
-    def __init__(self, sender: AsyncSender, threads: Threads[Memory], core: Callable[[], Any]) -> None:
-        Hopping.__init__(self, threads, core)
-        self._sender = sender
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        return self._sender.url
 
 
-def serve(verbs: ServedVerbs) -> Callable[[type[C]], type[C]]:
-    """Overrides the verbs that a class inherits: each asks the server, or says what to do instead."""
+def serve(answered: Mapping[str, Requests], absent: Iterable[str] = ()) -> Callable[[type[C]], type[C]]:
+    """Overrides the verbs that a class inherits: each asks the server. What is `absent` stays with it."""
 
     def fill(owner: type[C]) -> type[C]:
-        for name in (*verbs.answered, *verbs.refused):
-            verb = _ask(getattr(owner, name), verbs.answered.get(name), verbs.refused.get(name, ""))
-            setattr(owner, name, _wait(verb) if issubclass(owner, Async) else verb)
-        for name, (what, instead) in verbs.absent.items():
-            setattr(owner, name, _make_absent(what, instead))
+        for name, requests in answered.items():
+            setattr(owner, name, _ask(getattr(owner, name), requests))
+        for name in absent:
+            setattr(owner, name, _refuse(getattr(owner, name), name))
         return owner
 
     return fill
 
 
-def make_namespace(base: type[C], verbs: ServedVerbs, *given: Any) -> C:
-    """A namespace of a memory that a server keeps; `given` is what `Sync` or `Async` takes."""
+def make_namespace(base: type[C], answered: Mapping[str, Requests], sender: Sender) -> C:
+    """A namespace of a memory that a server keeps. What the server does not answer is absent."""
     if base not in _classes:
-        kind = Async if issubclass(base, Hopping) else Sync
-        made = type(f"Remote{base.__name__}", (kind, base), {"__doc__": base.__doc__})
-        _classes[base] = serve(verbs)(made)
-    new: C = _classes[base](*given)
+        made = type(f"Remote{base.__name__}", (Remote, base), {"__doc__": base.__doc__})
+        rest = [name for name in vars(base) if not name.startswith("_") and name not in answered]
+        _classes[base] = serve(answered, rest)(made)
+    new: C = _classes[base](sender)
     return new
 
 
 _classes: Final[dict[type, Any]] = {}  # made when a client first needs them
 
 
-def _ask(like: Callable[..., Any], requests: Requests | None, instead: str) -> Callable[..., Any]:
-    """Makes a method that sends the requests of a verb, or refuses if there are none."""
+def _ask(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
+    """Makes a method that sends the requests of a verb."""
 
-    def run(self: Sync | Async, /, *args: Any, **kwargs: Any) -> Any:
-        if requests is None:
-            url = self._sender.sending.url
-            raise Misconfigured(f"the server {url} offers no {like.__name__}(): {instead}")
-        return self._sender.run(requests(_bind(like, args, kwargs)))
+    def run(self: Remote, /, *args: Any, **kwargs: Any) -> Any:
+        return requests(self._sender.send, _bind(like, args, kwargs))
 
     return update_wrapper(run, like)
 
 
-def _wait(ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps a method that returns an awaitable in a coroutine function."""
+def _refuse(like: Any, name: str) -> Any:
+    """A verb that no server offers, or an attribute that stays with it; using either says what to do."""
+    if not callable(like):
+        return property(lambda self: _raise_absent(self, name), doc=f"Stays with the server: {name}.")
 
-    async def run(self: Async, /, *args: Any, **kwargs: Any) -> Any:
-        return await ask(self, *args, **kwargs)
+    def run(self: Remote, /, *_args: Any, **_kwargs: Any) -> NoReturn:
+        _raise_absent(self, f"{name}()")
 
-    return update_wrapper(run, ask)
+    return update_wrapper(run, like)
+
+
+def _raise_absent(remote: Remote, what: str) -> NoReturn:
+    raise Misconfigured(
+        f"the server {remote.url} offers no {what}: it stays with the server. `eidet --help` "
+        "lists the commands for it, to be run where the store can be opened; Memory(…) opens it, too"
+    )
 
 
 _signature_of = cache(inspect.signature)  # of a verb, when it is first called
@@ -110,13 +97,3 @@ def _bind(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, 
     given = dict(bound.arguments)
     del given["self"]
     return given
-
-
-def _make_absent(what: str, instead: str) -> property:
-    """Makes an attribute that stays with the server."""
-
-    def refuse(self: Sync | Async) -> NoReturn:
-        url = self._sender.sending.url
-        raise Misconfigured(f"{what} of this memory stays with the server {url}: {instead}")
-
-    return property(refuse, doc=f"Raises `Misconfigured`: {what} stays with the server.")

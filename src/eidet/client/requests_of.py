@@ -1,14 +1,14 @@
-"""Each verb as the requests it makes: generators that yield requests, get answers, and return the result.
+"""Each verb by the requests it makes, and what it returns of the answers.
 
-A generator gets the arguments of its verb by name, defaults included: `remote_verbs.bind_arguments` reads
-them from the signature of the verb.
+A function gets what sends a request, and the arguments of its verb by name, defaults included:
+`remote_verbs` reads them from the signature of the verb.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 from urllib.parse import quote
@@ -34,12 +34,12 @@ from .sending import WireRequest
 from .unpacking import unpack, unpack_remembered
 
 T = TypeVar("T")
-Steps = Generator[WireRequest, Any, T]
+Send = Callable[[WireRequest], Any]  # sends a request, and returns what the server answers
 Arguments = Mapping[str, Any]  # of a verb, by name
 PAGE: Final = 500  # records that one request asks for
 
 
-def remember(given: Arguments) -> Steps[Record | RememberedList]:
+def remember(send: Send, given: Arguments) -> Record | RememberedList:
     """Stores under an idempotency key, so that a retry never stores anything twice."""
     details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = details.pop("scope", Scope().path)
@@ -48,7 +48,7 @@ def remember(given: Arguments) -> Steps[Record | RememberedList]:
     if not drafts:
         return RememberedList()
     body["memories"] = [pack_draft(draft) for draft in drafts]
-    answer = yield _post("/v1/memories", scope, body, headers=_make_key())
+    answer = send(_post("/v1/memories", scope, body, headers=_make_key()))
     stored = unpack_remembered(answer)
     return stored[0] if single else stored
 
@@ -61,41 +61,40 @@ def _make_key() -> dict[str, str]:
     return {"Idempotency-Key": uuid.uuid4().hex}
 
 
-def get(given: Arguments) -> Steps[Record | list[Record | None] | None]:
+def get(send: Send, given: Arguments) -> Record | list[Record | None] | None:
     single = isinstance(given["ids"], str)
     wanted = [given["ids"]] if single else list(given["ids"])
     found: list[Record | None] = []
     for start in range(0, len(wanted), PAGE):
-        answer = yield _post("/v1/get", given["scope"], {"ids": wanted[start : start + PAGE]})
+        answer = send(_post("/v1/get", given["scope"], {"ids": wanted[start : start + PAGE]}))
         found += unpack(list[Record | None], answer["memories"])
     return found[0] if single else found
 
 
-def ask(name: str, unpack_answer: Callable[[Any], T], **fixed: Any) -> Callable[[Arguments], Steps[T]]:
+def ask(name: str, unpack_answer: Callable[[Any], T], **fixed: Any) -> Callable[[Send, Arguments], T]:
     """Makes the request of a verb of the table: its arguments by name, and what the server answers."""
     verb = VERBS[name]
 
-    def steps(given: Arguments) -> Steps[T]:
+    def steps(send: Send, given: Arguments) -> T:
         body = _pack_question(name, given) | fixed
-        again = verb.repeatable or bool(fixed)
-        answer = yield _post(f"/v1/{name}", given["scope"], body, repeatable=again)
+        again = (verb.repeatable or bool(fixed)) and body.get("version") is None
+        answer = send(_post(f"/v1/{name}", given["scope"], body, repeatable=again))
         return unpack_answer(answer[verb.answer] if verb.answer else answer)
 
     return steps
 
 
 def _pack_question(name: str, given: Arguments) -> dict[str, Any]:
-    """Builds the body of a verb with a filter, whose parts are `options` of the call."""
-    check_options(name, given["options"])
-    asked = {**given, **given["options"]}
+    """Builds the body of a verb; the parts of its filter are `options` of the call."""
+    if options := given.get("options", {}):
+        check_options(name, options)
+    asked = {key: value for key, value in (given | options).items() if key not in ("scope", "options")}
     if asked.get("counter") == "estimate":  # the server's own, by name
         del asked["counter"]
-    for taken in ("scope", "options"):
-        del asked[taken]
     return pack_arguments(VERBS[name], asked)
 
 
-def feedback(given: Arguments) -> Steps[None]:
+def feedback(send: Send, given: Arguments) -> None:
     about, scope = given["about"], given["scope"]
     body: dict[str, Any] = {"useful": given["useful"], "by": given["by"]}
     if isinstance(about, Hit):
@@ -108,10 +107,10 @@ def feedback(given: Arguments) -> Steps[None]:
         raise BadInput(
             f"feedback is about a Hit, Hits, a Trace, a Context or an id, not {type(about).__name__}"
         )
-    yield _post("/v1/feedback", scope, body, headers=_make_key())
+    send(_post("/v1/feedback", scope, body, headers=_make_key()))
 
 
-def find(given: Arguments) -> Steps[FoundList]:
+def find(send: Send, given: Arguments) -> FoundList:
     """Page by page."""
     fields = _pack_question("find", {**given, "limit": None})
     fields["offset"] = check_offset(fields.get("offset", 0))
@@ -119,7 +118,7 @@ def find(given: Arguments) -> Steps[FoundList]:
     found = FoundList()
     while most is None or len(found) < most:
         body = fields | {"limit": PAGE if most is None else min(most - len(found), PAGE), "cursor": cursor}
-        answer = yield _post("/v1/find", given["scope"], body)
+        answer = send(_post("/v1/find", given["scope"], body))
         cursor = answer["cursor"]
         found += unpack(list[Record], answer["memories"])
         if cursor is None:
@@ -128,38 +127,40 @@ def find(given: Arguments) -> Steps[FoundList]:
     return found
 
 
-def revise(given: Arguments) -> Steps[Record]:
+def revise(send: Send, given: Arguments) -> Record:
     """Revises. With a version or a digest, the record must still have it. The server notes who acts."""
     check_left_out(by=given["by"])
     headers: dict[str, str] = {}
     if given["version"] is not None or given["digest"] is not None:
-        headers["If-Match"] = yield from _find_tag(given)
+        headers["If-Match"] = _find_tag(send, given)
     body: dict[str, Any] = {"clear": list(given["clear"]), "again": given["again"]}
     for name, value in given["changes"].items():
         body |= {name: None} if value is None else pack_detail(name, value)
-    answer = yield WireRequest(
-        method="PATCH",
-        path=_path_of_record(given["id"]),
-        params=pack_scope(given["scope"]),
-        body=body,
-        headers=headers,
-        repeatable=not headers,
+    answer = send(
+        WireRequest(
+            method="PATCH",
+            path=_path_of_record(given["id"]),
+            params=pack_scope(given["scope"]),
+            body=body,
+            headers=headers,
+            repeatable=not headers,
+        )
     )
     revised: Record = unpack(Record, answer)
     return revised
 
 
-def promote(given: Arguments) -> Steps[Record]:
+def promote(send: Send, given: Arguments) -> Record:
     """Twice is the same as once. The server notes who acts."""
     check_left_out(by=given["by"])
     body = {"id": given["id"], "to": str(Scope.of(given["to"])), "move": given["move"]}
-    promoted: Record = unpack(Record, (yield _post("/v1/promote", given["scope"], body)))
+    promoted: Record = unpack(Record, send(_post("/v1/promote", given["scope"], body)))
     return promoted
 
 
-def _find_tag(given: Arguments) -> Steps[str]:
+def _find_tag(send: Send, given: Arguments) -> str:
     """The ETag of the record, if it is still at that version, or says that."""
-    answer = yield _ask_for_record(given)
+    answer = send(_ask_for_record(given))
     check_unchanged(unpack(Record, answer), given["version"], given["digest"])
     tag: str = answer["etag"]
     return tag
@@ -176,36 +177,21 @@ def _path_of_record(id: str) -> str:
     return f"/v1/memories/{encoded}"
 
 
-def decide(name: str, unpack_answer: Callable[[Any], T]) -> Callable[[Arguments], Steps[T]]:
-    """Makes the request of a verb of review. The server notes who decides."""
-    verb = VERBS[name]
-
-    def steps(given: Arguments) -> Steps[T]:
-        check_left_out(by=given.get("by"))
-        asked = {key: value for key, value in given.items() if key not in ("scope", "by")}
-        again = verb.repeatable and asked.get("version") is None
-        body = pack_arguments(verb, asked)
-        answer = yield _post(f"/v1/{name}", given["scope"], body, repeatable=again)
-        return unpack_answer(answer[verb.answer] if verb.answer else answer)
-
-    return steps
-
-
-def history(given: Arguments) -> Steps[list[Event]]:
+def history(send: Send, given: Arguments) -> list[Event]:
     """Reads the history; an empty list for a record that never existed."""
     try:
-        answer = yield _ask_for_record(given, "/history")
+        answer = send(_ask_for_record(given, "/history"))
     except NotFound:
         return []
     return unpack(list[Event], answer["events"])  # type: ignore[no-any-return]
 
 
-def scopes(given: Arguments) -> Steps[dict[str, int]]:
+def scopes(send: Send, given: Arguments) -> dict[str, int]:
     """Lists the scopes that the key reaches, page by page."""
     counts: dict[str, int] = {}
     params = {} if given["under"] is None else {"under": given["under"]}
     while True:
-        answer = yield WireRequest(method="GET", path="/v1/scopes", params=params)
+        answer = send(WireRequest(method="GET", path="/v1/scopes", params=params))
         for one in answer["scopes"]:
             counts[one["scope"]] = one["records"]
         if answer["cursor"] is None:
@@ -213,16 +199,16 @@ def scopes(given: Arguments) -> Steps[dict[str, int]]:
         params = params | {"cursor": answer["cursor"]}
 
 
-def sessions(given: Arguments) -> Steps[list[SessionSummary]]:
+def sessions(send: Send, given: Arguments) -> list[SessionSummary]:
     params = pack_scope(given["scope"]) | {"limit": given["limit"]}
-    answer = yield WireRequest(method="GET", path="/v1/sessions", params=params)
+    answer = send(WireRequest(method="GET", path="/v1/sessions", params=params))
     return unpack(list[SessionSummary], answer["sessions"])  # type: ignore[no-any-return]
 
 
-def export(given: Arguments) -> Steps[int]:
+def export(send: Send, given: Arguments) -> int:
     """Writes a file here; calls `progress` once, at the end."""
     params, target = _wide(given["scope"]) | {"plain": given["plain"]}, Path(given["path"])
-    yield WireRequest(method="GET", path="/v1/export", params=params, download=target)
+    send(WireRequest(method="GET", path="/v1/export", params=params, download=target))
     return _tell(given["progress"], _count_of(target))
 
 
@@ -244,10 +230,10 @@ def _count_of(path: Path) -> int:
         raise Corrupt(f"{path} is not a whole export; the connection may have broken off") from None
 
 
-def load(given: Arguments) -> Steps[int]:
+def load(send: Send, given: Arguments) -> int:
     """Reads a local file; calls `progress` once, at the end."""
     params = _wide(given["scope"]) | {"unverified": given["unverified"]}
-    answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"]))
+    answer = send(WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"])))
     return _tell(given["progress"], answer["count"])
 
 
@@ -258,34 +244,34 @@ def _wide(scope: str | Scope | None) -> dict[str, Any]:
     return {"scope": str(Scope.of(scope))}
 
 
-def stats(given: Arguments) -> Steps[dict[str, Any]]:
-    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/stats", params=_wide(given["scope"]))
+def stats(send: Send, given: Arguments) -> dict[str, Any]:
+    found: dict[str, Any] = send(WireRequest(method="GET", path="/v1/stats", params=_wide(given["scope"])))
     return found
 
 
-def health(_given: Arguments) -> Steps[dict[str, Any]]:
-    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/health")
+def health(send: Send, _given: Arguments) -> dict[str, Any]:
+    found: dict[str, Any] = send(WireRequest(method="GET", path="/v1/health"))
     return found
 
 
-def mark(method: str, kind: str) -> Callable[[Arguments], Steps[Record]]:
+def mark(method: str, kind: str) -> Callable[[Send, Arguments], Record]:
     """Sets (PUT) or ends (DELETE) a pin or a legal hold. Twice is the same as once."""
 
-    def steps(given: Arguments) -> Steps[Record]:
+    def steps(send: Send, given: Arguments) -> Record:
         check_left_out(by=given["by"])
         path, params = f"{_path_of_record(given['id'])}/{kind}", pack_scope(given["scope"])
-        marked: Record = unpack(Record, (yield WireRequest(method=method, path=path, params=params)))
+        marked: Record = unpack(Record, send(WireRequest(method=method, path=path, params=params)))
         return marked
 
     return steps
 
 
-def ask_facts(name: str) -> Callable[[Arguments], Steps[Any]]:
+def ask_facts(name: str) -> Callable[[Send, Arguments], Any]:
     """Makes the request of a verb of `memory.facts`; its return type says what the answer becomes."""
     verb = FACTS[name]
     returned = get_type_hints(getattr(FactsNamespace, name))["return"]
 
-    def steps(given: Arguments) -> Steps[Any]:
+    def steps(send: Send, given: Arguments) -> Any:
         asked = {**given, **given.get("details", {})}
         scope = asked.pop("scope")
         if isinstance(decision := asked.get("decision"), Record):
@@ -294,7 +280,7 @@ def ask_facts(name: str) -> Callable[[Arguments], Steps[Any]]:
         if name == "match":
             asked = _join_patterns(asked)
         body = pack_arguments(verb, asked)
-        answer = yield _post(f"/v1/facts/{name}", scope, body or None, repeatable=verb.repeatable)
+        answer = send(_post(f"/v1/facts/{name}", scope, body or None, repeatable=verb.repeatable))
         if returned is not type(None):
             return unpack(returned, answer[verb.answer] if verb.answer else answer)
         return None

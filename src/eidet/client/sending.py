@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..core.errors import (
     BadInput,
@@ -31,9 +30,6 @@ from ..net.url import API_KEY, is_server, read_secret
 if TYPE_CHECKING:
     import httpx
 
-    from .requests_of import Steps
-
-T = TypeVar("T")
 logging.getLogger("stamina").addHandler(logging.NullHandler())  # else it warns on stderr of each retry
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 PIECE: Final = 1 << 16
@@ -54,47 +50,6 @@ class WireRequest:
     download: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
-    """The address, the key and the time limit of calls."""
-
-    url: str
-    key: str | None = field(repr=False)
-    timeout: float
-
-    @classmethod
-    def of(cls, url: str, key: str | None, timeout: float) -> Sending:
-        if not is_server(url):
-            raise Misconfigured(f"a server's address begins with http:// or https://, not {url!r}")
-        chosen = key or os.environ.get(API_KEY)
-        secret = read_secret(chosen, os.environ, "the server") if chosen else None
-        return cls(url=url.rstrip("/"), key=secret, timeout=timeout)
-
-    @property
-    def name(self) -> str:
-        return f"the server {self.url}"
-
-    def headers(self) -> dict[str, str]:
-        if self.key is None:
-            return {}
-        check_header(self.key, "the key")
-        return {"Authorization": f"Bearer {self.key}"}
-
-    def retry(
-        self, caller: Callable[..., Any], send: Callable[[WireRequest], Any], request: WireRequest
-    ) -> Any:
-        """Sends through one of stamina's callers, with growing pauses until the time is over."""
-        call = caller(
-            attempts=None,
-            timeout=self.timeout,
-            wait_initial=FIRST_PAUSE,
-            wait_max=LONGEST_PAUSE,
-            wait_jitter=FIRST_PAUSE,
-        )
-        decide = partial(_choose_pause, request, time.monotonic() + self.timeout)
-        return call(decide, partial(send, request))
-
-
 def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float | bool:
     """Tells whether to retry after an error; returns seconds if the server said how long to wait."""
     if not isinstance(error, Unavailable) or isinstance(error, _Failed):
@@ -106,44 +61,38 @@ def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float 
     return True
 
 
-def _load_drivers() -> tuple[Any, Any]:
-    """httpx and stamina, which the extra brings."""
-    try:
-        import httpx
-        import stamina
-    except ImportError as error:
-        raise MissingExtra("a client of a server", extra="client") from error
-    return httpx, stamina
-
-
 class Sender:
-    """Sends the requests of a verb one after the other."""
+    """Sends requests to one address, with a key and a time limit."""
 
-    def __init__(self, sending: Sending) -> None:
-        self.sending = sending
-        driver, stamina = _load_drivers()
+    def __init__(self, url: str, key: str | None, timeout: float) -> None:
+        if not is_server(url):
+            raise Misconfigured(f"a server's address begins with http:// or https://, not {url!r}")
+        try:
+            import httpx
+            import stamina
+        except ImportError as error:
+            raise MissingExtra("a client of a server", extra="client") from error
+        self.url: str = url.rstrip("/")
+        self._timeout = timeout
         self._caller = stamina.RetryingCaller
-        self._http: httpx.Client = driver.Client(
-            base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
+        self._http = httpx.Client(base_url=self.url, headers=_headers(key), timeout=timeout)
+
+    def send(self, request: WireRequest) -> Any:
+        """What the server answers; tried with growing pauses until the time is over."""
+        call = self._caller(
+            attempts=None,
+            timeout=self._timeout,
+            wait_initial=FIRST_PAUSE,
+            wait_max=LONGEST_PAUSE,
+            wait_jitter=FIRST_PAUSE,
         )
+        decide = partial(_choose_pause, request, time.monotonic() + self._timeout)
+        return call(decide, self._send_once, request)
 
-    def run(self, steps: Steps[T]) -> T:
-        resume: Callable[[], WireRequest] = partial(steps.send, None)
-        while True:
-            try:
-                request = resume()
-            except StopIteration as end:
-                return end.value  # type: ignore[no-any-return]
-            try:
-                answer = self.sending.retry(self._caller, self._send, request)
-                resume = partial(steps.send, answer)
-            except EidetError as error:
-                resume = partial(steps.throw, error)
-
-    def _send(self, request: WireRequest) -> Any:
+    def _send_once(self, request: WireRequest) -> Any:
         with (
-            translate_errors(self.sending.name),
-            self._http.stream(**_arguments(request, _read_file)) as reply,
+            translate_errors(f"the server {self.url}"),
+            self._http.stream(**_arguments(request)) as reply,
         ):
             if request.download is not None and reply.is_success:
                 with _Download(request.download) as download:
@@ -157,46 +106,17 @@ class Sender:
         self._http.close()
 
 
-class AsyncSender:
-    """Sends the requests of a verb one after the other, for asyncio."""
-
-    def __init__(self, sending: Sending) -> None:
-        self.sending = sending
-        driver, stamina = _load_drivers()
-        self._caller = stamina.AsyncRetryingCaller
-        self._http: httpx.AsyncClient = driver.AsyncClient(
-            base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
-        )
-
-    async def run(self, steps: Steps[T]) -> T:
-        resume: Callable[[], WireRequest] = partial(steps.send, None)
-        while True:
-            try:
-                request = resume()
-            except StopIteration as end:
-                return end.value  # type: ignore[no-any-return]
-            try:
-                answer = await self.sending.retry(self._caller, self._send, request)
-                resume = partial(steps.send, answer)
-            except EidetError as error:
-                resume = partial(steps.throw, error)
-
-    async def _send(self, request: WireRequest) -> Any:
-        with translate_errors(self.sending.name):
-            async with self._http.stream(**_arguments(request, _read_file_async)) as reply:
-                if request.download is not None and reply.is_success:
-                    with _Download(request.download) as download:
-                        async for piece in reply.aiter_bytes(PIECE):
-                            await asyncio.to_thread(download.write, piece)
-                    return None
-                await reply.aread()
-        return _parse_answer(reply)
-
-    async def close(self) -> None:
-        await self._http.aclose()
+def _headers(key: str | None) -> dict[str, str]:
+    """The key that was given, or that of the environment; `env:NAME` and `file:PATH` name where it is."""
+    chosen = key or os.environ.get(API_KEY)
+    if not chosen:
+        return {}
+    secret = read_secret(chosen, os.environ, "the server")
+    check_header(secret, "the key")
+    return {"Authorization": f"Bearer {secret}"}
 
 
-def _arguments(request: WireRequest, read: Any) -> dict[str, Any]:
+def _arguments(request: WireRequest) -> dict[str, Any]:
     """Builds the arguments for httpx; JSON is written losslessly."""
     headers = dict(request.headers)
     content: Any = None
@@ -204,7 +124,7 @@ def _arguments(request: WireRequest, read: Any) -> dict[str, Any]:
         content = dump_json(request.body).encode()
         headers["Content-Type"] = "application/json"
     if request.upload is not None:
-        content = read(request.upload)
+        content = _read_file(request.upload)
         headers["Content-Type"] = "application/x-ndjson"
     return {
         "method": request.method,
@@ -218,12 +138,6 @@ def _arguments(request: WireRequest, read: Any) -> dict[str, Any]:
 def _read_file(path: Path) -> Iterator[bytes]:
     with _open(path) as file:
         while piece := file.read(PIECE):
-            yield piece
-
-
-async def _read_file_async(path: Path) -> AsyncIterator[bytes]:
-    with await asyncio.to_thread(_open, path) as file:
-        while piece := await asyncio.to_thread(file.read, PIECE):
             yield piece
 
 

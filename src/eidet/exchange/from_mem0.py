@@ -16,7 +16,6 @@ from uuid import UUID
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from ..integrations.mem0.entities import NAMES
 from .source_files import (
     find_source,
     is_sqlite,
@@ -85,7 +84,7 @@ def _make_item(
 
 
 def _list_labels(payload: Mapping[str, Any]) -> dict[str, str]:
-    for name in NAMES:  # in the order in which they own a memory
+    for name in ("user_id", "agent_id", "app_id", "run_id"):  # in the order in which they own a memory
         id = payload.get(name)
         if has_text(id):
             labels = make_labels(user=id, agent=payload.get("agent_id"), session=payload.get("run_id"))

@@ -141,22 +141,6 @@ def _kind_of(type: str) -> str:
     return folded if folded in _KINDS else "thing"
 
 
-def parse_mcp_fact(record: Record) -> McpFact | None:
-    """Parses what a record of kind `triple` states; None for any other record."""
-    data = record.whole.data
-    if record.kind is not Kind.TRIPLE or not isinstance(data, Mapping):
-        return None
-    subject, relation, value = _name(data.get("subject")), data.get("relation"), _name(data.get("object"))
-    if subject is None or value is None or not isinstance(relation, str):
-        return None
-    return McpFact(subject, str(record.meta.get(_RAW, relation)), value)
-
-
-def _name(mention: Any) -> str | None:
-    name = mention.get("name") if isinstance(mention, Mapping) else mention
-    return name if isinstance(name, str) and name else None
-
-
 def read_mcp_file(path: str | Path) -> list[McpFact]:
     """Works like `parse_mcp_lines`; raises `Misconfigured` for an unreadable file."""
     file = check_path(path, "path")

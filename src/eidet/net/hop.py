@@ -27,12 +27,12 @@ class Threads(Generic[C]):
     `waits` says of what is open whether a call of it may wait: for a disk, say, or for a server.
     """
 
-    def __init__(self, make: Callable[[], C], waits: Callable[[C], bool]) -> None:
+    def __init__(self, make: Callable[[], C], waits: Callable[[C], bool], workers: int = 8) -> None:
         self._make, self._waits = make, waits
         self._opened: C | None = None
         self._lock = threading.Lock()
         self._closed = False
-        self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="eidet")
+        self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="eidet")
 
     def __reduce__(self) -> NoReturn:
         raise Misconfigured("an open memory cannot be pickled: open it anew where it is needed")
@@ -103,8 +103,8 @@ class Hopping(Generic[V]):
 
     async def _run(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         def call() -> T:
-            answer = method(self._core(), *args, **kwargs)
-            return answer if self._finish is None else cast("T", self._finish(answer))
+            answer = getattr(self._core(), method.__name__)(*args, **kwargs)  # which may override it
+            return cast("T", answer if self._finish is None else self._finish(answer))
 
         return await self.threads.run(call)
 

@@ -152,10 +152,6 @@ class KeyRing:
                 found = one.caller
         return found
 
-    def list_callers(self) -> list[Caller]:
-        """Lists every caller that the file names, for a page that shows them."""
-        return [one.caller for one in self._current()]
-
     def _current(self) -> tuple[_ApiKey, ...]:
         if self._path is None:
             return ()

@@ -28,7 +28,6 @@ from ..core.errors import (
 LOG: Final = logging.getLogger("eidet.server")
 JSON: Final = "application/json"
 _NO_OBJECT: Final = ("model_type", "model_attributes_type", "dict_type")  # says pydantic of bytes and lists
-MEM0: Final = "/mem0/"  # paths below it speak mem0's API
 
 
 class ErrorBody(BaseModel):
@@ -56,12 +55,8 @@ class Problem(HTTPException):
         super().__init__(status, message, dict(headers or {}))
         self.body: ErrorBody = ErrorBody(type=type, message=message, hint=hint, field=field)
 
-    def respond(self, path: str = "") -> JSONResponse:
-        """The answer to a request for `path`; mem0's client reads the message from `detail`."""
-        content = self.body.model_dump()
-        if path.startswith(MEM0):
-            content["detail"] = self.body.message
-        return JSONResponse(content, self.status_code, self.headers)
+    def respond(self) -> JSONResponse:
+        return JSONResponse(self.body.model_dump(), self.status_code, self.headers)
 
 
 _STATUS: Final[dict[type[EidetError], tuple[int, str]]] = {
@@ -153,28 +148,27 @@ def _list_methods(request: Request) -> list[str]:
 def add_handlers(app: FastAPI) -> None:
     """Makes every error of the app answer in the one shape."""
 
-    async def answer_problem(request: Request, error: Exception) -> JSONResponse:
+    async def answer_problem(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, Problem)
-        return error.respond(request.scope["path"])
+        return error.respond()
 
-    async def answer_eidet(request: Request, error: Exception) -> JSONResponse:
+    async def answer_eidet(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, EidetError)
-        return problem_of(error).respond(request.scope["path"])
+        return problem_of(error).respond()
 
     async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         content_type = request.headers.get("content-type", "")
-        return _make_invalid(error.errors(), content_type).respond(request.scope["path"])
+        return _make_invalid(error.errors(), content_type).respond()
 
     async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         type, headers = _HTTP.get(error.status_code, "bad_request"), dict(error.headers or {})
-        path = request.scope["path"]
         if error.status_code == 400:  # all that FastAPI says so is that a body is not JSON
-            return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond(path)
+            return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond()
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_list_methods(request))
-        return Problem(error.status_code, type, str(error.detail), headers=headers).respond(path)
+        return Problem(error.status_code, type, str(error.detail), headers=headers).respond()
 
     app.add_exception_handler(Problem, answer_problem)
     app.add_exception_handler(EidetError, answer_eidet)

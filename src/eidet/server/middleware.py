@@ -27,10 +27,8 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 REQUEST_ID: Final = "eidet.request_id"
-_UPLOADS: Final = ("/v1/load", "/v1/dashboard/load")  # paths whose bodies are files
-# Before ids and names, which may have any character.
-_ENCODED: Final = (b"/v1/memories/", b"/mem0/v1/memories/", b"/mem0/v2/entities/")
-_KEY_KINDS: Final = ("bearer", "token")  # mem0's client says Token
+_UPLOAD: Final = "/v1/load"  # the path whose body is a file
+_ENCODED: Final = b"/v1/memories/"  # before ids, which may have any character
 _STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _HOST: Final = re.compile(r"(?:\[(?P<number>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::[0-9]{1,5})?", re.ASCII)
@@ -94,7 +92,7 @@ class AccessMiddleware:
             return None
         kind, _, key = authorization.partition(" ")
         found = None
-        if kind.lower() in _KEY_KINDS:
+        if kind.lower() == "bearer":
             found = keys.find(key.strip())
         if found is None:
             raise make_unauthorized()
@@ -106,7 +104,7 @@ class AccessMiddleware:
         settings = self._serving.settings
         if caller is None:
             return _LimitedBody(receive, _STRANGER_BYTES, settings.body_seconds)
-        if scope["path"] in _UPLOADS and caller.may(Right.ADMIN):
+        if scope["path"] == _UPLOAD and caller.may(Right.ADMIN):
             return _LimitedBody(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
         return _LimitedBody(receive, caller.limits.body_bytes, settings.body_seconds)
 
@@ -285,4 +283,4 @@ class _Answer:
         """Answers with an error, unless an answer has begun: then the connection breaks off."""
         if self._started:
             raise problem
-        await problem.respond(self._scope["path"])(self._scope, receive, self)
+        await problem.respond()(self._scope, receive, self)

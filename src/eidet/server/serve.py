@@ -27,7 +27,6 @@ from .access import KeyRing
 from .dashboard import add_dashboard
 from .errors import add_handlers
 from .mcp.mounting import add_mcp
-from .mem0 import add_mem0
 from .middleware import AccessMiddleware
 from .rest import add_rest
 from .rest.admin_routes import clean_folder
@@ -94,7 +93,6 @@ def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
         allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         allow_headers=[
             *("Authorization", "Content-Type", "Eidet-Scope", "Idempotency-Key", "If-Match"),
-            *("Mem0-User-ID", "X-Application", "X-Mem0-Client", "X-Mem0-Source"),
             *("Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id"),
         ],
         expose_headers=["ETag", "Retry-After", "X-Request-Id", "Idempotent-Replayed", "Mcp-Session-Id"],
@@ -103,7 +101,7 @@ def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
 
 def _add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last, because it takes all other paths."""
-    parts: list[Any] = [add_rest, add_telemetry, add_webhooks, add_mcp, add_mem0, add_dashboard]
+    parts: list[Any] = [add_rest, add_telemetry, add_webhooks, add_mcp, add_dashboard]
     for add in parts:
         add(app, serving)
 

@@ -10,7 +10,7 @@ from eidet.server.access import Right
 
 READ, WRITE, FORGET, ADMIN = Right.READ, Right.WRITE, Right.FORGET, Right.ADMIN
 OWN: Final = "OwnCanary"  # in every text and label of the caller's scope
-ID, MEM0_ID = "home", "m1"
+ID: Final = "home"
 ASKS: Final = {"query": "where does Ann live?"}
 ENTITY: Final = {"entity": "Ann"}
 
@@ -28,8 +28,7 @@ class Row(NamedTuple):
     whole: bool = False  # whether the key must see all scopes
 
     def path_of(self, id: str) -> str:
-        path = self.path.replace("{rest:path}", "x")
-        return path.format(id=id, type="user", name="ann", org="o", project="p")
+        return self.path.format(id=id)
 
     def body_of(self, id: str) -> Any:
         return self.body if self.body is None or isinstance(self.body, bytes) else name_id(self.body, id)
@@ -123,42 +122,8 @@ PAGES: Final = (
     Row("GET", "/v1/dashboard/facts/why", (READ,), params={"id": "{id}#0"}),
     Row("GET", "/v1/quality", (READ,)),
     Row("POST", "/v1/dashboard/upkeep", (ADMIN,), {"dry_run": True}),
-    Row("POST", "/v1/dashboard/export", (ADMIN, READ)),
-    Row("POST", "/v1/dashboard/load", (ADMIN,), b""),
-    Row("POST", "/v1/dashboard/audit/verify", (ADMIN,), {}, whole=True),
-    Row("GET", "/v1/dashboard/keys", (ADMIN,)),
 )
-_USER: Final = {"filters": {"user_id": "ann"}}
-MEM0: Final = (
-    Row("GET", "/mem0/v1/ping/"),
-    Row("POST", "/mem0/v3/memories/add/", (WRITE,), {"messages": "Ann drinks tea", "user_id": "ann"}),
-    Row("POST", "/mem0/v3/memories/search/", (READ,), {**ASKS, **_USER}),
-    Row("POST", "/mem0/v3/memories/", (READ,), _USER),
-    Row("GET", "/mem0/v1/memories/{id}/history/", (READ,)),
-    Row("GET", "/mem0/v1/memories/{id}/", (READ,)),
-    Row("PUT", "/mem0/v1/memories/{id}/", (WRITE,), {"metadata": {"a": "b"}}),
-    Row("DELETE", "/mem0/v1/memories/{id}/", (FORGET,)),
-    Row("DELETE", "/mem0/v1/memories/", (FORGET,), params={"user_id": "ann"}),
-    Row("GET", "/mem0/v1/entities/", (READ,)),
-    Row("DELETE", "/mem0/v2/entities/{type}/{name}/", (FORGET,)),
-    Row("PUT", "/mem0/v1/batch/", (WRITE,), {"memories": [{"memory_id": "{id}", "metadata": {"a": "b"}}]}),
-    Row("DELETE", "/mem0/v1/batch/", (FORGET,), {"memories": [{"memory_id": "{id}"}]}),
-    Row("POST", "/mem0/v1/feedback/", (WRITE,), {"memory_id": "{id}", "feedback": "POSITIVE"}),
-    Row("GET", "/mem0/api/v1/orgs/organizations/{org}/projects/{project}/", (READ,)),
-    *(
-        Row(method, f"/mem0{path}")
-        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
-        for path in (
-            "/v1/exports/{rest:path}",
-            "/v1/summary/",
-            "/v2/profiles/{rest:path}",
-            "/v2/entities/{type}/{name}/profile/",
-            "/api/v1/webhooks/{rest:path}",
-            "/api/v1/orgs/{rest:path}",
-        )
-    ),
-)
-ROWS: Final = (*REST, *FACTS, *PAGES, *MEM0)
+ROWS: Final = (*REST, *FACTS, *PAGES)
 BESIDE: Final = ("/mcp", "/.well-known/oauth-protected-resource/mcp")  # their tools have rows of their own
 
 
@@ -168,11 +133,8 @@ class ToolRow(NamedTuple):
     tool: str
     rights: tuple[Right, ...]
     arguments: Mapping[str, Any]
-    scoped: bool = True
 
 
-_NODE: Final = {"name": "Ann", "entityType": "person", "observations": [f"Ann keeps the {OWN}"]}
-_EDGE: Final = {"from": "Ann", "to": "Lisbon", "relationType": "lives_in"}
 TOOLS: Final = (
     ToolRow("remember", (WRITE,), {"text": "Ann drinks tea"}),
     ToolRow("recall", (READ,), ASKS),
@@ -189,25 +151,10 @@ TOOLS: Final = (
     ToolRow("approve", (ADMIN,), {"id": ID}),
     ToolRow("reject", (ADMIN,), {"id": ID}),
     ToolRow("facts", (READ,), {"about": "Ann"}),
-    ToolRow("create_entities", (WRITE,), {"entities": [_NODE]}, scoped=False),
-    ToolRow("create_relations", (WRITE,), {"relations": [_EDGE]}, scoped=False),
-    ToolRow("delete_entities", (FORGET,), {"entityNames": ["Ann"]}, scoped=False),
-    ToolRow("add_observations", (WRITE,), {"observations": []}, scoped=False),
-    ToolRow(
-        "delete_observations",
-        (FORGET,),
-        {"deletions": [{"entityName": "Ann", "observations": ["x"]}]},
-        scoped=False,
-    ),
-    ToolRow("delete_relations", (FORGET,), {"relations": [_EDGE]}, scoped=False),
-    ToolRow("read_graph", (READ,), {}, scoped=False),
-    ToolRow("search_nodes", (READ,), {"query": "Ann"}, scoped=False),
-    ToolRow("open_nodes", (READ,), {"names": ["Ann"]}, scoped=False),
 )
 RESOURCES: Final = (  # what every one of them tells is for readers
     "memory://profile",
     "memory://sessions",
     "memory://profile/acme/ann",
     "memory://sessions/acme/ann",
-    "memory://knowledge-graph",
 )

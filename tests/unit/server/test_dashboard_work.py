@@ -1,48 +1,15 @@
-"""Long work of the pages, and the evaluation set that they save."""
+"""The evaluation set that the pages save."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import httpx
 from tests.servers import free_port
-from tests.servers.served import Running, serve_in_thread
+from tests.servers.served import Running
 
 from eidet import AsyncMemory
-from eidet.server.access import Right, add_key
 from eidet.server.server_settings import ServerSettings
-
-
-def read_lines(answer: httpx.Response) -> list[Any]:
-    return [json.loads(line) for line in answer.content.splitlines()]
-
-
-def test_long_work_tells_how_far_it_is_and_what_came_of_it(tmp_path: Path) -> None:
-    key = add_key(tmp_path / "keys.toml", "all", ["acme"], list(Right))
-    where = {"scope": "acme/ann"}
-    with serve_in_thread(tmp_path / "agent.db", keys=tmp_path / "keys.toml") as server:
-        for scope in ("acme/ann", "other"):
-            server.memory.core.remember("Ann lives in Lisbon", id="home", scope=scope)
-        with server.http(key, params=where) as http:
-            *steps, last = read_lines(http.post("/v1/dashboard/upkeep", json={"dry_run": True}))
-            exported = http.post("/v1/dashboard/export").content
-            head, _, rest = exported.partition(b'{"result"')
-            told, _, export = rest.partition(b"\n")
-            loaded = read_lines(http.post("/v1/dashboard/load", content=export))
-            broken = read_lines(http.post("/v1/dashboard/load", content=export[:-20]))
-    assert last["result"]["dry_run"] is True
-    shares = [step["done"] / step["of"] for step in steps]
-    assert len(shares) > 1
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-    assert json.loads(head.splitlines()[-1]) == {"done": 1, "of": 1}
-    size = json.loads(b'{"result"' + told)["result"]
-    assert (len(export), size["count"]) == (size["bytes"], 1)
-    assert "count" in loaded[-1]["result"]
-    assert broken[-1]["error"]["type"] == "damaged_export"
-    assert "/tmp" not in broken[-1]["error"]["message"]
 
 
 def save_question(folder: Path, key: str | None) -> httpx.Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from tests.servers.served import Running, serve_in_thread
 from tests.unit.cli.shell import Shell
 
 import eidet
-from eidet import AsyncClient, AsyncMemory, BadInput, Client, Memory, Misconfigured, Settings
+from eidet import AsyncMemory, BadInput, Client, Memory, Misconfigured, Settings
 from eidet.core.record import Record
 from eidet.core.settings import UnusedVariable
 from eidet.exchange import sync_files
@@ -260,17 +259,6 @@ def test_a_client_overrides_every_verb_with_its_signature(nowhere: Client, name:
     if name != "close":
         assert inspect.signature(verb) == inspect.signature(theirs)
         assert inspect.getdoc(verb) == inspect.getdoc(theirs)
-
-
-def test_an_async_client_overrides_every_verb() -> None:
-    async def use() -> None:
-        async with AsyncClient("http://127.0.0.1:9") as client, AsyncMemory() as own:
-            for name in VERBS:
-                verb, theirs = find_verb(client, name), find_verb(own, name)
-                assert (verb.__func__ is theirs.__func__) == (name in INHERITED)
-                assert inspect.signature(verb) == inspect.signature(theirs)
-
-    asyncio.run(use())
 
 
 @pytest.mark.parametrize("given", [{}, {"ids": ["home"], "scopes": "ann"}])

@@ -94,15 +94,6 @@ class Async(Python):
         return asyncio.run(go())
 
 
-class AsyncClient(Python):
-    def run(self, use: Callable[[Any], Any]) -> Any:
-        async def go() -> Any:
-            async with AsyncMemory(self.server.url) as memory:
-                return await use(memory)
-
-        return asyncio.run(go())
-
-
 class Rest(Door):
     def post(self, path: str, scopes: list[str], body: Any) -> Any:
         answer = httpx.post(f"{self.server.url}/v1/{path}", params={"scope": scopes}, json=body)
@@ -179,7 +170,7 @@ class Cli(Door):
         return new["scope"], new["state"]["promoted"]["scope"]
 
 
-DOORS = {door.__name__: door for door in (Python, Client, Async, AsyncClient, Rest, Mcp, Cli)}
+DOORS = {door.__name__: door for door in (Python, Client, Async, Rest, Mcp, Cli)}
 SHOWN = {("ann", "g-ann"), ("team/core", "g-team")}
 VERBS: dict[str, Answer] = {
     **dict.fromkeys(("recall", "recall_all", "context", "find", "get", "facts"), SHOWN),

@@ -39,7 +39,7 @@ def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Signing]:
     file = tmp_path_factory.mktemp("keys") / "keys.toml"
     keys = {name: add_key(file, name, ["acme"], ["read", "write"]) for name in ("buyer", "seller")}
     keys["gateway"] = add_key(file, "gateway", ["acme"], ["read", "write", "agents"])
-    with serve_in_thread(keys=file, graph_tools=True) as server:
+    with serve_in_thread(keys=file) as server:
         yield Signing(server, keys)
 
 
@@ -47,20 +47,17 @@ DOORS: dict[str, tuple[str, dict[str, Any]]] = {
     "remember": ("/v1/memories", {"memories": [{"text": "oak is dear"}]}),
     "a message": ("/v1/memories", {"memories": [{"role": "user", "content": "oak is dear"}]}),
     "facts": ("/v1/facts/add", {"subject": "Ann", "relation": "likes", "object": "oak"}),
-    "mem0": ("/mem0/v3/memories/add/", {"messages": "oak is dear", "user_id": "ann"}),
 }
 
 
 def list_ids(door: str, told: dict[str, Any]) -> list[str]:
     if door == "facts":
         return [told["id"]]
-    return [one["id"] for one in told["memories" if "memories" in told else "results"]]
+    return [one["id"] for one in told["memories"]]
 
 
 def name_agent(door: str, agent: str) -> dict[str, Any]:
     body = DOORS[door][1]
-    if door == "mem0":
-        return {**body, "agent_id": agent}
     if door == "facts":
         return {**body, "object": agent, "agent": agent}
     return {"memories": [{**body["memories"][0], "agent": agent}]}
@@ -69,25 +66,23 @@ def name_agent(door: str, agent: str) -> dict[str, Any]:
 @pytest.mark.parametrize("door", DOORS)
 def test_the_key_signs_what_is_written_with_it(signing: Signing, door: str) -> None:
     path, body = DOORS[door]
-    scope = "acme/user/ann" if door == "mem0" else SCOPE
     for said in (body, name_agent(door, "buyer")):
         (id,) = list_ids(door, signing.send("buyer", "POST", path, said).json())
-        assert signing.read(id, scope).agent == "buyer"
-        (created, *_) = signing.server.memory.core.history(id, scope=scope)
+        assert signing.read(id).agent == "buyer"
+        (created, *_) = signing.server.memory.core.history(id, scope=SCOPE)
         assert (created.what, created.by) == ("created", "buyer")
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_another_name_is_refused_unless_the_key_may_sign_for_others(signing: Signing, door: str) -> None:
     path, forged = DOORS[door][0], name_agent(door, "seller")
-    scope = "acme/user/ann" if door == "mem0" else SCOPE
     before = signing.server.memory.core.parts.store.head()
     answer = signing.send("buyer", "POST", path, forged)
     assert (answer.status_code, answer.json()["type"]) == (403, "refused")
     assert "another agent" in answer.json()["message"]
     assert signing.server.memory.core.parts.store.head() == before
     (id,) = list_ids(door, signing.send("gateway", "POST", path, forged).json())
-    assert signing.read(id, scope).agent == "seller"
+    assert signing.read(id).agent == "seller"
 
 
 def test_a_change_leaves_the_signature(signing: Signing) -> None:
@@ -112,15 +107,10 @@ def test_the_client_and_tools_are_signed_too(signing: Signing) -> None:
 
     async def talk() -> str:
         async with connect(signing.server.url, signing.keys["seller"]) as agent:
-            await ask(
-                agent, "create_entities", entities=[{"name": "Oak", "entityType": "wood", "observations": []}]
-            )
             stored = await ask(agent, "remember", text="the birch table sold")
             return str(stored["stored"][0]["id"])
 
     assert signing.read(asyncio.run(talk())).agent == "seller"
-    (oak,) = [one for one in signing.server.memory.core.find(scope=SCOPE) if "Oak" in one.text]
-    assert oak.agent == "seller"
 
 
 def test_without_keys_nobody_signs(tmp_path: Path) -> None:

@@ -230,42 +230,42 @@ class AgentReader:
             self.cache = self._make_cache()
         self.cache.set_ttl(config.cache_ttl)
 
-    def look(self) -> Look:
+    def _look(self) -> Look:
         """The memories as of now."""
         decays = self.config.memory_priority_decay < 1
-        return Look(self.memory, self.scope, self.clock(), self.importance_of, decays)
+        return Look(self.memory, self.scope, self.clock(), self._importance_of, decays)
 
-    def importance_of(self, record: Record) -> float:
+    def _importance_of(self, record: Record) -> float:
         """A memory's priority after decay."""
         return record.importance * self.config.priority_after(self.clock() - record.created)
 
-    def entry(self, record: Record) -> Entry:
-        return entry_of(record, self.agent_id, importance=self.importance_of(record), whole=self.whole)
+    def _entry(self, record: Record) -> Entry:
+        return entry_of(record, self.agent_id, importance=self._importance_of(record), whole=self._whole)
 
-    def whole(self, record: Record) -> Record:
+    def _whole(self, record: Record) -> Record:
         """The full record, whatever its tier shows of it."""
         if not record.level:
             return record
         return self.memory.upkeep.detail(record.id, scope=record.scope)
 
-    def count_use(self, record: Record) -> None:
+    def _count_use(self, record: Record) -> None:
         usage, now = self.memory.parts.usage, self.clock()
         usage.count_uses([record], now)
         usage.count_reads([record], now)
         usage.flush_if_due()
 
-    def translate_errors(self, what: str, **context: Any) -> Any:
+    def _translate_errors(self, what: str, **context: Any) -> Any:
         """Errors of the memory as errors of reading."""
         return translate_errors(MemoryRetrievalException, what, agent_id=self.agent_id, **context)
 
     # Answers.
 
-    def answer(
+    def _answer(
         self, key: Hashable, ask: Ask, *, tiers: Tiers, order: str = "score", limit: int | None = None
     ) -> list[Scored]:
         """The answer for a key, if it is kept and still true; else what `ask` finds."""
         key = (key, tiers)
-        with self.translate_errors("the memories were not read"):
+        with self._translate_errors("the memories were not read"):
             kept = self.cache.get(key, self._still)
             if kept is not None:
                 return list(kept)
@@ -277,7 +277,7 @@ class AgentReader:
 
     def _ask_all(self, ask: Ask, tiers: Tiers, order: str, limit: int | None) -> list[Scored]:
         self.degraded = {}
-        look = self.look()
+        look = self._look()
         try:
             found = ask(look, tiers)
         except (Corrupt, Unavailable) as error:

@@ -10,10 +10,8 @@ from ...core.condition import Condition, resolve, same
 from ...core.record import Kind, Record
 from ...core.validate import Json, clean_json
 from ...core.where import Where
-from ...memory import Memory
 from ..opening import check_number, check_positive, check_whole
 from .builder import QueryBuilder, strategy_of
-from .config import MemoryConfig
 from .entries import Entry, check_id, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
 from .models import contents_of
@@ -61,30 +59,19 @@ Tiers = str | Iterable[str] | None
 RERANKED: Final = 3  # so many times as many candidates are compared attribute by attribute
 
 
-class Retrieval:
+class Retrieval(AgentReader):
     """The questions that can be asked of an agent's memories; answers are kept for a while."""
-
-    def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
-        self._reader = AgentReader(agent_id, memory=memory, config=config, scope=scope)
-        self._memory = memory
-        self.agent_id = agent_id
-        self.scope: str = self._reader.scope
-
-    @property
-    def config(self) -> MemoryConfig:
-        return self._reader.config
 
     # Retrieving.
 
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
         """Returns a memory in full, whatever its tier shows; None if there is none. Counts as a retrieval."""
-        reader = self._reader
-        with reader.translate_errors("the memory was not read", memory_id=memory_id):
-            found = self._memory.get(check_id(memory_id), scope=self.scope)
+        with self._translate_errors("the memory was not read", memory_id=memory_id):
+            found = self.memory.get(check_id(memory_id), scope=self.scope)
             if found is None:
                 return None
-            reader.count_use(found)
-            return {**reader.entry(found), "contents": contents_as_json(reader.whole(found))}
+            self._count_use(found)
+            return {**self._entry(found), "contents": contents_as_json(self._whole(found))}
 
     def retrieve_recent_states(
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
@@ -162,7 +149,7 @@ class Retrieval:
             return sorted(map(fit, nearest), key=by_score)[:most]
 
         key = ("hybrid", text, key_of(wanted), weights, most, base.kinds)
-        return self._entries(self._reader.answer(key, ask, tiers=tiers_of(memory_tiers), limit=most))
+        return self._entries(self._answer(key, ask, tiers=tiers_of(memory_tiers), limit=most))
 
     def search_by_embedding(
         self,
@@ -215,14 +202,14 @@ class Retrieval:
                 tiers=tiers_of(memory_tiers),
                 k=k,
             )
-        moment = int(self._reader.clock()) if asked.goes_by_now else None
+        moment = int(self.clock()) if asked.goes_by_now else None
         key = ("search", key_of(replace(asked, tiers=None)), moment)
 
         def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
             return replace(asked, tiers=tiers).answer(look)
 
-        found = self._reader.answer(key, ask, tiers=asked.tiers, limit=asked.k)
-        return [(self._reader.entry(one.record), one.score) for one in found]
+        found = self._answer(key, ask, tiers=asked.tiers, limit=asked.k)
+        return [(self._entry(one.record), one.score) for one in found]
 
     def query(self) -> QueryBuilder:
         """A query in words: `space.query().similar_to(state).steps(10, 20).limit(5).run()`."""
@@ -233,11 +220,11 @@ class Retrieval:
     def get_memory_snapshots(self, steps: Sequence[int]) -> dict[int, Entry | None]:
         """The state at each step, the newest if there are several; None where none was stored."""
         snapshots: dict[int, Entry | None] = dict.fromkeys(steps)
-        look = self._reader.look()
-        with self._reader.translate_errors("the snapshots were not read"):
+        look = self._look()
+        with self._translate_errors("the snapshots were not read"):
             for step in steps:
                 if (record := _state_at(look, step)) is not None:
-                    snapshots[step] = self._reader.entry(record)
+                    snapshots[step] = self._entry(record)
         return snapshots
 
     def get_attribute_change_history(
@@ -245,29 +232,20 @@ class Retrieval:
     ) -> list[dict[str, Any]]:
         """Lists the changes of an attribute (a dotted path) between states, in order of steps."""
         check_steps(start_step, end_step)
-        with self._reader.translate_errors("the changes were not read"):
-            return _changes_of(self._reader.look(), attribute_name, start_step, end_step)
+        with self._translate_errors("the changes were not read"):
+            return _changes_of(self._look(), attribute_name, start_step, end_step)
 
     # Answers that are kept.
 
     def clear_cache(self) -> None:
-        self._reader.cache.clear()
+        self.cache.clear()
 
     def set_cache_ttl(self, ttl: float) -> None:
         """Sets for how many seconds answers are cached; 0 disables the cache."""
-        self._reader.cache.set_ttl(ttl)
-
-    def configure(self, config: MemoryConfig) -> None:
-        """Other settings from now on."""
-        self._reader.configure(config)
+        self.cache.set_ttl(ttl)
 
     def cache_info(self) -> dict[str, Any]:
-        return self._reader.cache.info()
-
-    @property
-    def degraded(self) -> dict[str, str]:
-        """The tiers that could not answer the last question, and why; empty when all did."""
-        return dict(self._reader.degraded)
+        return self.cache.info()
 
     # Inside.
 
@@ -279,7 +257,7 @@ class Retrieval:
             )
 
     def _state_as_text(self, state: Any) -> str:
-        with self._reader.translate_errors("the query cannot be compared"):
+        with self._translate_errors("the query cannot be compared"):
             return state_as_text(state)
 
     def _list_entries(self, where: Where, memory_tiers: Tiers, order: str, limit: int | None) -> list[Entry]:
@@ -288,11 +266,11 @@ class Retrieval:
             return [Scored(record, 1.0) for record in found]
 
         tiers = tiers_of(memory_tiers)
-        found = self._reader.answer((where, order, limit), ask, tiers=tiers, order=order, limit=limit)
+        found = self._answer((where, order, limit), ask, tiers=tiers, order=order, limit=limit)
         return self._entries(found)
 
     def _entries(self, found: Sequence[Scored]) -> list[Entry]:
-        return [self._reader.entry(one.record) for one in found]
+        return [self._entry(one.record) for one in found]
 
 
 def _check_count(count: int, name: str) -> int:

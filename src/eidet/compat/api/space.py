@@ -196,7 +196,7 @@ class MemorySpace(Retrieval):
         draft = self._draft(contents, step_number, priority, memory_type)
         about = {"agent_id": self.agent_id, "step_number": step_number}
         with translate_errors(MemoryStoreException, f"the {memory_type} was not stored", **about):
-            record = self._memory.remember(draft, scope=self.scope)
+            record = self.memory.remember(draft, scope=self.scope)
         self._announce_stored([record])
         return record.id
 
@@ -210,7 +210,7 @@ class MemorySpace(Retrieval):
         with translate_errors(
             MemoryStoreException, "the batch was not stored", agent_id=self.agent_id, count=len(drafts)
         ):
-            records = self._memory.remember(drafts, scope=self.scope)
+            records = self.memory.remember(drafts, scope=self.scope)
         self._announce_stored(records)
         return [record.id for record in records]
 
@@ -258,24 +258,23 @@ class MemorySpace(Retrieval):
 
     def focus(self, memory_id: str) -> Entry:
         """Looks at one memory closely: counts as a retrieval, and brings back what its tier left out."""
-        reader = self._reader
-        with reader.translate_errors("the memory was not read", memory_id=memory_id):
-            found = self._memory.get(check_id(memory_id), scope=self.scope)
+        with self._translate_errors("the memory was not read", memory_id=memory_id):
+            found = self.memory.get(check_id(memory_id), scope=self.scope)
             if found is None:
                 raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
             if found.level:
-                self._memory.upkeep.restore(memory_id, scope=self.scope)  # counts as a use, too
+                self.memory.upkeep.restore(memory_id, scope=self.scope)  # counts as a use, too
             else:
-                reader.count_use(found)
-            self._memory.admin.flush()
-            return reader.entry(reader.look().get(memory_id))
+                self._count_use(found)
+            self.memory.admin.flush()
+            return self._entry(self._look().get(memory_id))
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
         """Sets the priority of a memory; whether there is such a memory."""
         with translate_errors(MemoryStoreException, "the importance was not set", memory_id=memory_id):
-            if self._memory.get(check_id(memory_id), scope=self.scope) is None:
+            if self.memory.get(check_id(memory_id), scope=self.scope) is None:
                 return False
-            self._memory.revise(memory_id, scope=self.scope, importance=importance_score)
+            self.memory.revise(memory_id, scope=self.scope, importance=importance_score)
         return True
 
     # Keeping.
@@ -297,7 +296,7 @@ class MemorySpace(Retrieval):
 
     def _maintain_if_due(self) -> None:
         """Runs upkeep if it is due; a failure is logged and undoes nothing that was stored."""
-        now = self._reader.clock()
+        now = self.clock()
         patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:
             with translate_errors(
@@ -311,7 +310,7 @@ class MemorySpace(Retrieval):
             log.warning("upkeep of agent %s failed; its memories are unchanged: %s", self.agent_id, error)
 
     def _tiers(self) -> _AgentTiers:
-        return _AgentTiers(self._memory, self.scope, self.config, self._reader.clock())
+        return _AgentTiers(self.memory, self.scope, self.config, self.clock())
 
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves everything into long-term memory; how many came out of stm and of im."""
@@ -325,13 +324,13 @@ class MemorySpace(Retrieval):
         chosen = tiers_of(memory_tiers)
         with translate_errors(MemoryStoreException, "the memories were not deleted", agent_id=self.agent_id):
             if chosen is None:
-                return self._memory.forget(everything=True, scope=self.scope, for_good=False)
-            return self._memory.forget(where=Where(tiers=chosen), scope=self.scope, for_good=False)
+                return self.memory.forget(everything=True, scope=self.scope, for_good=False)
+            return self.memory.forget(where=Where(tiers=chosen), scope=self.scope, for_good=False)
 
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
-        with self._reader.translate_errors("the statistics were not read"):
-            counts = _statistics(self._memory, self.scope, self._reader.importance_of)
+        with self._translate_errors("the statistics were not read"):
+            counts = _statistics(self.memory, self.scope, self._importance_of)
         return {"agent_id": self.agent_id, **counts, "cache": self.cache_info()}
 
     # Hooks.

@@ -1,47 +1,46 @@
 """`Memory` and `AsyncMemory` with the methods of mem0's, kept by a memory of Eidet; mem0 is not needed.
 
-entities.py       whose a memory is, and its scope     mem0_verbs.py     mem0's verbs as verbs of a memory
-mem0_filters.py   filters as mem0 writes them          memory_adding.py  messages as memories
-mem0_items.py     messages, memories, histories        mem0_config.py    what the class may be told
-
-`eidet.server.mem0` serves the same verbs to the client of mem0's platform.
+mem0_config.py     what the class may be told
+mem0_filters.py    whose a memory is, its scope, and filters as mem0 writes them
+memory_adding.py   messages as memories, and memories and histories as mem0 tells them
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import fields, replace
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-from ...core.errors import BadInput, NotFound
+from ...core.errors import BadInput, Conflict
+from ...core.record import Record, Trust
+from ...core.scope import Scope
+from ...core.where import Condition, Where
 from ...memory import Memory as EidetMemory
 from ...models.llm import LLM, llm_of
 from ..extras import RisingTimes, finish
-from .entities import Entities, Home, parse_id
-from .mem0_config import Mem0Config, check_options, check_query, check_threshold, check_top_k
-from .mem0_filters import parse_time
-from .mem0_items import (
-    Writing,
+from .mem0_config import Mem0Config, make_config, open_memory, parse_config_dict
+from .mem0_filters import NAMES, Home, parse_owners, parse_time, select_owners, write_time
+from .memory_adding import (
+    PROCEDURAL,
+    Adding,
     clean_metadata,
     parse_expiration,
     parse_messages,
-    tell_hit,
+    tell_history,
     tell_memory,
 )
-from .mem0_verbs import UNSET, Mem0Verbs, MemoryChange, Selection
-from .memory_adding import PROCEDURAL, MemoryAdding
 
-_ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker")
+_TRIES: Final = 100  # at a change that others are always faster with
+_UNSET: Final[Any] = object()
 
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_ENTITIES: Final = ("user_id", "agent_id", "run_id")
 
 
 class Memory:
@@ -52,18 +51,16 @@ class Memory:
     """
 
     def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
-        self.config: Mem0Config = _make_config(config)
+        self.config: Mem0Config = make_config(config)
         self._opened = not isinstance(self.config.place, EidetMemory)
-        self.memory: EidetMemory = _open_memory(self.config)
+        self.memory: EidetMemory = open_memory(self.config)
         self.llm: LLM | None = None if self.config.llm is None else llm_of(self.config.llm)
-        home, times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
-        self._verbs = Mem0Verbs(self.memory, home)
-        self._adding = MemoryAdding(self.memory, home, times, self.llm, self.config.custom_instructions)
+        self._home, self._times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
 
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(_parse_config_dict(config_dict))
+        return cls(parse_config_dict(config_dict))
 
     def add(
         self,
@@ -84,28 +81,29 @@ class Memory:
         `timestamp` says when that was. With `infer` and an LLM, the model words the memories; `prompt`
         takes the place of its instructions. If it fails, the messages are kept as they are.
         """
-        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        writing = Writing(
-            entities=Entities.parse(ids),
-            metadata=clean_metadata(metadata, "add()"),
-            expiration_date=parse_expiration(expiration_date),
-            now=self.memory.parts.clock(),
+        labels = clean_metadata(metadata, "add()")
+        if (day := parse_expiration(expiration_date)) is not None:
+            labels["expiration_date"] = day
+        procedural = memory_type == PROCEDURAL and agent_id is not None
+        adding = Adding(
+            memory=self.memory,
+            home=self._home,
+            times=self._times,
+            owners=parse_owners(user_id=user_id, agent_id=agent_id, run_id=run_id),
+            metadata=labels,
+            at=None if timestamp is None else parse_time(timestamp, "timestamp"),
+            llm=self.llm if infer or procedural else None,
+            instructions=prompt or self.config.custom_instructions,
         )
-        if memory_type is not None and memory_type != PROCEDURAL:
+        if memory_type not in (None, PROCEDURAL):
             raise BadInput(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
         turns = parse_messages(messages)
-        if memory_type == PROCEDURAL and agent_id is not None:
-            return {"results": self._adding.add_procedure(turns, writing, prompt)}
-        at = None if timestamp is None else parse_time(timestamp, "timestamp")
-        adding = self._adding if prompt is None else replace(self._adding, instructions=prompt)
-        return {"results": adding.add(turns, writing, infer=infer, at=at)}
+        return {"results": adding.add_procedure(turns, prompt) if procedural else adding.add(turns)}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """Returns a memory by its id; None if there is none."""
-        try:
-            return tell_memory(self._verbs.get(memory_id), self._verbs.home)
-        except NotFound:
-            return None
+        record = self._find(memory_id)
+        return None if record is None else tell_memory(record, self._home)
 
     def get_all(
         self,
@@ -116,10 +114,11 @@ class Memory:
         **kwargs: Any,
     ) -> dict[str, Any]:
         """The newest memories that a filter asks for, which names a user, agent or run."""
-        check_options(kwargs, "get_all")
-        check_top_k(top_k)
-        records = self._verbs.list_memories(self._select(filters, show_expired), limit=top_k)
-        return {"results": [tell_memory(record, self._verbs.home) for record in records]}
+        _check_options(kwargs, "get_all")
+        _check_top_k(top_k)
+        scope, where = self._select(filters, show_expired)
+        found = self.memory.find(where, scope=scope, order="-occurred", limit=top_k) if top_k else []
+        return {"results": [tell_memory(record, self._home) for record in found]}
 
     def search(
         self,
@@ -138,72 +137,76 @@ class Memory:
 
         "Last week" is meant as of `reference_date`. Eidet ranks in one step, so `rerank` adds nothing.
         """
-        check_options(kwargs, "search")
-        check_top_k(top_k)
+        _check_options(kwargs, "search")
+        _check_top_k(top_k)
+        text, least = _check_query(query), _check_threshold(threshold)
         now = None if reference_date is None else parse_time(reference_date, "reference_date")
-        hits = self._verbs.search(
-            check_query(query),
-            self._select(filters, show_expired),
-            limit=top_k,
-            least=check_threshold(threshold),
-            now=now,
-        )
-        return {"results": [tell_hit(hit, self._verbs.home, explain=explain) for hit in hits]}
+        scope, where = self._select(filters, show_expired)
+        if not top_k:
+            return {"results": []}
+        hits = self.memory.recall(text, scope=scope, limit=top_k, where=where, least=least, now=now)
+        results = [tell_memory(hit.record, self._home) | {"score": hit.score} for hit in hits]
+        if explain:
+            for item, hit in zip(results, hits, strict=True):
+                signals = {signal.name: signal.value for signal in hit.signals}
+                item["score_details"] = {"final_score": hit.score, "why": hit.why(), **signals}
+        return {"results": results}
 
     def update(
         self,
         memory_id: str,
         text: str | None = None,
         metadata: dict[str, Any] | None = None,
-        expiration_date: Any = UNSET,
+        expiration_date: Any = _UNSET,
         data: str | None = None,
     ) -> dict[str, str]:
         """Changes the text of a memory, adds to its metadata, or sets or clears its date of expiry."""
         text = data if text is None else text
-        if text is None and metadata is None and expiration_date is UNSET:
+        if text is None and metadata is None and expiration_date is _UNSET:
             raise BadInput("At least one of text, metadata, or expiration_date must be provided.")
-        if expiration_date is not UNSET:
-            expiration_date = parse_expiration(expiration_date)
-        change = MemoryChange(text=text, metadata=metadata, expiration_date=expiration_date)
-        try:
-            self._verbs.update(memory_id, change)
-        except NotFound:
-            raise BadInput(
-                f"Memory with id {memory_id} not found. Please provide a valid 'memory_id'"
-            ) from None
-        return {"message": "Memory updated successfully!"}
+        labels = clean_metadata(metadata, "update()")
+        if expiration_date is not _UNSET:
+            labels["expiration_date"] = parse_expiration(expiration_date)
+        for _ in range(_TRIES):
+            if (record := self._find(memory_id)) is None:
+                raise BadInput(f"Memory with id {memory_id} not found. Please provide a valid 'memory_id'")
+            with suppress(Conflict):
+                self._revise(record, text, labels)
+                return {"message": "Memory updated successfully!"}
+        raise Conflict(f"memory {memory_id!r} kept changing; gave up after {_TRIES} attempts")
 
     def delete(self, memory_id: str) -> dict[str, str]:
-        """Deletes a memory."""
-        try:
-            self._verbs.delete([memory_id])
-        except NotFound as error:
-            raise BadInput(str(error)) from None
+        """Deletes a memory, and what its history says of its content."""
+        record = self._find(memory_id)
+        if record is None or not self.memory.forget(record.id, scope=record.scope, for_good=False):
+            raise BadInput(f"Memory with id {memory_id} not found")
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
         self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
     ) -> dict[str, str]:
         """Deletes all memories that belong to the user, agent and run that are named."""
-        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        if ids == dict.fromkeys(ids):
+        if user_id is None and agent_id is None and run_id is None:
             raise BadInput(
                 "At least one filter is required to delete all memories. If you want to delete all "
                 "memories, use the `reset()` method."
             )
-        self._verbs.delete_all(Entities.parse(ids))
+        owners = parse_owners(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        user, where = owners.get("user_id"), select_owners(owners)
+        scope = self._home.everything if user is None else self._home.scope_of("user_id", user)
+        self.memory.forget(where=where, everything=where is None, scope=scope, for_good=False)
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
         """The history of a memory, oldest first; empty once it is deleted."""
-        try:
-            return self._verbs.history(memory_id)
-        except NotFound:
+        record = self._find(memory_id)
+        if record is None:
             return []
+        return tell_history(self.memory.history(memory_id, scope=record.scope), record)
 
     def reset(self) -> None:
         """Deletes all memories of all users."""
-        self._verbs.reset()
+        self.memory.forget(everything=True, scope=self._home.everything, for_good=False)
 
     def close(self) -> None:
         """Closes the memory, unless it was given open."""
@@ -220,12 +223,28 @@ class Memory:
     def __exit__(self, *_raised: object) -> None:
         self.close()
 
-    def _select(self, filters: Mapping[str, Any] | None, show_expired: bool) -> Selection:
-        chosen = dict(filters or {})
-        for name in _ENTITIES:
-            if isinstance(chosen.get(name), str | int) and chosen[name] != "*":
-                chosen[name] = parse_id(chosen[name], name)
-        return self._verbs.select(chosen, show_expired=show_expired)
+    def _select(self, filters: Mapping[str, Any] | None, show_expired: bool) -> tuple[Scope, Where]:
+        scope, where = self._home.select(filters)
+        if show_expired:
+            return scope, where
+        today = datetime.fromtimestamp(self.memory.parts.clock(), UTC).date().isoformat()
+        return scope, where & ~Where(conditions=(Condition(("meta", "expiration_date"), "<", today),))
+
+    def _find(self, id: str) -> Record | None:
+        """The memory with an id, whosever it is. The store is asked: no index spans all users."""
+        wanted = Where(ids=(id,)).within(self._home.everything)
+        scopes = {record.scope for record in self.memory.parts.store.find(wanted)}
+        if len(scopes) > 1:  # ids are unique in a scope only
+            raise Conflict(f"several users have a memory with id {id}")
+        record = self.memory.get(id, scope=scopes.pop()) if scopes else None
+        return None if record is None or record.trust is Trust.QUARANTINED else record
+
+    def _revise(self, record: Record, text: str | None, labels: Mapping[str, Any]) -> None:
+        meta = {**record.meta, **labels, "updated_at": write_time(self.memory.parts.clock())}
+        if meta.get("expiration_date") is None:
+            meta.pop("expiration_date", None)
+        changes: dict[str, Any] = {"meta": meta} if text is None else {"meta": meta, "text": text}
+        self.memory.revise(record.id, scope=record.scope, version=record.version, again=True, **changes)
 
 
 def _twin(
@@ -252,7 +271,7 @@ class AsyncMemory:
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(_parse_config_dict(config_dict))
+        return cls(parse_config_dict(config_dict))
 
     async def add(
         self,
@@ -270,21 +289,13 @@ class AsyncMemory:
         llm: Any = None,
     ) -> dict[str, Any]:
         """Works like `Memory.add`; `llm` words the memories of this call."""
-        return await finish(
-            partial(
-                self._choose(llm).add,
-                messages,
-                user_id=user_id,
-                agent_id=agent_id,
-                run_id=run_id,
-                metadata=metadata,
-                timestamp=timestamp,
-                expiration_date=expiration_date,
-                infer=infer,
-                memory_type=memory_type,
-                prompt=prompt,
-            )
-        )
+        chosen = self._sync
+        if llm is not None:
+            chosen = Memory(replace(self.config, place=self.memory, llm=llm))
+        given: dict[str, Any] = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        given |= {"metadata": metadata, "timestamp": timestamp, "expiration_date": expiration_date}
+        given |= {"infer": infer, "memory_type": memory_type, "prompt": prompt}
+        return await finish(partial(chosen.add, messages, **given))
 
     get = _twin(Memory.get)
     get_all = _twin(Memory.get_all)  # type: ignore[arg-type]  # its **kwargs could name `self`
@@ -303,10 +314,6 @@ class AsyncMemory:
         """mem0 has not written this either."""
         self._sync.chat(query)
 
-    def _choose(self, llm: Any) -> Memory:
-        """The memory with another model, where one is given."""
-        return self._sync if llm is None else Memory(replace(self.config, place=self.memory, llm=llm))
-
     async def __aenter__(self) -> Self:
         return self
 
@@ -314,63 +321,34 @@ class AsyncMemory:
         self.close()
 
 
-def _make_config(config: object) -> Mem0Config:
-    """A config from what a user gives: one, a place, an open memory, or nothing."""
-    if config is None:
-        return Mem0Config()
-    if isinstance(config, Mem0Config):
-        return config
-    if isinstance(config, str | Path | EidetMemory):
-        return Mem0Config(place=config)
-    raise BadInput(
-        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
-        "Memory.from_config takes a dict"
-    )
+def _check_options(options: Mapping[str, Any], method: str) -> None:
+    """Refuses owners beside the filters, as mem0 does; other names mean nothing."""
+    if wrong := {name for name in NAMES if name in options}:
+        raise BadInput(
+            f"Top-level entity parameters {wrong} are not supported in {method}(). "
+            "Use filters={'user_id': '...'} instead."
+        )
 
 
-def _parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
-    """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
-    if not isinstance(values, Mapping):
-        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
-    known = [one.name for one in fields(Mem0Config)]
-    given = {name: value for name, value in values.items() if name != "version"}
-    for name in given:
-        if name in _ELSEWHERE:
-            raise BadInput(
-                f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
-                "{'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
-            )
-        if name not in known:
-            raise BadInput(f"unknown config {name!r}; there are {', '.join(known)}")
-    for name, make in (("llm", llm_of), ("embedder", _name_model)):
-        if isinstance(given.get(name), Mapping):
-            given[name] = _make_model(given[name], make)
-    return Mem0Config(**given)
+def _check_top_k(top_k: object) -> None:
+    if isinstance(top_k, bool) or not isinstance(top_k, int):
+        raise BadInput("top_k must be a valid integer")
+    if top_k < 0:
+        raise BadInput(f"Invalid top_k: {top_k}. Must be a non-negative integer.")
 
 
-def _make_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
-    """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
-    config = values.get("config") or {}
-    provider, model = values.get("provider"), config.get("model")
-    if not isinstance(provider, str) or not isinstance(model, str):
-        raise BadInput("a model needs a provider and, in its config, a model")
-    address = config.get(f"{provider}_base_url")
-    name = f"{provider}:{model}" + ("" if address is None else f"@{address}")
-    return make(name, **({"key": config["api_key"]} if "api_key" in config else {}))
+def _check_threshold(threshold: object) -> float:
+    """The lowest score; None is mem0's default."""
+    if threshold is None:
+        return 0.1
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        raise BadInput("threshold must be a valid number")
+    if not 0 <= threshold <= 1:
+        raise BadInput(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
+    return float(threshold)
 
 
-def _name_model(name: str, *, key: str | None = None) -> str:
-    if key is not None:
-        raise BadInput("give the key of an embedder in the environment, such as OPENAI_API_KEY")
-    return name
-
-
-def _open_memory(config: Mem0Config) -> EidetMemory:
-    """The memory that a config names, opened if it is not open."""
-    if isinstance(config.place, EidetMemory):
-        return config.place
-    if config.place is not None:
-        return EidetMemory(config.place, embedder=config.embedder)
-    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()  # where mem0 keeps its own files
-    folder.mkdir(parents=True, exist_ok=True)
-    return EidetMemory(folder / "eidet.db", embedder=config.embedder)
+def _check_query(query: object) -> str:
+    if not isinstance(query, str) or not query.strip():
+        raise BadInput("Invalid query: must be a non-empty string.")
+    return query.strip()

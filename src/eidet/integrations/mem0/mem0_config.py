@@ -1,15 +1,18 @@
-"""The config of mem0's class, and checks of its arguments."""
+"""The config of mem0's class: where its memories are, and which models it uses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ...core.errors import BadInput
 from ...memory import Memory as EidetMemory
-from .entities import NAMES
+from ...models.llm import llm_of
+
+_ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,38 +26,63 @@ class Mem0Config:
     custom_instructions: str | None = None  # for the model that words memories
 
 
-def check_options(options: Mapping[str, Any], method: str) -> None:
-    """Refuses entities beside the filters, as mem0 does; other names mean nothing."""
-    if wrong := {name for name in NAMES if name in options}:
-        raise BadInput(
-            f"Top-level entity parameters {wrong} are not supported in {method}(). "
-            "Use filters={'user_id': '...'} instead."
-        )
+def make_config(config: object) -> Mem0Config:
+    """A config from what a user gives: one, a place, an open memory, or nothing."""
+    if config is None:
+        return Mem0Config()
+    if isinstance(config, Mem0Config):
+        return config
+    if isinstance(config, str | Path | EidetMemory):
+        return Mem0Config(place=config)
+    raise BadInput(
+        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
+        "Memory.from_config takes a dict"
+    )
 
 
-def check_top_k(top_k: object) -> int:
-    if isinstance(top_k, bool) or not isinstance(top_k, int):
-        raise BadInput("top_k must be a valid integer")
-    if top_k < 0:
-        raise BadInput(f"Invalid top_k: {top_k}. Must be a non-negative integer.")
-    return top_k
+def parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
+    """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
+    if not isinstance(values, Mapping):
+        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
+    known = [one.name for one in fields(Mem0Config)]
+    given = {name: value for name, value in values.items() if name != "version"}
+    for name in given:
+        if name in _ELSEWHERE:
+            raise BadInput(
+                f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
+                "{'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
+            )
+        if name not in known:
+            raise BadInput(f"unknown config {name!r}; there are {', '.join(known)}")
+    for name, make in (("llm", llm_of), ("embedder", _name_model)):
+        if isinstance(given.get(name), Mapping):
+            given[name] = _make_model(given[name], make)
+    return Mem0Config(**given)
 
 
-def check_threshold(threshold: object) -> float:
-    """The lowest score; None is mem0's default."""
-    if threshold is None:
-        return 0.1
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise BadInput("threshold must be a valid number")
-    if not 0 <= threshold <= 1:
-        raise BadInput(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
-    return float(threshold)
+def _make_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
+    """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
+    config = values.get("config") or {}
+    provider, model = values.get("provider"), config.get("model")
+    if not isinstance(provider, str) or not isinstance(model, str):
+        raise BadInput("a model needs a provider and, in its config, a model")
+    address = config.get(f"{provider}_base_url")
+    name = f"{provider}:{model}" + ("" if address is None else f"@{address}")
+    return make(name, **({"key": config["api_key"]} if "api_key" in config else {}))
 
 
-def check_query(query: object) -> str:
-    if not isinstance(query, str):
-        raise BadInput("Invalid query: must be a non-empty string.")
-    trimmed = query.strip()
-    if not trimmed:
-        raise BadInput("Invalid query: cannot be empty or whitespace-only.")
-    return trimmed
+def _name_model(name: str, *, key: str | None = None) -> str:
+    if key is not None:
+        raise BadInput("give the key of an embedder in the environment, such as OPENAI_API_KEY")
+    return name
+
+
+def open_memory(config: Mem0Config) -> EidetMemory:
+    """The memory that a config names, opened if it is not open."""
+    if isinstance(config.place, EidetMemory):
+        return config.place
+    if config.place is not None:
+        return EidetMemory(config.place, embedder=config.embedder)
+    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()  # where mem0 keeps its own files
+    folder.mkdir(parents=True, exist_ok=True)
+    return EidetMemory(folder / "eidet.db", embedder=config.embedder)

@@ -1,21 +1,28 @@
-"""Filters as mem0 writes them (`AND`, `OR`, `NOT`, `{"age": {"gte": 18}}`), parsed into a `Where`."""
+"""Whose a memory is in mem0's terms, and filters as mem0 writes them, parsed into a `Where`.
+
+Each user has a scope, `mem0/user/ann`. What belongs to no user is in the scope of its agent or run.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import unquote
 
-from ...core.condition import Condition
 from ...core.dict_filters import where_of
 from ...core.errors import BadInput
-from ...core.validate import FILTER_DEPTH, moment
-from ...core.where import Where
-from .entities import NAMES, Home, join, parse_id
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.validate import FILTER_DEPTH, clean_text, moment
+from ...core.where import Condition, Where
+from ..extras import quote_label
 
-ANY: Final = "*"
-_NAMES: Final = frozenset(NAMES)
+NAMES: Final = ("user_id", "agent_id", "run_id")  # in the order in which they own a scope
+Owners = dict[str, str]  # by these names
+_ANY: Final = "*"
 _JOINS: Final = {"AND": "every", "OR": "some", "NOT": "never"}
 _CONDITIONS: Final = {
     "eq": "=",
@@ -28,42 +35,103 @@ _CONDITIONS: Final = {
 }
 _OPPOSITES: Final = {"ne": "eq", "nin": "in"}
 _OPERATORS: Final = (*_CONDITIONS, *_OPPOSITES, "icontains")
-_LABELS: Final = {"agent_id": "agent", "run_id": "session"}
-_IDS: Final = ("id", "memory_id", "memory_ids")
-NO_ENTITY: Final = (
+_NEEDED: Final = "At least one of 'user_id', 'agent_id', or 'run_id' must be provided."
+_NO_OWNER: Final = (
     "filters must contain at least one of: user_id, agent_id, run_id. Example: filters={'user_id': 'u1'}"
 )
 
 
-def names_entity(filters: object) -> bool:
-    """Whether a filter asks for a user, agent, app or run, however deep."""
+def parse_id(value: object, name: str) -> str | None:
+    """An id as text, without blanks around it; None stays None. `BadInput` as mem0 refuses it."""
+    if value is None:
+        return None
+    trimmed = str(value).strip()
+    if not trimmed:
+        raise BadInput(f"Invalid {name}: cannot be empty or whitespace-only. Provide a valid identifier.")
+    if any(map(str.isspace, trimmed)):
+        raise BadInput(
+            f"Invalid {name}: cannot contain whitespace. Provide a valid identifier without spaces."
+        )
+    return trimmed
+
+
+def parse_owners(**given: object) -> Owners:
+    """The user, agent and run that are named; `BadInput` if none is."""
+    named = {name: id for name in NAMES if (id := parse_id(given[name], name)) is not None}
+    if not named:
+        raise BadInput(_NEEDED)
+    return named
+
+
+def select_owners(owners: Owners) -> Where | None:
+    """The filter for the memories of an agent and a run beside the scope; None if neither is named."""
+    if owners.keys() <= {"user_id"}:
+        return None
+    return Where(agent=owners.get("agent_id"), session=owners.get("run_id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The scope below which mem0's memories are."""
+
+    path: str = "mem0"
+
+    def __post_init__(self) -> None:
+        Scope.exactly(self.path)
+
+    @property
+    def everything(self) -> Scope:
+        return Scope.under(self.path)
+
+    def scope_of(self, name: str, id: str) -> Scope:
+        """The scope that a user, an agent or a run owns."""
+        return Scope.exactly(f"{self.path}/{name.removesuffix('_id')}/{quote_label(clean_text(id, name))}")
+
+    def place(self, owners: Owners) -> Scope:
+        """The scope for a memory of these owners: its user's, else that of its agent or run."""
+        name = next(name for name in NAMES if name in owners)
+        return self.scope_of(name, owners[name])
+
+    def owners_of(self, record: Record) -> Owners:
+        """The owners of a record; one stored by Eidet's own verbs belongs to the owner of its scope."""
+        fields = {"agent_id": record.agent, "run_id": record.session}
+        owners = {name: record.meta.get(name) or fields.get(name) for name in NAMES}
+        type, _, label = record.scope.removeprefix(f"{self.path}/").partition("/")
+        if label and f"{type}_id" in NAMES:
+            owners[f"{type}_id"] = unquote(label)
+        return {name: str(id) for name, id in owners.items() if id is not None}
+
+    def select(self, filters: Mapping[str, Any] | None) -> tuple[Scope, Where]:
+        """The scope and the filter that mem0's filters mean; `BadInput` if they name no owner."""
+        if not filters or not _names_owner(filters):
+            raise BadInput(_NO_OWNER)
+        user, rest = _take_user(filters)
+        scope = self.everything if user is None else self.scope_of("user_id", user)
+        return scope, _FilterParser(self).parse(rest)
+
+
+def _names_owner(filters: object) -> bool:
+    """Whether a filter asks for a user, agent or run, however deep."""
     if isinstance(filters, Mapping):
-        return not _NAMES.isdisjoint(filters) or any(map(names_entity, filters.values()))
-    return isinstance(filters, list) and any(map(names_entity, filters))
+        return not filters.keys().isdisjoint(NAMES) or any(map(_names_owner, filters.values()))
+    return isinstance(filters, list) and any(map(_names_owner, filters))
 
 
-def take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+def _take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """The one user that a filter asks for, and the rest of the filter; None if there may be several."""
     rest = dict(filters)
-    user = rest.get("user_id")
-    if isinstance(user, Mapping) and set(user) == {"eq"}:
-        user = user["eq"]
-    if isinstance(user, str | int) and user != ANY:
+    for name in NAMES:
+        if isinstance(rest.get(name), str | int) and rest[name] != _ANY:
+            rest[name] = parse_id(rest[name], name)
+    if isinstance(user := rest.get("user_id"), str) and user != _ANY:
         del rest["user_id"]
-        return parse_id(user, "user_id", spaces=True), rest
-    parts = rest.get("AND")
-    return _take_user_of(parts, rest) if isinstance(parts, list) else (None, rest)
-
-
-def _take_user_of(parts: list[Any], filters: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """Takes the user from the parts of an `AND`."""
+        return user, rest
+    parts = rest["AND"] if isinstance(rest.get("AND"), list) else []
     for number, part in enumerate(parts):
-        user, others = None, part
-        if isinstance(part, Mapping):
-            user, others = take_user(part)
+        user, others = _take_user(part) if isinstance(part, Mapping) else (None, {})
         if user is not None:
-            return user, {**filters, "AND": [*parts[:number], others, *parts[number + 1 :]]}
-    return None, filters
+            return user, {**rest, "AND": [*parts[:number], others, *parts[number + 1 :]]}
+    return None, rest
 
 
 def parse_time(value: object, name: str) -> float:
@@ -73,9 +141,7 @@ def parse_time(value: object, name: str) -> float:
             parsed = datetime.fromisoformat(value)
         except ValueError:
             raise BadInput(f"{name} {value!r} is not an ISO 8601 date or time") from None
-        if parsed.tzinfo is None:
-            parsed = parsed.replace(tzinfo=UTC)
-        value = parsed
+        value = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
     return moment(value, name)  # type: ignore[arg-type]  # which refuses what is no time
 
 
@@ -84,142 +150,91 @@ def write_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
 
 
-class FilterParser:
+@dataclass(frozen=True, slots=True)
+class _FilterParser:
     """Parses filters for the memories of one home."""
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    home: Home
 
-    def parse(self, filters: object, left: int = FILTER_DEPTH) -> Where | None:
-        """Parses a filter; None if it has no condition."""
+    def parse(self, filters: object, left: int = FILTER_DEPTH) -> Where:
         if not isinstance(filters, Mapping):
             raise BadInput(f"filters must be a dict, not {type(filters).__name__}")
         if not left:
             raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
-        parts: list[Where] = []
-        for key, value in filters.items():
-            if key in _JOINS:
-                parts += self._parse_join(key, value, left - 1)
-            elif key == "metadata":
-                parts += self._parse_metadata(value)
-            else:
-                tests = _list_tests(str(key), value)
-                parts += [self._test(str(key), operator, operand) for operator, operand in tests]
-        return join(parts)
+        parts = [
+            part
+            for key, value in filters.items()
+            for part in (
+                [self._join(key, value, left - 1)] if key in _JOINS else self._list_tests(str(key), value)
+            )
+        ]
+        return Where(every=tuple(parts))
 
-    def _parse_join(self, key: str, value: object, left: int) -> list[Where]:
+    def _join(self, key: str, value: object, left: int) -> Where:
         if key == "NOT" and isinstance(value, Mapping):
             value = [value]
         if not isinstance(value, list | tuple):
             raise BadInput(f"{key} operator requires a list of conditions")
         if not value and key != "AND":
             raise BadInput(f"{key} operator requires a non-empty list of conditions")
-        parsed = [self.parse(part, left) for part in value]
-        parts = tuple(Where() if part is None else part for part in parsed)
-        return [Where(**{_JOINS[key]: parts})] if parts else []  # type: ignore[arg-type]
+        parts = tuple(self.parse(part, left) for part in value)
+        return Where(**{_JOINS[key]: parts})  # type: ignore[arg-type]
 
-    def _parse_metadata(self, value: object) -> list[Where]:
+    def _list_tests(self, key: str, value: object) -> list[Where]:
+        """A plain value must be equal, `*` is any, a list is one of its values."""
+        if value == _ANY or value is None:
+            return [self._test(key, "exists", value is not None)]
+        if isinstance(value, list | tuple):
+            return [self._test(key, "in", list(value))]
         if not isinstance(value, Mapping):
-            raise BadInput(f"metadata of filters must be a dict, not {type(value).__name__}")
-        return [
-            _test_meta(str(key), operator, operand)
-            for key, test in value.items()
-            for operator, operand in _list_tests(str(key), test)
-        ]
+            return [self._test(key, "eq", value)]
+        for operator in value:
+            if operator not in _OPERATORS:
+                raise BadInput(f"Unsupported metadata filter operator: {operator}")
+        if not value:
+            raise BadInput(f"the filter for {key!r} has no operator; there are {', '.join(_OPERATORS)}")
+        return [self._test(key, operator, operand) for operator, operand in value.items()]
 
     def _test(self, key: str, operator: str, operand: Any) -> Where:
-        if operator in _OPPOSITES:
-            return self._test_opposite(key, operator, operand)
+        if operator in _OPPOSITES:  # there is a value, and it is another one
+            other = self._test(key, _OPPOSITES[operator], operand)
+            there = Where() if key == "created_at" else self._test(key, "exists", True)
+            return Where(every=(there,), never=(other,))
         if key == "user_id" and operator in ("eq", "in", "exists"):
             return self._test_user(operator, operand)
-        if key in _LABELS and operator in ("eq", "in"):
-            return _test_label(key, operator, operand)
-        if key in _IDS:
-            return _test_ids(key, operator, operand)
-        if key == "created_at" and operator != "exists":
-            return _test_created(operator, operand)
-        if key == "keywords":
-            raise BadInput("filters know no 'keywords': the query is searched for its words, too")
-        if key == "categories" and operator in ("eq", "in"):
-            parts = [_test_meta(key, "contains", one) for one in _operands(key, operator, operand)]
-            return _any_of(parts)
-        if key == "updated_at" and operator in ("eq", "gt", "gte", "lt", "lte"):
-            operand = write_time(parse_time(operand, key))
-        return _test_meta(key, operator, operand)
-
-    def _test_opposite(self, key: str, operator: str, operand: Any) -> Where:
-        """There is a value, and it is another one; `NOT` also passes where there is none."""
-        other = self._test(key, _OPPOSITES[operator], operand)
-        if key in _IDS or key == "created_at":
-            return Where(never=(other,))
-        return Where(every=(self._test(key, "exists", True),), never=(other,))
+        if key in ("agent_id", "run_id") and operator in ("eq", "in"):
+            return _make_where(key, operator, operand)
+        if key in ("created_at", "updated_at") and operator != "exists":
+            return _test_time(key, operator, parse_time(operand, key))
+        return _test_metadata(key, operator, operand)
 
     def _test_user(self, operator: str, operand: Any) -> Where:
         if operator == "exists":
-            owned = Where(scope=self._home.users())
-            return owned if operand else Where(never=(owned,))
-        users = _operands("user_id", operator, operand)
-        return _any_of([Where(scope=self._home.scope_of("user_id", str(one))) for one in users])
+            owned = Where(scope=Scope.under(f"{self.home.path}/user"))
+            return owned if operand else ~owned
+        users: Sequence[Any] = [operand] if operator == "eq" else operand
+        parts = tuple(Where(scope=self.home.scope_of("user_id", str(one))) for one in users)
+        return Where(some=parts) if parts else Where(ids=())
 
 
-def _list_tests(key: str, value: object) -> list[tuple[str, Any]]:
-    """Operators and operands. A plain value must be equal, `*` is any, a list is one of its values."""
-    if value == ANY:
-        return [("exists", True)]
-    if value is None:
-        return [("exists", False)]
-    if isinstance(value, list | tuple):
-        return [("in", list(value))]
-    if not isinstance(value, Mapping):
-        return [("eq", value)]
-    for operator in value:
-        if operator not in _OPERATORS:
-            raise BadInput(f"Unsupported metadata filter operator: {operator}")
-    if not value:
-        raise BadInput(f"the filter for {key!r} has no operator; there are {', '.join(_OPERATORS)}")
-    return list(value.items())
-
-
-def _operands(key: str, operator: str, operand: Any) -> Sequence[Any]:
-    if operator == "eq":
-        return [operand]
-    if not isinstance(operand, list | tuple):
-        raise BadInput(f"the operator 'in' for {key!r} needs a list of values")
-    return operand
-
-
-def _any_of(parts: list[Where]) -> Where:
-    return Where(some=tuple(parts)) if parts else Where(ids=())
-
-
-def _test_label(key: str, operator: str, operand: Any) -> Where:
-    given: list[dict[str, Any]] = [{_LABELS[key]: str(one)} for one in _operands(key, operator, operand)]
-    return _any_of([Where(**one) for one in given])
-
-
-def _test_ids(key: str, operator: str, operand: Any) -> Where:
-    if operator not in ("eq", "in"):
-        raise BadInput(f"{key} can be asked with eq, ne, in and nin only")
-    return Where(ids=tuple(str(one) for one in _operands(key, operator, operand)))
-
-
-def _test_created(operator: str, operand: Any) -> Where:
-    """When a memory was made is when it occurred: whoever adds one may say when that was."""
-    if operator == "in":
-        at: Any = [parse_time(one, "created_at") for one in _operands("created_at", operator, operand)]
-    else:
-        at = parse_time(operand, "created_at")
-    found = where_of({"occurred": {f"${operator}": at}})
+def _make_where(key: str, operator: str, operand: Any) -> Where:
+    """A test of a field of the record, as a filter of Eidet means it."""
+    found = where_of({key: {f"${operator}": operand}})
     assert found is not None
     return found
 
 
-def _test_meta(key: str, operator: str, operand: Any) -> Where:
-    if operator in _OPPOSITES:
-        other = _test_meta(key, _OPPOSITES[operator], operand)
-        return Where(every=(_test_meta(key, "exists", True),), never=(other,))
-    if operator == "icontains":
-        if not isinstance(operand, str):
-            raise BadInput(f"the operator 'icontains' for {key!r} needs a text")
-        return Where(conditions=(Condition(("meta", key), "regex", f"(?i){re.escape(operand)}"),))
-    return Where(conditions=(Condition(("meta", key), _CONDITIONS.get(operator, operator), operand),))
+def _test_time(key: str, operator: str, at: float) -> Where:
+    """A memory was made when it occurred: whoever adds one may say when that was."""
+    if key == "created_at":
+        return _make_where("occurred", operator, at)
+    return _test_metadata(key, operator, write_time(at))
+
+
+def _test_metadata(key: str, operator: str, operand: Any) -> Where:
+    path = ("meta", key)
+    if operator != "icontains":
+        return Where(conditions=(Condition(path, _CONDITIONS.get(operator, operator), operand),))
+    if not isinstance(operand, str):
+        raise BadInput(f"the operator 'icontains' for {key!r} needs a text")
+    return Where(conditions=(Condition(path, "regex", f"(?i){re.escape(operand)}"),))

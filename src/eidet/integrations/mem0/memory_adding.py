@@ -1,25 +1,34 @@
-"""Adding memories as mem0 does: messages as they are, or worded by a language model."""
+"""Adding memories as mem0 does, messages as they are or worded by a language model, and telling them."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any, Final
 
-from ...core.draft import Draft
-from ...core.record import Record
+from ...core.draft import Draft, Message
+from ...core.errors import BadInput
+from ...core.record import Event, Record
 from ...core.validate import Json
 from ...memory import Memory as EidetMemory
 from ...models.llm import LLM, Answer, Request
 from ...models.llm.consult import consult_or_fall_back
-from ..extras import STEP, RisingTimes
-from .entities import Home
-from .mem0_items import Said, Writing
+from ...write.shape import drafts_of
+from ..extras import STEP, RisingTimes, list_texts
+from .mem0_filters import NAMES, Home, Owners, select_owners, write_time
 
+LOG: Final = logging.getLogger("eidet.mem0")
 PROCEDURAL: Final = "procedural_memory"
+_IDENTITY: Final = frozenset((*NAMES, "actor_id"))  # never set by metadata, as in mem0
+_PROMOTED: Final = ("actor_id", "role", "attributed_to", "expiration_date")
+_OURS: Final = frozenset((*_IDENTITY, *_PROMOTED, "updated_at"))
+_EVENTS: Final = {"created": "ADD", "revised": "UPDATE", "forgotten": "DELETE"}
 _KNOWN: Final = 10  # memories that the model sees before it words new ones
 _QUERY: Final = 2000  # characters of a conversation by which known ones are found
-_PURPOSE: Final = "mem0"
 _MOST: Final = 64  # memories of one call
 _TOKENS: Final = 4096
 _MEMORY: Final[Mapping[str, Json]] = {
@@ -52,118 +61,156 @@ _PROCEDURE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryAdding:
-    """Adds memories under a root scope; an LLM rewrites them if configured."""
+class _Said:
+    """One message that can be remembered."""
+
+    role: str
+    content: str
+    name: str | None = None
+
+
+def parse_messages(messages: object) -> list[_Said]:
+    """Parses messages as mem0 takes them, without those of the system and those without text."""
+    if isinstance(messages, str):
+        messages = {"role": "user", "content": messages}
+    if isinstance(messages, Mapping):
+        messages = [messages]
+    if not isinstance(messages, list):
+        raise BadInput("messages must be str, dict, or list[dict]")
+    return [turn for turn in map(_parse_message, messages) if turn is not None]
+
+
+def _parse_message(message: object) -> _Said | None:
+    if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+        LOG.warning("Skipping invalid message format: %s", type(message).__name__)
+        return None
+    content, name = " ".join(list_texts(message.get("content"))), message.get("name")
+    if message["role"] == "system" or not content.strip():
+        return None
+    return _Said(message["role"], content, name if isinstance(name, str) and name else None)
+
+
+def parse_expiration(value: object) -> str | None:
+    """A date as YYYY-MM-DD; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    try:
+        return date.fromisoformat(value).isoformat()  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise BadInput("expiration_date must be a valid date in YYYY-MM-DD format.") from None
+
+
+def clean_metadata(metadata: object, what: str) -> dict[str, Any]:
+    """Drops identity fields: metadata cannot give a memory to another user, agent or run."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise BadInput(f"metadata must be a dict, not {type(metadata).__name__}")
+    for key in _IDENTITY & metadata.keys():
+        LOG.warning("%s: ignoring metadata[%r]: identity fields cannot be set through metadata", what, key)
+    return {key: value for key, value in metadata.items() if key not in _IDENTITY}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adding:
+    """One `add`: where its memories go and what they share. With an LLM, the model words them."""
 
     memory: EidetMemory
     home: Home
     times: RisingTimes
+    owners: Owners
+    metadata: Mapping[str, Any]
+    at: float | None = None
     llm: LLM | None = None
     instructions: str | None = None
 
-    def add(
-        self, turns: Sequence[Said], writing: Writing, *, infer: bool = True, at: float | None = None
-    ) -> list[dict[str, Any]]:
+    def add(self, turns: Sequence[_Said]) -> list[dict[str, Any]]:
         """Stores messages, all or none: as they are, or worded by the model if there is one."""
-        if not turns:
-            return []
-        extracted = self._extract(self.llm, turns, writing) if infer and self.llm is not None else None
-        if extracted is None:  # nobody worded them: nothing of what was said may be lost
-            times = self._take_times(len(turns), at)
-            drafts = [writing.draft_message(turn, when) for turn, when in zip(turns, times, strict=True)]
-        else:
-            times = self._take_times(len(extracted), at)
-            drafts = [
-                self._draft_fact(one, writing, when) for one, when in zip(extracted, times, strict=True)
-            ]
-        return self._store(drafts, writing)
+        drafts = None
+        if self.llm is not None and turns:
+            drafts = self._extract(self.llm, turns)
+        if drafts is None:  # nobody worded them: nothing of what was said may be lost
+            drafts = [_draft_message(turn) for turn in turns]
+        return self._store(drafts)
 
-    def add_procedure(
-        self, turns: Sequence[Said], writing: Writing, prompt: str | None
-    ) -> list[dict[str, Any]]:
+    def add_procedure(self, turns: Sequence[_Said], prompt: str | None) -> list[dict[str, Any]]:
         """Remembers how a task was done, in one memory."""
         text = None
         if self.llm is not None:
-            text = _Extraction(self.llm, self.instructions).describe_procedure(turns, prompt)
-        times = self._take_times(1, None)
-        worded = _Extracted(text or _write_conversation(turns))
-        return self._store([self._draft_fact(worded, writing, times[0], memory_type=PROCEDURAL)], writing)
+            request = Request(
+                prompt=_write_prompt(turns, (), None),
+                system=prompt or _PROCEDURE,
+                max_tokens=_TOKENS,
+                purpose="mem0",
+            )
+            text = _ask(self.llm, request, _parse_text)
+        meta = {"memory_type": PROCEDURAL}
+        return self._store([Draft(text=text or _write_conversation(turns), kind="fact", meta=meta)])
 
-    def _extract(self, llm: LLM, turns: Sequence[Said], writing: Writing) -> list[_Extracted] | None:
-        """New memories, without those that are there already."""
-        where, scope = writing.entities.select(), self.home.place(writing.entities)
+    def _extract(self, llm: LLM, turns: Sequence[_Said]) -> list[Draft] | None:
+        """New memories as the model words them, without those that are there; None if it fails."""
         said = _write_conversation(turns)[-_QUERY:]
-        hits = self.memory.recall(said, scope=scope, where=where, limit=_KNOWN)
-        known = [hit.record.whole.text for hit in hits]
-        extracted = _Extraction(llm, self.instructions).list_memories(turns, known)
-        if extracted is None:
-            return None
-        return list({one.text: one for one in reversed(extracted) if one.text not in known}.values())[::-1]
-
-    def _take_times(self, count: int, at: float | None) -> list[float]:
-        """When each memory of one call occurred, in their order."""
-        if at is None:
-            return self.times.take(count)
-        return [at + number * STEP for number in range(count)]
-
-    def _draft_fact(self, worded: _Extracted, writing: Writing, occurred: float, **more: str) -> Draft:
-        if worded.attributed_to is not None:
-            more["attributed_to"] = worded.attributed_to
-        return writing.draft_fact(worded.text, occurred, **more)
-
-    def _store(self, drafts: Sequence[Draft], writing: Writing) -> list[dict[str, Any]]:
-        if not drafts:
-            return []
-        scope = self.home.place(writing.entities)
-        stored = self.memory.remember(
-            list(drafts), scope=scope, keep_duplicates=True, again=True, read_speakers=True
-        )
-        return [_tell_added(record) for record in stored]
-
-
-@dataclass(frozen=True, slots=True)
-class _Extracted:
-    """One memory as the model worded it."""
-
-    text: str
-    attributed_to: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Extraction:
-    """Asks a model about conversations. Its failures are logged, and never get out."""
-
-    llm: LLM
-    instructions: str | None = None
-
-    def list_memories(self, turns: Sequence[Said], known: Sequence[str]) -> list[_Extracted] | None:
-        """Extracts memories from a conversation; None if the model gave no usable answer."""
+        where, scope = select_owners(self.owners), self.home.place(self.owners)
+        known = [
+            hit.record.whole.text for hit in self.memory.recall(said, scope=scope, where=where, limit=_KNOWN)
+        ]
         request = Request(
             prompt=_write_prompt(turns, known, self.instructions),
             system=_SYSTEM,
             schema=_SCHEMA,
             max_tokens=_TOKENS,
-            purpose=_PURPOSE,
+            purpose="mem0",
         )
-        return consult_or_fall_back(self.llm, request, read=_parse_answer, otherwise=lambda: None).value
+        extracted: dict[str, dict[str, str]] | None = _ask(llm, request, _parse_memories)
+        if extracted is None:
+            return None
+        return [
+            Draft(text=text, kind="fact", meta=meta) for text, meta in extracted.items() if text not in known
+        ]
 
-    def describe_procedure(self, turns: Sequence[Said], prompt: str | None) -> str | None:
-        """Describes how a task was done; None if the model gave no usable answer."""
-        request = Request(
-            prompt=_write_prompt(turns, (), None),
-            system=prompt or _PROCEDURE,
-            max_tokens=_TOKENS,
-            purpose=_PURPOSE,
+    def _store(self, drafts: Sequence[Draft]) -> list[dict[str, Any]]:
+        if not drafts:
+            return []
+        times = self.times.take(len(drafts))
+        if self.at is not None:
+            times = [self.at + number * STEP for number in range(len(drafts))]
+        stored = self.memory.remember(
+            [self._complete(draft, when) for draft, when in zip(drafts, times, strict=True)],
+            scope=self.home.place(self.owners),
+            keep_duplicates=True,
+            again=True,
+            read_speakers=True,
         )
-        return consult_or_fall_back(self.llm, request, read=_parse_text, otherwise=lambda: None).value
+        return [_tell_added(record) for record in stored]
+
+    def _complete(self, draft: Draft, occurred: float) -> Draft:
+        updated = write_time(max(self.memory.parts.clock(), occurred))
+        return replace(
+            draft,
+            id=str(uuid.uuid4()),
+            agent=self.owners.get("agent_id"),
+            session=self.owners.get("run_id"),
+            occurred=occurred,
+            meta={**self.metadata, **(draft.meta or {}), **self.owners, "updated_at": updated},
+        )
 
 
-def _write_conversation(turns: Sequence[Said]) -> str:
+def _draft_message(turn: _Said) -> Draft:
+    (draft,), _ = drafts_of(Message(role=turn.role, content=turn.content, name=turn.name), {})
+    actor = {} if turn.name is None else {"actor_id": turn.name}
+    return replace(draft, meta={"role": turn.role, **actor})
+
+
+def _write_conversation(turns: Sequence[_Said]) -> str:
     """A conversation as text, a line for each message."""
     return "\n".join(f"{one.name or one.role}: {one.content}" for one in turns)
 
 
-def _write_prompt(turns: Sequence[Said], known: Sequence[str], instructions: str | None) -> str:
+def _write_prompt(turns: Sequence[_Said], known: Sequence[str], instructions: str | None) -> str:
     parts = {
         "instructions": instructions,
         "known": "\n".join(known),
@@ -172,13 +219,19 @@ def _write_prompt(turns: Sequence[Said], known: Sequence[str], instructions: str
     return "\n\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in parts.items() if part)
 
 
-def _parse_answer(answer: Answer) -> list[_Extracted] | None:
+def _ask(llm: LLM, request: Request, read: Any) -> Any:
+    """What `read` makes of the model's answer; None, and a line in the log, if it is of no use."""
+    return consult_or_fall_back(llm, request, read=read, otherwise=lambda: None).value
+
+
+def _parse_memories(answer: Answer) -> dict[str, dict[str, str]]:
+    """The texts of memories, each once, with who stated them."""
     value: Any = answer.value
-    rows = value["memory"][:_MOST]
-    return [_Extracted(text, row.get("attributed_to")) for row in rows if (text := row["text"].strip())]
+    rows = [(row["text"].strip(), row.get("attributed_to")) for row in value["memory"][:_MOST]]
+    return {text: {} if by is None else {"attributed_to": by} for text, by in rows if text}
 
 
-def _parse_text(answer: Answer) -> str | None:
+def _parse_text(answer: Answer) -> str:
     text = answer.text.strip()
     if not text:
         raise ValueError("the answer is empty")
@@ -191,3 +244,49 @@ def _tell_added(record: Record) -> dict[str, Any]:
     if "role" in record.meta:
         item |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
     return item
+
+
+def tell_memory(record: Record, home: Home) -> dict[str, Any]:
+    """A memory as mem0 tells it."""
+    text, meta = record.whole.text, record.meta
+    made = write_time(record.occurred)
+    return {
+        "id": record.id,
+        "memory": text,
+        "hash": hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
+        "metadata": {key: value for key, value in meta.items() if key not in _OURS} or None,
+        "created_at": made,
+        "updated_at": meta.get("updated_at", made),
+        **home.owners_of(record),
+        **{key: meta[key] for key in _PROMOTED if key in meta},
+    }
+
+
+def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
+    """The history of a memory, oldest first, with the text before and after each change."""
+    changes = [event for event in events if event.what in _EVENTS]
+    texts = _list_texts(changes, record)
+    return [
+        {
+            "id": f"{record.id}-{number + 1}",
+            "memory_id": record.id,
+            "old_memory": texts[number],
+            "new_memory": texts[number + 1],
+            "event": _EVENTS[event.what],
+            "created_at": write_time(record.occurred),
+            "updated_at": write_time(event.at),
+            "is_deleted": event.what == "forgotten",
+            "actor_id": record.meta.get("actor_id"),
+            "role": record.meta.get("role"),
+        }
+        for number, event in enumerate(changes)
+    ]
+
+
+def _list_texts(changes: Sequence[Event], record: Record) -> list[Any]:
+    """The text before each change and after the last; a change of labels leaves the text."""
+    texts: list[Any] = [record.whole.text]
+    for event in reversed(changes):
+        before = event.before or {}
+        texts.append(None if event.what == "created" else before.get("text", texts[-1]))
+    return texts[::-1]

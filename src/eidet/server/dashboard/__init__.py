@@ -1,7 +1,7 @@
 """The dashboard: pages without a build step, and the routes that they ask.
 
     static/             the pages: HTML, CSS and ES modules; `vendor/` holds foreign ones with their licences
-    dashboard_routes.py   the routes under /v1 that only the pages use; transfer_routes.py: export and load
+    dashboard_routes.py   the routes under /v1 that only the pages use
     *_view.py           what each view asks of the memory, as JSON
 
 Routes translate to verbs and are guarded as those of the REST interface are. Pages need no key; they ask
@@ -21,8 +21,6 @@ from starlette.types import Scope as Connection
 
 from ..serving import Serving
 from .dashboard_routes import router
-from .timeline_view import EntryScan
-from .transfer_routes import router as transfer_router
 
 STATIC: Final = Path(__file__).parent / "static"
 CSP: Final = (
@@ -57,9 +55,8 @@ class _Pages(StaticFiles):
 
 def add_dashboard(app: FastAPI, _serving: Serving) -> None:
     """Adds the pages at `/`, `/docs` and `/dashboard`, and their routes under `/v1`."""
-    app.state.scan = EntryScan()
     # Each route by itself, so that a 405 can list what a path allows.
-    app.router.routes.extend([*router.routes, *transfer_router.routes])
+    app.router.routes.extend(router.routes)
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)

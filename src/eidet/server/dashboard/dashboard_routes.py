@@ -7,11 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from ...core.errors import BadInput
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
@@ -37,30 +35,12 @@ from ..serving import (
 )
 from . import facts_view, memories_view, timeline_view, why_view
 from .record_json import record_as_json
-from .timeline_view import EntryScan
-from .transfer_routes import Report, stream_work
 
 T = TypeVar("T")
 CHANGES: Final = 200  # changes of an upkeep run that are told
 _SAVED: Final = 20_000  # records of a scope that an evaluation set holds
 
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
-
-
-def _scan_of(request: Request) -> EntryScan:
-    """What the views of one app keep between requests, in `app.state.scan`."""
-    scan = request.app.state.scan
-    assert isinstance(scan, EntryScan)
-    return scan
-
-
-Scan = Annotated[EntryScan, Depends(_scan_of)]
-
-
-def _check_sees_all(grant: Grant) -> None:
-    """404 for a key that is confined to some scopes."""
-    if not grant.caller.sees_all:
-        raise make_not_found()
 
 
 async def _ask(grant: Grant, call: Callable[[Memory], T]) -> T:
@@ -90,8 +70,8 @@ async def _read_head(grant: Reads) -> dict[str, int]:
 
 
 @router.get("/dashboard/overview")
-async def _read_overview(grant: Reads, scan: Scan) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: timeline_view.read_overview(memory, scan, grant.scope))
+async def _read_overview(grant: Reads) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: timeline_view.read_overview(memory, grant.scope))
 
 
 @router.post("/debug/why")
@@ -168,8 +148,8 @@ async def _list_waiting(grant: Reads) -> dict[str, Any]:
 
 
 @router.post("/timeline")
-async def _read_timeline(grant: Reads, scan: Scan, form: timeline_view.TimelineForm) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: timeline_view.read_timeline(memory, scan, grant.scope, form))
+async def _read_timeline(grant: Reads, form: timeline_view.TimelineForm) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: timeline_view.read_timeline(memory, grant.scope, form))
 
 
 @router.get("/dashboard/facts")
@@ -198,31 +178,11 @@ class _UpkeepForm(BaseModel):
 
 
 @router.post("/dashboard/upkeep")
-async def _run_upkeep(grant: Administers, form: _UpkeepForm) -> StreamingResponse:
-    """Tells how far it is, and in the end what it did or would do."""
-    memory = grant.memory.core
-    return stream_work(grant.serving, lambda report: _maintain(memory, grant.scope, form, report))
+async def _run_upkeep(grant: Administers, form: _UpkeepForm) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: _maintain(memory, grant.scope, form))
 
 
-@router.post("/dashboard/audit/verify")
-async def _verify_audit(grant: Administers) -> dict[str, Any]:
-    """The log is of all scopes, so only a key that sees all may read it."""
-    _check_sees_all(grant)
-    return await _ask(grant, _verify_log)
-
-
-@router.get("/dashboard/keys")
-async def _list_keys(grant: Administers) -> dict[str, Any]:
-    """Lists callers with their scopes and rights, never a secret. A key of some scopes sees itself."""
-    callers = [
-        {"name": one.name, "scopes": list(one.scopes), "rights": sorted(right.value for right in one.rights)}
-        for one in grant.serving.keys.list_callers()
-        if grant.caller.sees_all or one.name == grant.caller.name
-    ]
-    return {"required": grant.serving.keys.required, "callers": callers}
-
-
-# Health: rates, drift, storage by tier, upkeep, the audit log and keys.
+# Health: rates, drift, storage by tier, upkeep.
 
 
 def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, Any]:
@@ -249,8 +209,9 @@ def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, 
     }
 
 
-def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm, report: Report) -> dict[str, Any]:
-    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None, progress=report)
+def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm) -> dict[str, Any]:
+    """Does what upkeep is asked for, and tells what it did or would do."""
+    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None)
     return {
         "dry_run": done.dry_run,
         "examined": done.examined,
@@ -261,21 +222,4 @@ def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm, report: Report) -
         "archived": done.archived,
         "freed_bytes": done.freed_bytes,
         "seconds": done.seconds,
-    }
-
-
-def _verify_log(memory: Memory) -> dict[str, Any]:
-    """Reads the whole audit log of the memory and checks its chain."""
-    from ...trust.audit.verify import verify
-
-    log = memory.audit
-    if log is None:
-        raise BadInput("this memory has no audit log; open it with the setting audit to begin one")
-    found = verify(log.path, key=log.key, store=memory.parts.store)
-    return {
-        "ok": found.ok,
-        "entries": found.entries,
-        "head": str(found.head),
-        "faults": [str(fault) for fault in found.faults[:50]],
-        "notes": [str(note) for note in found.notes[:50]],
     }

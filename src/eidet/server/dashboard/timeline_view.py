@@ -5,23 +5,22 @@ And the overview: how much there is, what came lately, what was asked, what wait
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from ...core.errors import BadInput
 from ...core.scope import Scope
+from ...core.where import Where
 from ...memory import Memory
 from ...quality import DAY
-from ...store import Changes, Entry, Head, Store, verbs
+from ...store import Entry, Store, verbs
 from .record_json import records_as_json
 
 PAGE: Final = 5_000  # entries that are read at once
-SCOPES: Final = 64  # scopes whose columns are kept
 
 
 class Row(NamedTuple):
@@ -35,61 +34,21 @@ class Row(NamedTuple):
     created: float
 
 
-@dataclass(slots=True)
-class _Kept:
-    head: Head | None = None
-    rows: dict[int, Row] = field(default_factory=dict)
+def _list_rows(store: Store, scope: Scope) -> list[tuple[str, Row]]:
+    """Lists every record of a scope (and below it, if asked), with its scope: times and labels alone."""
+    return [
+        (path, Row(one.seq, one.kind, one.session, one.who, one.occurred, one.created))
+        for path in verbs.count_scopes(store, scope)
+        for one in _list_entries(store, path)
+    ]
 
 
-class EntryScan:
-    """Follows scopes as an index does, with no more than times and labels in RAM."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
-
-    def rows(self, store: Store, scope: Scope) -> list[tuple[str, Row]]:
-        """Lists every record of a scope (and below it, if asked), with its scope."""
-        found = []
-        for path in verbs.count_scopes(store, scope):
-            with self._lock:
-                kept = self._kept.setdefault(path, _Kept())
-                self._kept.move_to_end(path)
-                self._follow(store, path, kept)
-                if len(self._kept) > SCOPES:
-                    self._kept.popitem(last=False)
-                rows = list(kept.rows.values())
-            found += [(path, row) for row in rows]
-        return found
-
-    def _follow(self, store: Store, path: str, kept: _Kept) -> None:
-        head = store.head()
-        if kept.head == head:
-            return
-        changes = _changes_since(store, path, kept, head)
-        while True:
-            for gone in changes.gone:
-                kept.rows.pop(gone, None)
-            for entry in changes.entries:
-                kept.rows[entry.seq] = _row(entry)
-            kept.head = changes.head
-            if changes.head.seq >= head.seq:
-                return
-            changes = store.changes(path, changes.head.seq, PAGE)
-
-
-def _changes_since(store: Store, path: str, kept: _Kept, head: Head) -> Changes:
-    """The changes since the last look, or all records if the store has pruned that history."""
-    if kept.head is not None and kept.head.epoch == head.epoch:
-        changes = store.changes(path, kept.head.seq, PAGE)
-        if kept.head.seq >= changes.pruned:
-            return changes
-    kept.rows.clear()
-    return store.changes(path, 0, PAGE)
-
-
-def _row(entry: Entry) -> Row:
-    return Row(entry.seq, entry.kind, entry.session, entry.who, entry.occurred, entry.created)
+def _list_entries(store: Store, path: str) -> Iterator[Entry]:
+    newest, seq = store.head().seq, 0
+    while seq < newest:
+        changes = store.changes(path, seq, PAGE)
+        yield from changes.entries
+        seq = changes.head.seq
 
 
 _SINGLE: Final = 150  # records that are told one by one
@@ -109,11 +68,11 @@ class TimelineForm(BaseModel):
     by: str = "occurred"
 
 
-def read_timeline(memory: Memory, scan: EntryScan, scope: Scope, form: TimelineForm) -> dict[str, Any]:
+def read_timeline(memory: Memory, scope: Scope, form: TimelineForm) -> dict[str, Any]:
     """The whole line by day, and the stretch that is looked at in bins, sessions and single records."""
     if form.by not in ("occurred", "created"):
         raise BadInput(f"a timeline goes by occurred or created, not {form.by!r}")
-    rows = scan.rows(memory.parts.store, scope)
+    rows = _list_rows(memory.parts.store, scope)
     times = [getattr(row, form.by) for _, row in rows]
     start, end = _whole_range(times, memory.parts.clock())
     result = {"start": start, "end": end, "total": len(rows), "days": _count_days(times)}
@@ -220,7 +179,7 @@ _REVIEWED: Final = 100  # more records to review are not counted
 FEW_RECALLS: Final = 20  # too few to say that recalls find nothing
 
 
-def read_overview(memory: Memory, scan: EntryScan, scope: Scope) -> dict[str, Any]:
+def read_overview(memory: Memory, scope: Scope) -> dict[str, Any]:
     """Summarises a scope; reveals nothing of other scopes."""
     stats = memory.admin.stats(scope)
     newest = memory.find(scope=scope, order="-created", limit=NEWEST)
@@ -229,22 +188,26 @@ def read_overview(memory: Memory, scan: EntryScan, scope: Scope) -> dict[str, An
         "scopes": len(verbs.count_scopes(memory.parts.store, scope)),
         "kinds": stats["kinds"],
         "newest": records_as_json(newest, 240),
-        "days": _list_days(memory, scan, scope),
+        "days": _list_days(memory, scope),
         "waiting": _count_waiting(memory, scope),
         "unhealthy": list(_find_faults(memory, stats)),
     }
 
 
-def _list_days(memory: Memory, scan: EntryScan, scope: Scope) -> list[dict[str, int]]:
+def _list_days(memory: Memory, scope: Scope) -> list[dict[str, int]]:
     """Counts for each of the last days: records stored, recalls, and recalls that found nothing."""
     today = int(memory.parts.clock() // DAY)
-    stored = Counter(int(row.created // DAY) for _, row in scan.rows(memory.parts.store, scope))
     asked = _count_recalls(memory, scope)
     nothing = {"recalls": 0, "empty": 0}
     return [
-        {"day": day, "stored": stored[day], **asked.get(day, nothing)}
+        {"day": day, "stored": _count_stored(memory, scope, day), **asked.get(day, nothing)}
         for day in range(today - DAYS + 1, today + 1)
     ]
+
+
+def _count_stored(memory: Memory, scope: Scope, day: int) -> int:
+    end = math.nextafter((day + 1) * DAY, 0.0)
+    return memory.count(Where(created_since=day * DAY, created_until=end), scope=scope)
 
 
 def _count_waiting(memory: Memory, scope: Scope) -> dict[str, int]:

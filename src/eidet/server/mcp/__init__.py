@@ -1,7 +1,6 @@
 """MCP: the verbs of a memory as tools for agents, over stdio and over HTTP.
 
 memory_tools.py     remember, recall, recall_all, context, revise, promote, forget, history
-graph_tools.py      on request: the nine tools of the reference knowledge-graph server
 tool_arguments.py   what tools take, with what a model reads about it
 tool_answers.py     what tools answer, as text and as values
 agent_access.py     who asks, and what they may do: keys, scopes and rights as in REST
@@ -25,18 +24,18 @@ from mcp.types import Completion, CompletionArgument, ToolAnnotations
 from pydantic import AnyHttpUrl, Field
 
 from ...aio import AsyncMemory
-from ...core.record import Record, iso_time
+from ...core.record import Record, Trust, iso_time
+from ...recall.prompt_lines import one_line
+from ...trust.privacy.quarantine import fence_text
 from ..access import LOCAL, Caller, KeyRing, Right
 from .agent_access import AgentAccess, KeyVerifier
 from .fact_tools import FactTools
-from .graph_tools import GRAPH_URI, GraphTools
 from .memory_server import CountCall, MemoryServer
 from .memory_tools import MemoryTools
 from .tool_answers import tell, tell_fact
 
 _MARKDOWN: Final = "text/markdown"
 _FACTS_TOLD: Final = 20  # of a profile
-_TURNS_READ: Final = 1000  # the newest ones, from which sessions are told
 _SESSIONS_TOLD: Final = 20
 _SUGGESTIONS: Final = 100  # what MCP allows a completion to hold
 SESSIONS: Final = "The conversations that were active last."
@@ -50,9 +49,6 @@ READS: Final = ToolAnnotations(
 WRITES: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-_CREATES: Final = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)
 _DELETES: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
@@ -65,14 +61,13 @@ def create_mcp(
     home: str = "default",
     keys: KeyRing | None = None,
     url: str | None = None,
-    graph_tools: bool = False,
     count: CountCall | None = None,
 ) -> MCPServer:
     """An MCP server over a memory; `run("stdio")` and `streamable_http_app()` are the SDK's.
 
     Without `keys` that are required, everybody is `local`. With them the server is an OAuth resource
     server at `url`, whose tokens are the keys. `home` is the scope of calls that name none.
-    `graph_tools` adds the tools of the reference knowledge-graph server. `count` is told of every call.
+    `count` is told of every call.
     """
     if keys is None or not keys.required:
         access = AgentAccess(local, home)
@@ -83,8 +78,6 @@ def create_mcp(
     _add_memory_tools(server, MemoryTools(memory, access))
     server.add_verb(FactTools(memory, access).facts, Right.READ, "Facts and their times", READS)
     _add_resources(server, _ScopeResources(memory, access))
-    if graph_tools:
-        _add_graph_tools(server, GraphTools(memory, access))
     return server
 
 
@@ -103,34 +96,18 @@ def _add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
     server.add_verb(tools.reject, Right.ADMIN, "Reject a memory", _DELETES)
 
 
-def _add_graph_tools(server: MemoryServer, tools: GraphTools) -> None:
-    """The annotations are those of the reference server."""
-    server.add_verb(tools.create_entities, Right.WRITE, "Create Entities", _CREATES)
-    server.add_verb(tools.create_relations, Right.WRITE, "Create Relations", _CREATES)
-    server.add_verb(tools.add_observations, Right.WRITE, "Add Observations", _CREATES)
-    server.add_verb(tools.delete_entities, Right.FORGET, "Delete Entities", _DELETES)
-    server.add_verb(tools.delete_observations, Right.FORGET, "Delete Observations", _DELETES)
-    server.add_verb(tools.delete_relations, Right.FORGET, "Delete Relations", _DELETES)
-    server.add_verb(tools.read_graph, Right.READ, "Read Graph", READS)
-    server.add_verb(tools.search_nodes, Right.READ, "Search Nodes", READS)
-    server.add_verb(tools.open_nodes, Right.READ, "Open Nodes", READS)
-    server.resource(GRAPH_URI, name="knowledge-graph", title="Knowledge Graph", mime_type="application/json")(
-        tools.read_resource
-    )
-
-
 def _make_auth(url: str | None) -> AuthSettings:
     """A resource server whose tokens are its own keys; there is no other issuer."""
     place = AnyHttpUrl(url or "http://127.0.0.1:8765/mcp")
     return AuthSettings(issuer_url=place, resource_server_url=place, validate_token_resource=False)
 
 
-async def serve_stdio(memory: AsyncMemory, local: Caller, home: str, *, graph_tools: bool = False) -> None:
+async def serve_stdio(memory: AsyncMemory, local: Caller, home: str) -> None:
     """Serves one client until it closes stdin. Nothing but JSON-RPC is written to stdout."""
     with redirect_stdout(sys.stderr):
         await memory.threads.open()  # a memory that cannot be opened ends the process at once
     memory.threads.hop_always()
-    server = create_mcp(memory, local=local, home=home, graph_tools=graph_tools)
+    server = create_mcp(memory, local=local, home=home)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _start_ending, memory)
     try:
         await server.run_stdio_async()
@@ -174,14 +151,13 @@ class _ScopeResources:
         return "\n".join(lines)
 
     async def sessions(self, scope: str | None = None) -> str:
-        """The sessions of a scope that were active last, newest first, each with its newest turn."""
+        """The sessions of a scope that were active last, newest first, each with its first words."""
         with self._access.enter(scope) as place:
-            turns = await self._memory.find(
-                scope=place, kinds=["message", "interaction", "action", "episode"], limit=_TURNS_READ
-            )
+            found = await self._memory.admin.sessions(place, limit=_SESSIONS_TOLD)
         lines = [
-            f"- {session}: {len(said)} turns, last at {iso_time(said[0].occurred)}: {tell(said[0])}"
-            for session, said in list(_group_sessions(turns).items())[:_SESSIONS_TOLD]
+            f"- {one.session}: {one.count} turns, last at {iso_time(one.last)}, begins "
+            + fence_text(one_line(one.title), Trust.UNKNOWN)
+            for one in found
         ]
         return "\n".join([f"# Recent sessions in {place}", "", *(lines or ["There are none yet."])])
 
@@ -236,12 +212,3 @@ def _add_resources(server: MCPServer, resources: _ScopeResources) -> None:
 
 def _list_section(heading: str, records: Sequence[Record]) -> list[str]:
     return ["", f"## {heading}", *(f"- {tell(record)}" for record in records)] if records else []
-
-
-def _group_sessions(turns: Sequence[Record]) -> dict[str, list[Record]]:
-    """The turns of each session, newest first, as they come; in the order of their newest turn."""
-    sessions: dict[str, list[Record]] = {}
-    for turn in turns:
-        if turn.session is not None:
-            sessions.setdefault(turn.session, []).append(turn)
-    return sessions

@@ -28,7 +28,6 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
         serving.memory,
         keys=serving.keys,
         url=_address_of(settings),
-        graph_tools=settings.graph_tools,
         count=app.state.metrics.count_tool,
     )
     inner = server.streamable_http_app(

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from fastapi import APIRouter, FastAPI, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, create_model
 
 from ...core.fact_verb_table import FACTS
@@ -25,7 +26,7 @@ from . import admin_routes, feed_routes, memory_routes, search_routes
 from .bodies import to_arguments
 from .once import clear_old_keys
 from .replies import reply_type, to_wire
-from .routing import DirectRoute, Handler, LeavableRoute, add_verb, answer
+from .routing import Handler, LeavableRoute, add_verb, answer
 
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
@@ -53,7 +54,7 @@ def _add_facts(router: APIRouter) -> None:
             _make_handler(name, verb),
             tags=["facts"],
             response_model=_reply_of(name, verb),
-            route=DirectRoute if _decides(verb) else LeavableRoute,
+            route=APIRoute if _decides(verb) else LeavableRoute,
         )
 
 

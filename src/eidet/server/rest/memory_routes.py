@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
-from pydantic import AfterValidator, TypeAdapter
+from pydantic import AfterValidator
 
 from ...core.condition import Condition
 from ...core.draft import Draft, Message
@@ -40,15 +40,11 @@ from .replies import (
 )
 from .routing import (
     MANY,
-    DirectRoute,
     Handler,
     add_verb,
     answer,
-    arguments_of,
     declare,
     errors,
-    take_directly,
-    validate,
 )
 
 TAGS: Final[list[Any]] = ["memories"]
@@ -89,17 +85,14 @@ def add_to(router: APIRouter) -> None:
             methods=[method],
             operation_id=name,
             tags=TAGS,
-            route_class_override=DirectRoute,
             **({"responses": errors()} | declared),
         )
 
     add_verb(router, "get", VERBS["get"], _get_many, tags=TAGS, response_model=Lookup)
-    writing = arguments_of(_remember, needs(Right.WRITE), NewMemories)
-    run = take_directly(declare(_remember, body=NewMemories), writing)
+    run = declare(_remember, body=NewMemories)
     add("POST", "/memories", "remember", run, status_code=201, responses={**errors(gone), **stored})
     add("GET", f"{ONE}/history", "history", _history, response_model=HistoryReply)
-    reading = take_directly(_get_one, _arguments_of_get)
-    add("GET", ONE, "get_memory", reading, response_model=StoredMemory, responses={**errors(), **unchanged})
+    add("GET", ONE, "get_memory", _get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
     revising = declare(_revise, body=ChangesBody)
     add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(_CHANGED))
     add("DELETE", ONE, "forget_memory", _forget_one, response_model=ForgetReply, responses=errors(_CHANGED))
@@ -207,20 +200,6 @@ async def _get_one(
     if if_none_match is not None and _matches(tag, if_none_match):
         return Response(status_code=304, headers={"ETag": tag})
     return await answer(grant.serving, lambda: tell_record(record, vectors=vectors), headers={"ETag": tag})
-
-
-_FLAG: Final = TypeAdapter(bool)
-_admit_reader: Final = needs(Right.READ, several=True)
-
-
-async def _arguments_of_get(request: Request) -> dict[str, Any]:
-    vectors = request.query_params.get("vectors", False)
-    return {
-        "id": unquote(request.path_params["id"]),
-        "grant": await _admit_reader(request),
-        "vectors": validate(_FLAG, vectors, "query", "vectors"),
-        "if_none_match": request.headers.get("if-none-match"),
-    }
 
 
 async def _history(id: MemoryId, grant: ReadsScopes) -> Response:

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Annotated, Any, Final, get_args
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from fastapi.exceptions import RequestValidationError
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from ...core.verb_table import Verb
 from ..access import Right
-from ..errors import JSON, ErrorBody
+from ..errors import ErrorBody
 from ..serving import Grant, Serving, needs, serving_of
 from .bodies import make_body
-from .once import IdempotencyKey
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
-Arguments = Callable[[Request], Awaitable[dict[str, Any]]]
 
-_ARGUMENTS: Final = "arguments"  # the attribute of a handler that `take_directly` sets
-_KEY: Final[TypeAdapter[Any]] = TypeAdapter(IdempotencyKey)
 MANY: Final = 20  # records; more of them are told in a thread
 _CLIENT_LEFT: Final = 499  # what nobody reads; the log does
 _ERRORS: Final = {
@@ -50,36 +43,13 @@ def errors(more: Mapping[int, str] | None = None) -> dict[int | str, dict[str, A
     return {status: {"model": ErrorBody, "description": text} for status, text in told.items()}
 
 
-class DirectRoute(APIRoute):
-    """A route that FastAPI documents, but whose handler may parse its own arguments.
-
-    FastAPI's solver takes 50 µs to find them, as long as many a verb takes.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        run, arguments = self.endpoint, getattr(self.endpoint, _ARGUMENTS, None)
-        if arguments is None:
-            return super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            return await run(**await arguments(request))  # type: ignore[no-any-return]
-
-        return handle
-
-
-def take_directly(run: Handler, arguments: Arguments) -> Handler:
-    """Makes a `DirectRoute` call the handler with what `arguments` takes from a request."""
-    setattr(run, _ARGUMENTS, arguments)
-    return run
-
-
 def add_verb(
     router: APIRouter,
     name: str,
     verb: Verb,
     run: Handler,
     *,
-    route: type[APIRoute] = DirectRoute,
+    route: type[APIRoute] = APIRoute,
     **declared: Any,
 ) -> None:
     """Adds `POST /name` for a verb. `run` gets the body that the table describes as `body`, and a `grant`.
@@ -91,10 +61,16 @@ def add_verb(
     required = any(argument.default is ... for argument in verb.arguments.values())
     shape = model if required else model | None
     admit = needs(*map(Right, verb.rights), several=verb.rights == ("read",))
-    handler = declare(run, grant=Annotated[Grant, Depends(admit)], body=shape if verb.arguments else None)
+
+    @wraps(run)
+    async def run_with_body(**given: Any) -> Response:
+        body = given.pop("body", None)
+        return await run(body=model() if body is None else body, **given)
+
+    grant = Annotated[Grant, Depends(admit)]
     router.add_api_route(
         f"/{name}",
-        take_directly(handler, arguments_of(run, admit, model)),
+        declare(run_with_body, grant=grant, body=shape if verb.arguments else None),
         name=operation,
         methods=["POST"],
         operation_id=operation,
@@ -102,53 +78,6 @@ def add_verb(
         route_class_override=route,
         **({"responses": errors()} | declared),
     )
-
-
-def arguments_of(
-    run: Handler, admit: Callable[[Request], Awaitable[Grant]], model: type[BaseModel]
-) -> Arguments:
-    """Takes a grant and a body from a request, and the request or its idempotency key if `run` wants them."""
-    wanted = inspect.signature(run).parameters.keys()
-
-    async def take(request: Request) -> dict[str, Any]:
-        given = {"grant": await admit(request), "body": await _parse_body(request, model)}
-        if "request" in wanted:
-            given["request"] = request
-        if "idempotency_key" in wanted:
-            key = request.headers.get("idempotency-key")
-            given["idempotency_key"] = validate(_KEY, key, "header", "Idempotency-Key")
-        return given
-
-    return take
-
-
-async def _parse_body(request: Request, model: type[BaseModel]) -> Any:
-    """The body as a model; an absent one is an empty one. Fails as FastAPI does."""
-    content = await request.body()
-    if not content:
-        return validate(model, {}, "body")
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:
-        return validate(model, content, "body")
-    try:
-        given = json.loads(content)
-    except json.JSONDecodeError as error:
-        wrong = {"type": "json_invalid", "loc": ("body", error.pos), "msg": "JSON decode error"}
-        raise RequestValidationError([wrong]) from None
-    except (ValueError, RecursionError):
-        raise HTTPException(400, "the body cannot be parsed") from None
-    return validate(model, {} if given is None else given, "body")
-
-
-def validate(model: type[BaseModel] | TypeAdapter[Any], value: Any, *place: str) -> Any:
-    """The value as the model takes it, or an error that names its place in the request."""
-    try:
-        if isinstance(model, TypeAdapter):
-            return model.validate_python(value)
-        return model.model_validate(value)
-    except ValidationError as error:
-        wrong = [{**one, "loc": (*place, *one["loc"])} for one in error.errors()]
-        raise RequestValidationError(wrong) from None
 
 
 def declare(run: Handler, **types: Any) -> Handler:
@@ -197,7 +126,7 @@ def respond(content: bytes, *, status: int = 200, headers: Mapping[str, str] | N
     return Response(content, status, headers, media_type="application/json")
 
 
-class LeavableRoute(DirectRoute):
+class LeavableRoute(APIRoute):
     """A question whose work ends when its client disconnects. Few run at once."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

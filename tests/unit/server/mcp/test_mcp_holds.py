@@ -18,8 +18,6 @@ from eidet.core.record import Record
 from eidet.server.mcp import create_mcp
 
 Arguments = Callable[[str], dict[str, Any]]
-ANN = {"name": "Ann", "entityType": "person", "observations": ["likes tea"]}
-LIKES = {"from": "Ann", "to": "Bob", "relationType": "likes"}
 
 REFUSED: dict[str, Arguments] = {
     "revise": lambda held: {"id": held, "text": "else"},
@@ -27,9 +25,6 @@ REFUSED: dict[str, Arguments] = {
     "forget": lambda held: {"ids": [held]},
     "approve": lambda held: {"id": held},
     "reject": lambda held: {"id": held},
-    "delete_entities": lambda held: {"entityNames": ["Ann"]},
-    "delete_observations": lambda held: {"deletions": [{"entityName": "Ann", "observations": ["likes tea"]}]},
-    "delete_relations": lambda held: {"relations": [LIKES]},
 }
 LEAVES: dict[str, Arguments] = {
     "remember": lambda held: {"text": "Ann lives in Lisbon", "more": ["something else"]},
@@ -39,12 +34,6 @@ LEAVES: dict[str, Arguments] = {
     "history": lambda held: {"id": held},
     "review": lambda held: {},
     "facts": lambda held: {"about": "Ann"},
-    "create_entities": lambda held: {"entities": [ANN | {"entityType": "cat"}]},
-    "create_relations": lambda held: {"relations": [LIKES]},
-    "add_observations": lambda held: {"observations": [{"entityName": "Ann", "contents": ["likes cake"]}]},
-    "read_graph": lambda held: {},
-    "search_nodes": lambda held: {"query": "Ann"},
-    "open_nodes": lambda held: {"names": ["Ann"]},
 }
 
 
@@ -57,13 +46,10 @@ def test_no_tool_changes_what_is_held() -> None:
     async def go() -> None:
         async with (
             AsyncMemory(embedder=HASHING) as memory,
-            Client(create_mcp(memory, graph_tools=True), mode="2026-07-28") as agent,
+            Client(create_mcp(memory), mode="2026-07-28") as agent,
         ):
             assert {tool.name for tool in (await agent.list_tools()).tools} == {*REFUSED, *LEAVES}
             stored = await ask(agent, "remember", text="Ann lives in Lisbon")
-            bob = {"name": "Bob", "entityType": "person", "observations": []}
-            await ask(agent, "create_entities", entities=[ANN, bob])
-            await ask(agent, "create_relations", relations=[LIKES])
             for record in memory.core.parts.store.find(Where()):
                 await memory.upkeep.hold(record.id, scope=record.scope, by="court")
             before = look_at(memory)

@@ -29,27 +29,15 @@ TOOLS = {
     "reject": (Right.ADMIN, False, True),
     "facts": (Right.READ, True, False),
 }
-GRAPH_TOOLS = {
-    "create_entities": (Right.WRITE, False, False),
-    "create_relations": (Right.WRITE, False, False),
-    "add_observations": (Right.WRITE, False, False),
-    "delete_entities": (Right.FORGET, False, True),
-    "delete_observations": (Right.FORGET, False, True),
-    "delete_relations": (Right.FORGET, False, True),
-    "read_graph": (Right.READ, True, False),
-    "search_nodes": (Right.READ, True, False),
-    "open_nodes": (Right.READ, True, False),
-}
-EVERY = TOOLS | GRAPH_TOOLS
 
 
 @each_era
 def test_every_tool_says_what_it_does_takes_and_answers(era: str) -> None:
     async def talk(agent: Client) -> None:
         tools = (await agent.list_tools()).tools
-        assert [tool.name for tool in tools] == list(EVERY)
+        assert [tool.name for tool in tools] == list(TOOLS)
         for tool in tools:
-            _, reads, deletes = EVERY[tool.name]
+            _, reads, deletes = TOOLS[tool.name]
             assert tool.title
             assert tool.description
             assert tool.output_schema is not None
@@ -59,16 +47,9 @@ def test_every_tool_says_what_it_does_takes_and_answers(era: str) -> None:
             assert (hints.read_only_hint, hints.destructive_hint) == (reads, deletes)
             assert hints.open_world_hint is False
             for name, schema in tool.input_schema.get("properties", {}).items():
-                assert schema.get("description") or tool.name in GRAPH_TOOLS, f"{tool.name}({name})"
+                assert schema.get("description"), f"{tool.name}({name})"
 
-    run(talk, era=era, graph_tools=True)
-
-
-def test_the_graph_tools_are_there_only_on_request() -> None:
-    async def talk(agent: Client) -> list[str]:
-        return [tool.name for tool in (await agent.list_tools()).tools]
-
-    assert run(talk) == list(TOOLS)
+    run(talk, era=era)
 
 
 @each_era

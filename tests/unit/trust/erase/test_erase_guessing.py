@@ -6,7 +6,6 @@ words, the labels, and every plain hash of what somebody could try.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import uuid
@@ -25,7 +24,7 @@ from eidet.aio import AsyncMemory
 from eidet.compat.opening import next_number
 from eidet.core.settings import Upkeep
 from eidet.exchange import import_memories
-from eidet.server.mcp.graph_tools import GraphEntity, KnowledgeGraph
+from eidet.graph.mcp_memory import OBSERVATION, TYPE, McpFact, make_drafts
 from eidet.server.server_settings import ServerSettings
 from eidet.views import Conversation, Working
 
@@ -167,9 +166,7 @@ def tell_everything(memory: AsyncMemory, folder: Path) -> None:
     (folder / "table.csv").write_text(f"text\n{PIN} in a table\n", encoding="utf-8")
     import_memories(core, "csv", folder / "table.csv", scope="a")
     (folder / "table.csv").unlink()
-    graph = KnowledgeGraph(memory, "a")
-    entity = GraphEntity(name=WHO, entityType="person", observations=[PIN])
-    asyncio.run(graph.create_entities([entity]))
+    core.remember(make_drafts([McpFact(WHO, TYPE, "person"), McpFact(WHO, OBSERVATION, PIN)]), scope="a")
     core.recall(PIN, scope="a")
     post(memory)
 

@@ -1,4 +1,4 @@
-"""A legal hold over the network: no route of the server and of mem0's API changes what is held.
+"""A legal hold over the network: no route of the server changes what is held.
 
 The tables of routes are those of the tests of rights, where a new route has to be entered.
 """
@@ -13,12 +13,11 @@ import pytest
 from tests.servers.served import Running, serve_in_thread
 from tests.unit.server.access_rows import FACTS
 from tests.unit.server.access_rows import REST as ROWS
-from tests.unit.server.test_mem0_api import OFFERED
 
 from eidet import Memory
 from eidet.core.record import Event, Record
 
-SCOPE, MEM0 = "acme/ann", "mem0/user/ann"
+SCOPE = "acme/ann"
 TEXT = "Ann lives in Lisbon"
 Kept = tuple[Record | None, list[Event]]
 
@@ -29,7 +28,6 @@ class Request(NamedTuple):
     method: str
     path: str
     body: Any = None
-    params: Any = None
 
 
 REST = [Request(row.method, row.path_of("home"), row.body_of("home")) for row in (*ROWS, *FACTS)]
@@ -47,11 +45,6 @@ REST += [
     Request("POST", "/v1/facts/merge", {"entity": "Ann", "others": ["Lisbon"]}),
 ]
 RELEASE = Request("DELETE", "/v1/memories/home/hold")
-MEM0_REQUESTS = [Request(row.method, row.path_of("home"), row.body_of("home"), row.params) for row in OFFERED]
-MEM0_REQUESTS += [
-    Request("PUT", "/mem0/v1/memories/home/", {"text": "else", "metadata": {"seen": True}}),
-    Request("POST", "/mem0/v3/memories/add/", {"messages": TEXT, "user_id": "ann", "infer": False}),
-]
 
 
 def say(request: Request) -> str:
@@ -67,11 +60,11 @@ class Served(NamedTuple):
     def core(self) -> Memory:
         return self.server.memory.core
 
-    def look_at(self, scope: str) -> Kept:
-        record = self.core.get("home", scope=scope)
+    def look_at(self) -> Kept:
+        record = self.core.get("home", scope=SCOPE)
         if record is not None:
             record = record.but(uses=0, last_used=None, vector=None, terms=b"", seq=0)
-        return record, self.core.history("home", scope=scope)
+        return record, self.core.history("home", scope=SCOPE)
 
     def send(self, request: Request, **params: str) -> httpx.Response:
         if request.body == "before":
@@ -80,8 +73,7 @@ class Served(NamedTuple):
             content, body = request.body, None
         else:
             content, body = None, request.body
-        given = params | (request.params or {})
-        asked = self.http.stream(request.method, request.path, content=content, json=body, params=given)
+        asked = self.http.stream(request.method, request.path, content=content, json=body, params=params)
         with asked as answer:
             if not answer.headers.get("content-type", "").startswith("text/event-stream"):  # which never ends
                 answer.read()
@@ -95,28 +87,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         core = server.memory.core
         core.remember("Ann lives in Porto", id="home", scope=SCOPE)
         core.export(file, scope=SCOPE)
-        for scope in (SCOPE, MEM0):
-            core.remember(TEXT, id="home", scope=scope, importance=0.9)
-            core.upkeep.hold("home", scope=scope, by="court")
+        core.remember(TEXT, id="home", scope=SCOPE, importance=0.9)
+        core.upkeep.hold("home", scope=SCOPE, by="court")
         yield Served(server, http, file.read_bytes())
 
 
 @pytest.mark.parametrize("request_", [one for one in REST if one[:2] != RELEASE[:2]], ids=say)
 def test_no_route_changes_what_is_held(served: Served, request_: Request) -> None:
-    before = served.look_at(SCOPE)
+    before = served.look_at()
     answer = served.send(request_, scope=SCOPE)
     assert answer.status_code < 500, answer.text
-    assert served.look_at(SCOPE) == before
+    assert served.look_at() == before
     if request_.method in ("PATCH", "DELETE") and "/pin" not in request_.path:
         assert (answer.status_code, "legal hold" in answer.text) == (403, True)
-
-
-@pytest.mark.parametrize("request_", MEM0_REQUESTS, ids=say)
-def test_no_route_of_mem0_changes_what_is_held(served: Served, request_: Request) -> None:
-    before = served.look_at(MEM0)
-    answer = served.send(request_)
-    assert answer.status_code < 500, answer.text
-    assert served.look_at(MEM0) == before
 
 
 def test_only_a_release_ends_it(served: Served) -> None:

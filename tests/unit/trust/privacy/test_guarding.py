@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.property.test_tenants import strings
 
 from eidet import (
     AsyncMemory,
@@ -33,7 +34,6 @@ from eidet.core.settings import read_settings
 from eidet.core.state import NO_STATE
 from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
-from eidet.testing.seen import strings
 from eidet.trust.privacy import Forbidden, Pattern, Policy
 from eidet.trust.privacy import vault as vaults
 

@@ -96,12 +96,6 @@ export function Loading({ what = "Loading" }) {
 }
 
 // How far long work is, in percent; before anything is told, only that it goes on.
-export function Progress({ what, done, of }) {
-  const share = of ? Math.min(100, Math.floor((100 * done) / of)) : null;
-  return html`<div class="progress"><div class="row spread small"><span role="status">${what}…</span><b class="num">${share === null ? "" : `${share} %`}</b></div>
-    <progress aria-label=${what} max="100" value=${share === null ? undefined : share}></progress></div>`;
-}
-
 export function Empty({ icon = "search", title, children }) {
   return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;
 }

@@ -1,6 +1,6 @@
-// Health: rates, drift, what lies where, upkeep, the audit log and keys.
-import { html, useState, useRef, useLoad, Bar, Empty, Failure, Figure, Loading, Progress, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
-import { call, upload, work } from "../api.js";
+// Health: rates, drift, what lies where, upkeep, servers and policies.
+import { html, useState, useRef, useLoad, Bar, Empty, Failure, Figure, Loading, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
+import { call, download, upload } from "../api.js";
 import { RateBar } from "../charts.js";
 
 const TIER_COLOURS = { short: "var(--c5)", middle: "var(--c2)", long: "var(--c9)" };
@@ -17,9 +17,7 @@ export function Health({ scope, head, say, go, may, params, single }) {
       <div class="stack"><${Storage} data=${data} /><${DriftCard} drift=${data.stats.retrieval.drift} /></div>
       <${UpkeepCard} scope=${scope} works=${data.works} may=${may} say=${say} onDone=${reload} go=${go} params=${params} />
       <${Transfer} scope=${scope} may=${may} say=${say} onDone=${reload} />
-      <${Audit} scope=${scope} audited=${data.audited} sealed=${data.sealed} may=${may} />
-      <${Lines} health=${data.health} retention=${data.retention} />
-      ${may("admin") && html`<${Keys} scope=${scope} />`}
+      <${Lines} data=${data} />
     </div></div>`;
 }
 
@@ -76,11 +74,10 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(null);
   const run = async (dry) => {
-    const what = dry ? "Planning" : "Running";
-    setBusy({ what });
+    setBusy(dry ? "Planning" : "Running");
     setError(null);
     try {
-      const { result: answer } = await work("/dashboard/upkeep", { scope, body: { dry_run: dry }, onProgress: (done, of) => setBusy({ what, done, of }) });
+      const answer = await call("/dashboard/upkeep", { scope, body: { dry_run: dry } });
       setDone(answer);
       if (!dry) { say(`Upkeep examined ${plural(answer.examined, "record")}.`); onDone(); }
     } catch (failed) { setError(failed); }
@@ -90,7 +87,7 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
   return html`<section class="card wide"><header><h2>Upkeep</h2><div class="row"><button class="btn" disabled=${!may("admin") || busy} onClick=${() => run(true)}>Dry run</button>
       <button class="btn main-act" disabled=${!may("admin") || busy || !planned} onClick=${() => run(false)}>Do it</button></div></header>
     <p class="small soft">Merges duplicates, moves what is unused to lower tiers, sums up sessions, forgets what policies say. A dry run changes nothing and gives the reasons. Steps: ${works.join(", ")}.</p>
-    ${busy && html`<${Progress} ...${busy} />`}
+    ${busy && html`<${Loading} what=${busy} />`}
     ${error && html`<${Failure} error=${error} />`}
     ${done && !busy && html`<div class="stack tight"><div class="row">${Object.entries(done.counts).map(([what, n]) => html`<span class="chip accent">${done.dry_run ? "would " : ""}${what === "retain" ? "delete by retention" : what} <b class="num">${count(n)}</b></span>`)}
         ${Object.keys(done.counts).length === 0 && html`<span class="chip good">nothing to do</span>`}<span class="small soft">${plural(done.examined, "record")} examined in ${millis(done.seconds * 1000)}</span></div>
@@ -110,18 +107,16 @@ function Transfer({ scope, may, say, onDone }) {
     try { say(await doing()); } catch (failed) { setError(failed); }
     setBusy(null);
   };
-  const tell = (what) => (done, of, other) => setBusy({ what: other || what, done, of });
   const save = () => run(async () => {
-    setBusy({ what: "Exporting" });
-    const { result, file } = await work("/dashboard/export", { scope, onProgress: tell("Exporting") });
-    offer(new Blob(file, { type: "application/x-ndjson" }), `${scope.replace("/**", "").replaceAll("/", "-")}.jsonl`);
-    return `Exported ${plural(result.count, "record")}.`;
+    setBusy("Exporting");
+    offer(await download("/export", { scope }), `${scope.replace("/**", "").replaceAll("/", "-")}.jsonl`);
+    return "Exported this scope.";
   });
   const load = (event) => run(async () => {
     const [file] = event.target.files;
     event.target.value = "";
-    setBusy({ what: "Sending" });
-    const { count: loaded } = await upload("/dashboard/load", file, { scope, onSent: tell("Sending"), onProgress: tell("Loading") });
+    setBusy("Loading");
+    const { count: loaded } = await upload("/load", file, { scope });
     onDone();
     return `Loaded ${plural(loaded, "record")} of this scope.`;
   });
@@ -130,7 +125,7 @@ function Transfer({ scope, may, say, onDone }) {
       <button class="btn" disabled=${!may("admin") || busy} onClick=${() => picker.current.click()}>Load a file</button></div></header>
     <input type="file" class="hidden" ref=${picker} accept=".jsonl" aria-label="A file to load" tabindex="-1" onChange=${load} />
     <p class="small soft">An export holds every record with its history and vectors. Loading takes the records of this scope from a file; if one line is damaged, nothing is loaded.</p>
-    ${busy && html`<${Progress} ...${busy} />`}
+    ${busy && html`<${Loading} what=${busy} />`}
     ${error && html`<${Failure} error=${error} />`}</section>`;
 }
 
@@ -142,29 +137,11 @@ function offer(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-function Lines({ health, retention }) {
+function Lines({ data }) {
+  const { health, retention, audited, sealed } = data;
   const parts = Object.entries(health).filter(([name, value]) => name !== "state" && value && typeof value === "object");
   return html`<section class="card"><header><h2>Servers and policies</h2><span class=${`chip ${health.state === "up" ? "good" : "bad"}`}>${health.state}</span></header>
+    <div class="row"><span class=${`chip ${audited ? "good" : ""}`}>${audited ? "audited" : "not audited"}</span><span class=${`chip ${sealed ? "good" : ""}`}>${sealed ? "sealed" : "not sealed"}</span></div>
     ${parts.length === 0 ? html`<p class="soft">The memory is one file on this machine; it stands on no server.</p>` : html`<pre class="json" tabindex="0">${JSON.stringify(Object.fromEntries(parts), null, 2)}</pre>`}
     ${retention.length === 0 ? html`<p class="small soft">No retention policy is set.</p>` : html`<ul class="uses">${retention.map((one) => html`<li><span>${one.policy}</span><b class="num">${count(one.due)} due of ${count(one.covered)}</b></li>`)}</ul>`}</section>`;
-}
-
-function Audit({ scope, audited, sealed, may }) {
-  const [state, setState] = useState(null);
-  const check = () => { setState({ busy: true }); call("/dashboard/audit/verify", { scope, body: {} }).then((data) => setState({ data }), (error) => setState({ error })); };
-  return html`<section class="card stack tight"><header><h2>Audit and sealing</h2><button class="btn" disabled=${!audited || !may("admin")} onClick=${check}>Verify the audit log</button></header>
-    <div class="row"><span class=${`chip ${audited ? "good" : ""}`}>${audited ? "audited" : "not audited"}</span><span class=${`chip ${sealed ? "good" : ""}`}>${sealed ? "sealed" : "not sealed"}</span></div>
-    ${!audited && html`<p class="small soft">Begin an audit log with <code>EIDET_AUDIT=audit.log eidet serve --at …</code> or the setting audit.</p>`}
-    ${state && state.busy && html`<${Loading} what="Reading the whole log" />`}${state && state.error && html`<${Failure} error=${state.error} />`}
-    ${state && state.data && html`<div class=${`note ${state.data.ok ? "good" : "bad"}`}>${state.data.ok ? `${plural(state.data.entries, "entry", "entries")}, all unchanged.` : "The log has faults:"} ${state.data.faults.join("; ")}</div>
-      <p class="small soft mono text">${state.data.head}</p>`}</section>`;
-}
-
-function Keys({ scope }) {
-  const { data, error } = useLoad((signal) => call("/dashboard/keys", { scope, signal }), [scope]);
-  return html`<section class="card"><header><h2>Keys</h2>${data && html`<span class=${`chip ${data.required ? "good" : ""}`}>${data.required ? "needed" : "none needed"}</span>`}</header>
-    ${error && html`<${Failure} error=${error} />`}
-    ${data && !data.required && html`<p class="soft">Whoever reaches this address may use the memory; it listens on this machine only. <code>eidet keys api NAME</code> makes a key.</p>`}
-    ${data && data.callers.length > 0 && html`<div class="scroll"><table><caption class="hidden">Keys</caption><thead><tr><th scope="col">Name</th><th scope="col">Scopes</th><th scope="col">Rights</th></tr></thead>
-      <tbody>${data.callers.map((one) => html`<tr key=${one.name}><td>${one.name}</td><td class="mono">${one.scopes.join(", ")}</td><td>${one.rights.join(", ")}</td></tr>`)}</tbody></table></div>`}</section>`;
 }

@@ -1,4 +1,4 @@
-"""`EidetChatMemoryStore`, and the hooks by which an `Agent` remembers."""
+"""Haystack over a memory: `EidetChatMemoryStore`, and the hooks by which an `Agent` remembers."""
 
 from __future__ import annotations
 
@@ -6,51 +6,68 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Self, TypeAlias
 
-from ...core.draft import Draft
-from ...core.record import key_id
-from ...core.scope import Scope
-from ...core.validate import dump_json
-from ...core.where import Condition, Where
-from ...memory import Memory
-from ..extras import RisingTimes, drop_known, finishing, make_missing, quote_label
-from .document_store import OpenedPlace, Place, check_list
-from .metadata_filters import recall_filtered
+from ..core.draft import Draft
+from ..core.errors import BadInput, Misconfigured
+from ..core.hit import Hit
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Condition, Where
+from ..memory import Memory
+from ..store.traits import path_of
+from .extras import RisingTimes, drop_known, finishing, make_missing, quote_label
 
 try:
     from haystack import default_from_dict, default_to_dict
     from haystack.components.agents.state import replace_values
-    from haystack.dataclasses import ChatMessage
+    from haystack.dataclasses import ChatMessage, Document
+    from haystack.utils import Secret
+    from haystack.utils.filters import document_matches_filter
 except ModuleNotFoundError as error:
     raise make_missing("Haystack", "haystack") from error
 
+_MOST: Final = 1000  # memories among which filters look
 _MEMORIES: Final = 5  # that a search gives unless told otherwise
 BUDGET: Final = 1000  # tokens of what an agent is reminded of
 _MEMORY: Final = Where(conditions=(Condition("meta.haystack", "=", "memory"),))
+Place: TypeAlias = Memory | str | Path | Secret
 
 
 class EidetChatMemoryStore:
     """A `MemoryStore` of haystack-experimental that keeps chat messages; each user is a scope.
 
     A message that is added again in the same run is stored once, so that a whole history may be added
-    after each turn.
+    after each turn. `memory` is one that is open, or the place of one that is opened when it is first
+    used; only a place, or a memory in a file, can be serialized.
     """
 
     def __init__(self, memory: Place, *, scope: str = "haystack") -> None:
         self.scope: str = Scope.exactly(scope).path
-        self._place = OpenedPlace(memory)
-        self._lock = threading.Lock()
+        self._given = memory
+        self._opened: Memory | None = None
+        self._lock, self._opening = threading.Lock(), threading.Lock()
 
     @property
     def memory(self) -> Memory:
-        return self._place.memory
+        if isinstance(self._given, Memory):
+            return self._given
+        with self._opening:
+            if self._opened is None:
+                self._opened = Memory(_resolve(self._given))
+            return self._opened
 
     def close(self) -> None:
-        self._place.close()
+        """Closes the memory if it was opened here."""
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
 
     def to_dict(self) -> dict[str, Any]:
-        return default_to_dict(self, memory=self._place.to_dict(), scope=self.scope)
+        return default_to_dict(self, memory=_dump_place(self._given), scope=self.scope)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
@@ -70,7 +87,8 @@ class EidetChatMemoryStore:
         **_more: Any,
     ) -> None:
         """Stores the messages that have a text, all or none. Once it returns, they are durable."""
-        check_list(messages, ChatMessage)
+        if not isinstance(messages, list) or not all(isinstance(one, ChatMessage) for one in messages):
+            raise BadInput("messages must be a list of ChatMessage")
         scope = self.scope_of(user_id)
         with self._lock:
             drafts = _draft_messages(messages, run_id, agent_id, self.memory.parts.clock())
@@ -92,14 +110,17 @@ class EidetChatMemoryStore:
 
         Their `meta` is that of the message, with `memory_id`, `role` and `score`.
         """
-        options = {"session": run_id, "agent": agent_id}
-        found = []
-        for record, document in recall_filtered(
-            self.memory, query or "", self.scope_of(user_id), top_k, _MEMORY, filters, options
-        ):
-            about = {"memory_id": record.id, "role": record.who, "score": document.score}
-            found.append(ChatMessage.from_system(record.whole.text, meta={**document.meta, **about}))
-        return found
+        hits = self.memory.recall(
+            query or "",
+            scope=self.scope_of(user_id),
+            session=run_id,
+            agent=agent_id,
+            where=_MEMORY,
+            limit=_MOST if filters else top_k,
+            least=0,
+        )
+        found = (hit for hit in hits if not filters or document_matches_filter(filters, _document_of(hit)))
+        return [_tell(hit) for hit in islice(found, top_k)]
 
     def delete_all_memories(
         self,
@@ -119,6 +140,43 @@ class EidetChatMemoryStore:
         scope = self.scope_of(user_id)
         if self.memory.get(memory_id, scope=scope) is not None:
             self.memory.forget(memory_id, scope=scope, for_good=False)
+
+
+def _resolve(given: str | Path | Secret) -> str | Path:
+    if not isinstance(given, Secret):
+        return given
+    place = given.resolve_value()
+    if not place:
+        raise Misconfigured("the secret that names the memory is empty")
+    return str(place)
+
+
+def _dump_place(given: Place) -> Any:
+    """The place of a memory as a pipeline's file may hold it: never with a password."""
+    if isinstance(given, Secret):
+        return given.to_dict()
+    place = path_of(given.parts.store) if isinstance(given, Memory) else given
+    if place is None:
+        raise Misconfigured("only a memory in a file can be serialized; name its place instead")
+    if "://" in str(place) and ("@" in str(place) or "?" in str(place)):
+        raise Misconfigured(
+            "an address with a login or options is not serialized; give it as Secret.from_env_var('…')"
+        )
+    return str(place)
+
+
+def _document_of(hit: Hit) -> Document:
+    """A memory as Haystack's filters see it."""
+    return Document(id=hit.id, content=hit.record.whole.text, meta=_meta_of(hit))
+
+
+def _meta_of(hit: Hit) -> dict[str, Any]:
+    meta: Any = hit.record.meta["meta"]
+    return {**meta, "memory_id": hit.id, "role": hit.record.who, "score": hit.score}
+
+
+def _tell(hit: Hit) -> ChatMessage:
+    return ChatMessage.from_system(hit.record.whole.text, meta=_meta_of(hit))
 
 
 def _draft_messages(
@@ -144,7 +202,7 @@ def _draft_messages(
                 session=run_id,
                 agent=agent_id,
                 occurred=times.take(1)[0],
-                meta={"haystack": "memory", "id": key_id(key), "meta": _plain(message.meta)},
+                meta={"haystack": "memory", "meta": _plain(message.meta)},
             )
         )
     return drafts
