@@ -119,8 +119,7 @@ class Place:
 
 
 def case_of(store: Store | None, folder: Path, settings: Settings | None = None, **how: Any) -> Case:
-    """With a vault, for the verbs that ask one."""
-    guarded = replace(settings or Settings(), guard="pseudonym", vault=folder / "people.vault", guard_key=KEY)
+    guarded = replace(settings or Settings(), guard="hash", guard_key=KEY)
     embedder: Embedder = how.pop("embedder", Hashing(WIDTH))
     memory = Memory(store, embedder=embedder, settings=guarded)
     return Case(memory=memory, folder=folder, embedder=embedder, how=how)

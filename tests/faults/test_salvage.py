@@ -47,7 +47,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def save(path: Path, to: Path, **how: Any) -> tuple[Salvaged, dict[str, str]]:
     """What was saved, and what a new memory has of it."""
-    done = salvage(path, to, settings=Settings(**how))
+    done = salvage(path, to, settings=Settings(**how), plain="key" in how)
     with Memory(embedder="hashing:64", key=how.get("key")) as memory:
         assert memory.load(to) == done.count
         found = memory.find(scope="acme/ann", limit=1000)

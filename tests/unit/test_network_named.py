@@ -69,7 +69,6 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "maintain": lambda m: m.upkeep.maintain(),
     "stats": lambda m: m.admin.stats(),
     "health": lambda m: m.admin.health(),
-    "verify_forgotten": lambda m: m.trust.verify_forgotten("nothing"),
     "forget": lambda m: m.forget("x"),
 }
 
@@ -121,8 +120,6 @@ def test_a_bucket_that_only_the_file_names_is_told_and_not_asked(tmp_path: Path)
         receipt = memory.forget("x").receipt
         assert receipt is not None
         assert "the archive s3://bucket/x was not asked, because only the file names it" in receipt.pending[0]
-        found = memory.trust.verify_forgotten(receipt)
-        assert [place.name for place in found.places if place.found] == ["archives that only the file names"]
 
 
 def test_a_bucket_that_the_settings_name_is_asked(tmp_path: Path) -> None:

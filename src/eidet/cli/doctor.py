@@ -29,7 +29,7 @@ from ..open import open_store
 from ..store import Store
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers, sqlite_version
 from ..store.sql.migrate import REVISION
-from ..trust.seal.exports import find_sealed
+from ..trust.seal.archives import find_sealed
 from ..trust.seal.key_rotation import check_scopes
 from .doctor_checks import (
     CHECKS,

@@ -61,10 +61,7 @@ _UPKEEP: Final = {
 }
 _TRUST: Final = {
     "quarantine": _run("mark ID --quarantine") + ", and so does a record in the dashboard",
-    "reveal": "context(…, reveal=True) asks the server for it; " + _run("show ID --reveal"),
-    "forget_value": "the vault stays with the server; " + _run("forget --value VALUE"),
-    "verify_forgotten": "it reads the files of the memory; " + _run("verify-forgotten"),
-    "verify_receipt": "it needs the secret of the memory; " + _run("verify-forgotten --receipt FILE"),
+    "verify_receipt": "it needs the secret of the memory; " + _run("receipt FILE"),
 }
 _KEYS: Final = {
     "rotate": "master keys never leave their host; " + _run("keys master --rotate"),

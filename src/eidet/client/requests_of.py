@@ -246,7 +246,7 @@ def _count_of(path: Path) -> int:
 
 def load(given: Arguments) -> Steps[int]:
     """Reads a local file; calls `progress` once, at the end."""
-    params = _wide(given["scope"]) | {"unverified": given["unverified"]}
+    params = _wide(given["scope"])
     answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"]))
     return _tell(given["progress"], answer["count"])
 

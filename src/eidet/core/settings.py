@@ -128,8 +128,6 @@ class Settings:
     echo_guard: bool = False  # detect texts that only repeat what was just recalled
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off
     guard_key: Any = field(default=None, repr=False)  # bytes, hex or base64 text, file:PATH, env:NAME
-    vault: str | Path | None = None  # the file that holds the values behind pseudonyms
-    reveal: bool = True  # readers of this memory see real values for pseudonyms; else only with the key
     poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
     quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
     review: str = "off"  # what waits until a person approves it: "derived", "untrusted" or "all" records
@@ -238,7 +236,7 @@ def _table(file: Path) -> dict[str, Any]:
 # Settings of a memory that was given none: those of the environment, as the command line reads them.
 
 SECURITY: Final = (
-    *("guard", "guard_key", "vault", "reveal", "poison", "quarantine_above", "review", "waiting"),
+    *("guard", "guard_key", "poison", "quarantine_above", "review", "waiting"),
     *("receipt_key", "key"),
     *("audit", "audit_recalls", "audit_content", "audit_sync", "audit_key_file"),
 )

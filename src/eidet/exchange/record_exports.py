@@ -20,13 +20,14 @@ from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
+from ..store.traits import is_sealed
 from .markdown import write_bundle, write_notes
 from .skills import write_skills
 from .table_files import make_json_row
 
 Progress = Callable[[int, int], None]  # done, of how many
 _TOLD: Final = 500  # records between two reports of progress
-_ASK_FOR_PLAIN: Final = "ask for a plain export, or export as eidet"
+_ASK_FOR_PLAIN: Final = "ask for a plain export"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,9 +146,7 @@ WRITERS: Final[dict[str, Write]] = {
 
 def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -> None:
     """`Refused` where a sealed memory would leave unsealed, unless the caller asks for it."""
-    from ..trust.seal.exports import find_sealed
-
-    if not plain and find_sealed(memory.parts.store) is not None:
+    if not plain and is_sealed(memory.parts.store):
         raise Refused(f"this memory is sealed, and that file would not be: {instead}")
 
 
@@ -177,7 +176,7 @@ def salvage(
     with tempfile.TemporaryDirectory(prefix="salvage-", dir=target.absolute().parent) as folder:
         new = Path(folder) / "new.db"
         write_rows(new, found)
-        chosen = replace(settings, audit="off", guard=None, vault=None)
+        chosen = replace(settings, audit="off", guard=None)
         with Memory(new, embedder=embedder, settings=chosen) as memory:
             unreadable = list(_list_unreadable(memory, delete_rows(new, ())))
         saved = delete_rows(new, unreadable)

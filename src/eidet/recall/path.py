@@ -65,11 +65,10 @@ class Packing:
     neighbours: int
     headings: bool
     fence: bool
-    reveal: bool
     seen: frozenset[str] = frozenset()  # ids of what is left out
 
     def __post_init__(self) -> None:
-        for name in ("headings", "fence", "reveal"):
+        for name in ("headings", "fence"):
             check_flag(getattr(self, name), name)
 
 
@@ -236,18 +235,18 @@ class ReadPath:
         recall, now = source.recall, source.now
         hits = Hits([hit for hit in hits if hit.id not in packing.seen], hits.trace, hits.scope)
         found = [hit.record for hit in hits]
-        seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
+        seen = self._guarding.filter_visible(chosen)
         beside = turns_around(recall, found, check_neighbours(packing.neighbours), seen, now)
         around = {key: _leave_out(turns, packing.seen) for key, turns in beside.items()}
         terms = frozenset(term_id(term) for term in self._parts.analyzer.terms(asked.text))
         standing = list_standing(recall, asked.text, asked.scope, seen, at=source.asked, now=now)
         made = pack(
-            tuple(tell.hits(hits)),
+            tuple(hits),
             check_budget(packing.budget),
             counter_of(packing.counter),
-            standing=tell.records(_leave_out(standing, packing.seen)),
-            working=tell.records(_leave_out(working_state(recall, asked.scope, seen, now), packing.seen)),
-            turns=tell.turns(around),
+            standing=_leave_out(standing, packing.seen),
+            working=_leave_out(working_state(recall, asked.scope, seen, now), packing.seen),
+            turns=around,
             terms=terms,
             analyzer=self._parts.analyzer,
             headings=packing.headings,

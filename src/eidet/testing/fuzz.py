@@ -21,7 +21,7 @@ from .tenants import Tenant, tenants_of
 _MOST: Final = 20  # leaks that are told before the game is given up
 READS: Final[tuple[Move, ...]] = (
     *(moves.recall, moves.recall, moves.context, moves.find, moves.get, moves.history, moves.detail),
-    *(moves.review, moves.export, moves.preview_forget, moves.verify_forgotten),
+    *(moves.review, moves.export, moves.preview_forget),
     *(checks.count, checks.stats, checks.metrics, checks.scopes, checks.check_phrased, checks.check_refusals),
 )
 WRITES: Final[tuple[Move, ...]] = (

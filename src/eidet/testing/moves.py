@@ -224,11 +224,6 @@ def preview_forget(stage: Stage, me: Tenant) -> Done:
     return Done(stage.memory.trust.preview_forget(ids, scope=me.scope))
 
 
-def verify_forgotten(stage: Stage, me: Tenant) -> Done:
-    """Searches for another's words: whether they exist must not show with what is around them."""
-    return Done(stage.memory.trust.verify_forgotten(stage.other(me).bait, scope=me.scope))
-
-
 def forget_old(stage: Stage, me: Tenant) -> Done:
     """Keeps tenants small."""
     alive = sorted(stage.alive(me), key=lambda record: record.seq)

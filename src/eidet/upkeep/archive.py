@@ -261,7 +261,7 @@ class Archives:
         """The archive, which seals what it keeps if the store does."""
         if not is_sealed(self._store):
             return archive
-        from ..trust.seal.exports import archive_for
+        from ..trust.seal.archives import archive_for
 
         return archive_for(self._store, archive)
 

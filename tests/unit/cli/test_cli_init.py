@@ -109,7 +109,7 @@ def test_an_existing_file_is_never_replaced_unasked(eidet: Shell, folder: Path) 
 
 @pytest.mark.parametrize(
     "words",
-    [("--language", "xx"), ("--guard", "paint"), ("--guard", "pseudonym"), ("--embedder", "nonsense")],
+    [("--language", "xx"), ("--guard", "paint"), ("--guard", "hash"), ("--embedder", "nonsense")],
 )
 def test_a_wrong_answer_writes_nothing(eidet: Shell, folder: Path, words: tuple[str, str]) -> None:
     said = eidet("init", "--yes", *words, **BARE)

@@ -22,7 +22,7 @@ SCOPED = {
     *("remember", "recall", "context", "find", "show", "scopes", "stats", "facts", "mark", "review"),
     *(
         "forget",
-        "verify-forgotten",
+        "receipt",
         "import",
         "sync",
         "export",

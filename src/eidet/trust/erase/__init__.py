@@ -2,7 +2,7 @@
 
     erasure_plan.py   what goes with what is forgotten, and what becomes of what was made of it
     cleaning.py       caches, archives and bytes of files           elsewhere.py   where else words are
-    absence.py        proof that nothing is left                    receipt.py     the signed receipt
+    receipt.py        the signed receipt
 
 What is forgotten is deleted and entombed in one write. Cleaning follows: caches, archives, and the
 bytes of files. A journal in the store says what is not clean yet, so that a crash delays it, no more.
@@ -14,7 +14,7 @@ import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Final, Self
 
 from ...core.errors import BadInput, Conflict, Corrupt
 from ...core.record import Record
@@ -25,14 +25,11 @@ from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Reader, Tombstone,
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
-from .cleaning import Cleaning, Emptying, PendingErasure, with_entry
+from .cleaning import Cleaning, PendingErasure, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
 from .receipt import Receipt, Signer, public_half
 
 __all__ = ["Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
-
-if TYPE_CHECKING:
-    from .absence import Absence
 
 log: logging.Logger = logging.getLogger("eidet")
 ATTEMPTS: Final = 20  # to word episodes that somebody changes meanwhile
@@ -116,12 +113,10 @@ class _Plan:
 class Eraser:
     """Forgets in an open memory."""
 
-    def __init__(self, parts: Parts, life: Life, echoes: EchoGuard, empty: Emptying | None = None) -> None:
-        """`empty` removes the values behind forgotten content from a vault, if there is one."""
+    def __init__(self, parts: Parts, life: Life, echoes: EchoGuard) -> None:
         self._parts = parts
         self._life = life
         self._echoes = echoes
-        self._empty = empty
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
         """Forgets records. Deletes damaged ones unread and entombs only their ids."""
@@ -201,7 +196,7 @@ class Eraser:
         self._cleaning(self._marker()).finish(now, index=index)
 
     def _cleaning(self, marker: Marker) -> Cleaning:
-        return Cleaning(self._parts, self._life.archives, self._echoes, marker, self._empty)
+        return Cleaning(self._parts, self._life.archives, self._echoes, marker)
 
     # Proof.
 
@@ -212,20 +207,6 @@ class Eraser:
             return False
         known = (verbs.get_setting(self._parts.store, KEYS) or "").split()
         return Signer(secret_of(self._parts.store, "receipts"), key).holds(receipt, frozenset(known))
-
-    def absence(self, what: Any, scope: Any) -> Absence:
-        self._parts.flush()
-        from .absence import Search
-
-        archives = self._life.archives
-        search = Search(
-            parts=self._parts,
-            marker=self._marker(),
-            scope=scope,
-            archives=archives.known(),
-            unasked=archives.unnamed(),
-        )
-        return search.find(what)
 
     def _marker(self) -> Marker:
         return Marker(secret_of(self._parts.store, "marks"))

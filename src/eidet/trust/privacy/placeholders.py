@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
 from .findings import Found, Pii, fold
-from .policy import KEYED, Action
+from .policy import Action
 
-SIGNS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: they are misread
-LENGTH: Final = 10  # fifty bits: two of a million values share a token with a chance under one in 2,000
 DOTS: Final = "•"
-TOKEN_SIGNS: Final = ("[", "_", ":", DOTS, "…")  # every token has one of them
+TOKEN_SIGNS: Final = ("[", ":", DOTS, "…")  # every token has one of them
 
 _SPACES = re.compile(r"[\s\u00a0]+")
 _ODD = re.compile(r"[^0-9A-Za-z]")
@@ -22,18 +19,15 @@ _LAST_FOUR = frozenset({Pii.CARD, Pii.IBAN, Pii.PHONE})
 
 
 def token_for(found: Found, action: Action, key: bytes | None) -> str:
-    """Returns the token for a finding; hashes and pseudonyms are stable per value, class and key."""
+    """Returns the token for a finding; hashes are stable per value, class and key."""
     if action is Action.MASK:
         return _mask(found)
-    if action not in KEYED:
+    if action is not Action.HASH:
         return f"[{found.kind.upper()}]"
     assert key is not None, "checked before anything is looked for"
     value = f"{found.kind}\0{_canonical(found)}".encode("utf-8", "surrogatepass")
     digest = blake2b(value, key=key, digest_size=8, person=b"eidet.guard").digest()
-    if action is Action.HASH:
-        return f"{found.kind}:{digest.hex()}"
-    number = int.from_bytes(digest)
-    return f"{found.kind.upper()}_" + "".join(SIGNS[number >> 5 * at & 31] for at in range(LENGTH))
+    return f"{found.kind}:{digest.hex()}"
 
 
 def _canonical(found: Found) -> str:
@@ -70,29 +64,7 @@ def _mask(found: Found) -> str:
 def pattern_of_tokens(names: tuple[str, ...] = ()) -> re.Pattern[str]:
     """Matches every token of the classes and of patterns with these names, which is never searched inside."""
     kinds = "|".join(sorted((*Pii, *names), key=len, reverse=True))
-    upper = kinds.upper()
     return re.compile(
-        rf"\[(?:{upper})\]|(?:{upper})_[{SIGNS}]{{{LENGTH}}}|(?:{kinds}):[0-9a-f]{{16}}"
+        rf"\[(?:{kinds.upper()})\]|(?:{kinds}):[0-9a-f]{{16}}"
         rf"|{DOTS}{{4}} [0-9A-Za-z]{{4}}|{DOTS}{{3}}|[\w%+-]…@\w…\.[^\W\d_]{{2,24}}(?![^\W\d_])"
     )
-
-
-@lru_cache(64)
-def _pseudonyms(names: tuple[str, ...]) -> re.Pattern[str]:
-    upper = "|".join(sorted((*Pii, *names), key=len, reverse=True)).upper()
-    return re.compile(rf"(?:{upper})_[{SIGNS}]{{{LENGTH}}}")
-
-
-def tokens_in(text: str, names: Iterable[str] = ()) -> list[str]:
-    """The pseudonyms of a text, in order."""
-    return [match[0] for match in _pseudonyms(tuple(names)).finditer(text)]
-
-
-def restore_text(text: str, find_value: Callable[[str], str | None], names: Iterable[str] = ()) -> str:
-    """Restores pseudonyms in a text; those without a known value stay."""
-
-    def restore(match: re.Match[str]) -> str:
-        value = find_value(match[0])
-        return match[0] if value is None else value
-
-    return _pseudonyms(tuple(names)).sub(restore, text)

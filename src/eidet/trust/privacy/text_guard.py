@@ -15,7 +15,7 @@ from ...core.errors import BadInput, Misconfigured
 from ...core.validate import Json, clean_json
 from .findings import Found
 from .placeholders import TOKEN_SIGNS, pattern_of_tokens, token_for
-from .policy import KEYED, STAYING, Action, Forbidden, Policy
+from .policy import STAYING, Action, Forbidden, Policy
 from .scan import find
 
 DEEPEST: Final = 8  # a text that still gives something then is made to do so, and the rest of it is covered
@@ -37,15 +37,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """The text to keep; `labels` are the labelled classes found in it.
-
-    `values` are what stands behind new pseudonyms: whoever keeps them can turn the text back.
-    """
+    """The text to keep; `labels` are the labelled classes found in it."""
 
     text: str
     findings: tuple[Finding, ...] = ()
     labels: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +51,10 @@ class GuardedData:
     data: Json
     findings: tuple[Finding, ...] = ()
     labels: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def guard_text(text: str, policy: Policy, key: bytes | None = None) -> Guarded:
-    """Guarding twice is guarding once. Hashes and pseudonyms need a key; another key gives other tokens."""
+    """Guarding twice is guarding once. Hashes need a key; another key gives other tokens."""
     guard = _TextGuard(policy, key)
     return Guarded(text=guard.apply(text), **guard.report())
 
@@ -84,11 +79,10 @@ class _TextGuard:
     policy: Policy
     key: bytes | None
     findings: list[Finding] = field(default_factory=list)
-    values: dict[str, str] = field(default_factory=dict)  # behind new pseudonyms
 
     def __post_init__(self) -> None:
-        if self.key is None and self.policy.actions & KEYED:
-            raise Misconfigured("hashes and pseudonyms need a key: guard_text(text, policy, key)")
+        if self.key is None and Action.HASH in self.policy.actions:
+            raise Misconfigured("hashes need a key: guard_text(text, policy, key)")
         if self.key is not None and not 16 <= len(self.key) <= 64:
             raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
 
@@ -102,7 +96,7 @@ class _TextGuard:
                 raise Forbidden(found.kind, start=found.start, end=found.end, path=path)
             self._note(found, action, path)
             if action not in STAYING:
-                parts += [text[at : found.start], self._token(found, action)]
+                parts += [text[at : found.start], token_for(found, action, self.key)]
                 at = found.end
         return "".join((*parts, text[at:]))
 
@@ -147,19 +141,12 @@ class _TextGuard:
             )
         )
 
-    def _token(self, found: Found, action: Action) -> str:
-        token = token_for(found, action, self.key)
-        if action is Action.PSEUDONYM:
-            self.values[token] = found.text
-        return token
-
     def report(self) -> dict[str, Any]:
         """Reports what was done, by field."""
         labels = {one.kind for one in self.findings if one.action is Action.LABEL}
         return {
             "findings": tuple(self.findings),
             "labels": tuple(sorted(labels)),
-            "values": self.values,
         }
 
 

@@ -27,8 +27,8 @@ from ...store import SETTINGS, Store, Transaction, verbs
 from ...store.traits import paths_of
 from ...store.verbs.changing import find_held, refuse_held
 from . import KeyService, Shredded
+from .archives import find_sealed
 from .codec import numbers_in
-from .exports import find_sealed
 from .keyring import ACTORS, note_nothing
 from .opener import read_secrets
 from .store import SealedStore

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.trust.erase.given import NOW, OTHER, SECRET, TALK, talk, texts
+from tests.unit.trust.erase.given import NOW, OTHER, SECRET, TALK, left_of, talk, texts
 
 from eidet import Kind, Memory, Refused, Where
 from eidet.core.settings import Upkeep
@@ -33,7 +33,7 @@ def test_an_episode_is_told_anew_without_what_was_forgotten(memory: Memory) -> N
     assert all(event.before is None for event in told_of)
     assert memory.recall("the opera in Milan")
     assert memory.admin.check() == []
-    assert memory.trust.verify_forgotten(TALK[1])
+    assert left_of(memory, TALK[1]) == []
 
 
 def test_an_episode_of_nothing_goes(memory: Memory) -> None:
@@ -51,7 +51,7 @@ def test_an_old_episode_does_not_come_back_from_a_file(memory: Memory, tmp_path:
     memory.export(tmp_path / "e.jsonl")
     memory.forget(ids[1])
     memory.load(tmp_path / "e.jsonl")
-    assert memory.trust.verify_forgotten(TALK[1])
+    assert left_of(memory, TALK[1]) == []
     assert not any("alarm" in text for text in texts(memory))
 
 
@@ -94,7 +94,7 @@ def test_a_hold_anywhere_in_a_large_scope_refuses_all(
         memory.forget(everything=True, scope="ann")
     memory.upkeep.release(held.id, scope="ann")
     assert memory.forget(everything=True, scope="ann") == 3
-    assert memory.trust.verify_forgotten(OTHER, scope="ann")
+    assert left_of(memory, OTHER) == []
 
 
 MERGED = ("Ann keeps her spare key under the blue pot", "ann keeps her spare key, under the blue pot!")
@@ -117,7 +117,7 @@ def test_a_part_of_a_merged_record_is_taken_out(memory: Memory) -> None:
     assert left is not None
     assert "merged" not in left.meta
     assert left.derived_from == ()
-    assert memory.trust.verify_forgotten(MERGED[1])
+    assert left_of(memory, MERGED[1]) == []
     with pytest.raises(Refused):
         memory.remember(MERGED[1])
 
@@ -126,7 +126,7 @@ def test_a_merged_record_goes_with_its_parts(memory: Memory) -> None:
     one, _ = merged(memory)
     memory.forget(one)
     for text in MERGED:
-        assert memory.trust.verify_forgotten(text)
+        assert left_of(memory, text) == []
         with pytest.raises(Refused):
             memory.remember(text)
 
@@ -140,7 +140,7 @@ def test_a_record_that_still_tells_the_text_of_its_part_goes_too(memory: Memory)
     assert gone.receipt is not None
     assert (gone.receipt.counts["derived_dropped"], gone.receipt.counts["derived_anew"]) == (1, 1)
     assert texts(memory) == [OTHER]
-    assert memory.trust.verify_forgotten(SECRET)
+    assert left_of(memory, SECRET) == []
 
 
 def test_a_consolidated_fact_stays_while_two_episodes_still_say_it(memory: Memory) -> None:
@@ -157,7 +157,7 @@ def test_a_consolidated_fact_stays_while_two_episodes_still_say_it(memory: Memor
     cello = memory.find(where=Where(session="b", kinds=(Kind.MESSAGE,)))
     memory.forget(next(record.id for record in cello if "cello" in record.text))
     assert memory.find(kinds="fact") == []
-    assert memory.trust.verify_forgotten(said)
+    assert left_of(memory, said) == []
 
 
 def test_upkeep_passes_over_what_was_forgotten_while_it_planned(memory: Memory) -> None:

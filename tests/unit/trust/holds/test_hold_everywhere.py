@@ -162,7 +162,7 @@ LEAVING_COMMANDS = (
 )
 OTHER_COMMANDS = """
     audit context copy demo init integrate doctor eval export facts find keys mcp mirror recall review scopes
-    serve show stats sync verify-forgotten
+    serve show stats sync receipt
 """
 
 
