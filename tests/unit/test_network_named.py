@@ -47,7 +47,6 @@ def write_file(path: Path, rows: dict[str, str]) -> None:
 
 ROWS: dict[str, dict[str, str]] = {
     "openai": {"embedder": "openai:text-embedding-3-small", "width": str(WIDTH)},
-    "openai, joined": {"embedder": "joined:hashing:8+openai:text-embedding-3-small", "width": str(WIDTH)},
     "a model from a hub": {"embedder": "sentence-transformers:evil/model", "width": str(WIDTH)},
     "another hub": {"embedder": "fastembed:evil/model", "width": str(WIDTH)},
     "a plugin": {"embedder": "some-plugin:http://10.0.0.1", "width": str(WIDTH)},

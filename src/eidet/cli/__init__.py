@@ -48,7 +48,6 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
     "Begin and connect": {
         "demo": "demo",
-        "init": "init_command",
         "mcp": "mcp_command",
         "integrate": "integrate_command",
         "sync": "exchange_commands",

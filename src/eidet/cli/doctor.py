@@ -131,7 +131,7 @@ def _check_machine(case: Subject) -> Findings:
     yield ok("installed", f"eidet {__version__}, Python {python}, SQLite {database}, {platform.system()}")
     sources = [str(case.on.config)] if case.on.config is not None else []
     sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # values may be secret
-    yield ok("settings", ", ".join(sources) or "the defaults; `eidet init` writes a file to change them")
+    yield ok("settings", ", ".join(sources) or "the defaults")
     for one in find_installed(find_project(str(Path.cwd()))):  # of coding agents
         found = f"{one.tool.title} ({one.where}): {one.said}"
         again = f"eidet integrate {one.tool.name}{'' if one.where == 'user' else ' --project'}"

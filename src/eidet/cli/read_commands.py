@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Times = Annotated[Given, Options(CONTEXT, "now", "as_of", "known_at")]
 Recipe = Annotated[str, Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")]
 _Rerank = Annotated[
-    str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as http:MODEL@URL.")
+    str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as fastembed:MODEL.")
 ]
 Id = Annotated[str, Argument(metavar="ID")]
 

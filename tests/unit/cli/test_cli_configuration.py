@@ -14,7 +14,7 @@ from tests.unit.cli.shell import Shell
 from eidet import Memory
 from eidet.cli import app
 
-NEW_FILE = ("demo", "init", "integrate")  # --at names what they make
+NEW_FILE = ("demo", "integrate")  # --at names what they make
 UNSAID = {"EIDET_MEMORY": "", "EIDET_EMBEDDER": ""}
 ALSO = {"copy": ("a.db", "b.db"), "eval": ("cases.jsonl",), "audit": ("--last", "1")}
 
