@@ -54,7 +54,7 @@ def _forget(
 ) -> None:
     """Forget by id, by filter or a whole scope.
 
-    All filters must hold. What was derived from the records goes too, or is rebuilt without them.
+    All filters must hold. What was derived from the records goes too.
     """
     parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
     given = {name: value for name, value in parts.items() if value}
@@ -142,7 +142,7 @@ def _further(forgotten: Forgotten) -> str:
         "copies": "copies of them",
         "derived_dropped": "records derived from them",
         "archived": "from the archive",
-        "derived_anew": "rebuilt without them",
+        "derived_anew": "changed to do without them",
     }
     parts = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
     return f" ({', '.join(parts)})" if parts else ""
@@ -163,7 +163,7 @@ _TOLD: Final = {
     "forget": "would be forgotten",
     "copy": "says the same, would be deleted too",
     "derived": "was derived from it, would be deleted too",
-    "anew": "was derived from it, would be rebuilt",
+    "anew": "is in part derived from it, would lose that part",
 }
 
 

@@ -131,7 +131,7 @@ class TrustNamespace:
         for_good: bool | None = None,
         **options: Unpack[FilterOptions],
     ) -> Preview:
-        """Lists what `forget` would delete and rebuild, copies and derived records too. Changes nothing."""
+        """Lists what `forget` would delete and change, copies and derived records too. Changes nothing."""
         chosen = combine_filter("forget", where, options)
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.erasing.preview(wish)

@@ -161,21 +161,6 @@ class Keeping:
         watch = self._parts.tombstones.over_returning(records)
         return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
 
-    def reword(self, old: Record, sources: Sequence[Record]) -> Record:
-        """Words an episode from the messages that are left after others were forgotten."""
-        left = sorted((source.whole for source in sources), key=lambda record: record.occurred)
-        ask = episode(left, old.session or "", "a source was forgotten", old.created)
-        new = self._write_text(ask, settings=self._parts.settings.upkeep, llm=None).record
-        return new.but(
-            id=old.id,
-            created=old.created,
-            tier=old.tier,
-            trust=old.trust,
-            expires=old.expires,
-            meta=old.meta,
-            state=old.state.but(worded_by=new.state.worded_by),
-        )
-
     def forms(self, settings: Upkeep) -> Forms:
         embedder = self._parts.embedder
         return Forms(

@@ -17,7 +17,7 @@ def test_a_dry_run_names_what_would_go_and_changes_nothing(eidet: Shell) -> None
     told = eidet("forget", id, "--dry-run")
     assert told.code == 0
     assert "would be forgotten" in told.out
-    assert "would forget 1, 0 more with them, and rebuild 0" in told.out
+    assert "would forget 1, 0 more with them, and change 0" in told.out
     assert eidet("forget", id, "--dry-run", "--json").json["forget"] == 1
     assert eidet("find", "--json").json
 
@@ -66,4 +66,4 @@ def test_what_was_made_of_it_is_told(eidet: Shell) -> None:
     with Memory(eidet.file, embedder="hashing") as memory:
         memory.upkeep.end_session("s")
     id = eidet("find", "--kind", "message", "--json").lines[0]["id"]
-    assert "1 rebuilt without them" in eidet("forget", id, "--yes").out
+    assert "1 records derived from them" in eidet("forget", id, "--yes").out

@@ -16,11 +16,9 @@ from tests.unit.trust.erase.given import OTHER, SECRET, left_of
 
 from eidet import Memory, Settings, Unavailable, Where
 from eidet.compat.opening import next_number
-from eidet.core.errors import Conflict
 from eidet.models.embed.hashing import Hashing
 from eidet.store import SETTINGS, STAGED, verbs
-from eidet.trust import erase
-from eidet.trust.erase import Eraser, Forgotten, elsewhere
+from eidet.trust.erase import Forgotten, elsewhere
 from eidet.trust.erase.receipt import Receipt
 
 KEY = "00112233445566778899aabbccddeeff" * 2
@@ -250,33 +248,3 @@ def test_a_receipt_says_that_history_keeps_who_acted(memory: Memory) -> None:
 
 
 # Episodes that somebody changes all the time.
-
-
-def test_forgetting_gives_up_when_episodes_keep_changing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(Memory(embedder="hashing:32", clock=Clock(tick=1.0))) as memory:
-        turns = [{"role": "user", "content": f"{OTHER}, and that is number {n}"} for n in range(6)]
-        first, *_ = memory.remember(turns, session="s")
-        episode = memory.upkeep.end_session("s")
-        made = Eraser._carry_out
-
-        def interfere(self: Any, plan: Any, words: Any, **how: Any) -> Any:
-            """Somebody revises the episode whenever it was worded."""
-            word = words.make
-
-            def make() -> None:
-                word()
-                memory.revise(episode.id, importance=0.5 + memory.parts.clock() % 1000 / 1e4)
-
-            words.make = make
-            return made(self, plan, words, **how)
-
-        monkeypatch.setattr(Eraser, "_carry_out", interfere)
-        message = (
-            rf"episodes made of what is to be forgotten kept changing; gave up after {erase.ATTEMPTS} att"
-        )
-        with pytest.raises(Conflict, match=message):
-            memory.forget(first.id)
-        assert memory.get(first.id) is not None
-        assert memory.get(episode.id) is not None
-        monkeypatch.undo()
-        assert memory.forget(first.id) == 1
