@@ -11,6 +11,7 @@ from tests.unit.cli.shell import Shell
 from eidet.memory import Memory
 from eidet.trust.audit import Audit
 from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.verify import entries
 
 DAY = 86_400.0
 KEY = "a key of many letters"
@@ -38,8 +39,8 @@ def test_commands_are_audited_where_the_environment_asks_for_it(eidet: Shell) ->
     ):
         assert eidet(*words, EIDET_AUDIT=str(path)).code == 0
     assert eidet("audit", EIDET_AUDIT=str(path)).code == 0
-    told = eidet("audit", "--json", "--verb", "put", EIDET_AUDIT=str(path)).json["listed"]
-    assert [(entry["ids"], entry.get("by")) for entry in told] == [(["one"], None), (["one"], "ann")]
+    told = [(entry.ids, entry.by) for entry in entries(path) if entry.verb == "put"]
+    assert told == [(("one",), None), (("one",), "ann")]
 
 
 def test_a_log_is_verified(eidet: Shell, log: Path) -> None:
