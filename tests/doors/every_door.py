@@ -232,7 +232,7 @@ DOORS = [
             "delete": lambda d: d.delete("law"),
         },
         "close get search",
-        lambda d: [item.content for item in wait_for(d.search(TEXT))],  # type: ignore[attr-defined]
+        lambda d: [item.content for item in (*wait_for(d.search(TEXT)), wait_for(d.get("law"))) if item],  # type: ignore[misc]
     ),
     Door(
         agents.WorkingMemory,
