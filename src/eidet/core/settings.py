@@ -47,7 +47,6 @@ class Upkeep:
     episode_messages: int | None = 50  # this many new messages of an open session make an episode
     episode_tokens: int = 200  # the length of an episode's summary
     fact_episodes: int = 2  # what this many episodes say becomes a fact
-    fact_texts: int = 0  # with an LLM, upkeep reads this many new texts of a scope for facts; 0: none
     every_insertions: int | None = None  # move memories in the background after this many new records
     moves_told_days: float = 7.0  # how long the history lists a move between tiers
     history_days: float | None = None  # how long it lists deleted records; None: forever
