@@ -59,8 +59,8 @@ class SealedArchive:
         seal = self.archive.manifest(name).get(SEALED)
         if not isinstance(seal, Mapping) or seal.get("identity") != self.store.identity:
             raise Misconfigured(
-                f"{name} was not archived by this sealed memory: if you know where it comes from, load(…) a "
-                "plain piece as a file"
+                f"{name} was not archived by this sealed memory: if you know where it comes from, load its "
+                "file by itself"
             )
         self.store.fresh()
         return iter([*self._open_each(name, seal.get("lasting"))])
