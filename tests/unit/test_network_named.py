@@ -105,10 +105,9 @@ def test_the_command_line_says_how_to_allow_it(tmp_path: Path) -> None:
 
 def test_somebody_has_decided_about_every_embedder() -> None:
     asks = {"openai", "sentence-transformers", "fastembed"}
-    assert asks | set(OFFLINE) | {"joined"} == set(BUILT_IN)
+    assert asks | set(OFFLINE) == set(BUILT_IN)
     assert all(map(is_offline, OFFLINE))
-    assert is_offline("joined:wordllama:l2-supercat-256+hashing:64")
-    assert not is_offline("joined:wordllama+openai:x")
+    assert is_offline("wordllama:l2-supercat-256")
     assert not is_offline("")
     assert embedder_named("hashing:16", 16).embed(["a"]).shape == (1, 16)
 
