@@ -24,11 +24,8 @@ from ..core.settings import read_choices, read_settings
 from ..memory import Memory
 from ..net.url import is_server
 from ..open import open_store
-from ..store import Store
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers, sqlite_version
 from ..store.sql.migrate import REVISION
-from ..trust.seal.archives import find_sealed
-from ..trust.seal.key_rotation import check_scopes
 from .doctor_checks import (
     CHECKS,
     CheckResult,
@@ -267,23 +264,7 @@ def _check_memory(case: Subject) -> Findings:
     store = open_store(case.on.at, settings)
     with Memory(store, settings=settings) as memory:
         inside = OpenMemory(case.on, memory, store, settings, case.file is not None)
-        yield from _check_keys(memory.parts.store)
         yield from (finding for check in CHECKS for finding in check(inside))
-
-
-def _check_keys(store: Store) -> Findings:
-    """Checks that the keys of a sealed memory open every scope, and that no records outlived theirs."""
-    sealed = find_sealed(store)
-    for one in () if sealed is None else check_scopes(sealed):
-        found = f"{one.scope}: {one.records:,} records, {len(one.numbers)} keys, {one.state}"
-        if one.state == "ok" or (one.state == "shredded" and not one.records):
-            yield ok("keys", found)
-        elif one.state == "shredded":
-            yield warning("keys", found, f"eidet forget --everything --scope {shlex.quote(one.scope)}")
-        else:
-            yield fault(
-                "keys", found, "eidet keys master --rotate resumes a change; --key-file names another key"
-            )
 
 
 _FILE_CHECKS: Final = (_check_file, _check_surroundings, _check_damage, _check_schema)

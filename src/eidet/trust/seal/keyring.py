@@ -228,10 +228,6 @@ class Keyring:
             held.shredded = frozenset(filter(None, self._settings(_SHREDDED).values()))
         return held.shredded
 
-    def scopes(self) -> list[str]:
-        """Lists all scopes that ever had a key."""
-        return sorted({value.partition(" ")[2] for value in self._settings(KEYS).values()})
-
     # Making.
 
     def open_scope(self, scope: str, *, again: bool) -> ScopeKeys:
