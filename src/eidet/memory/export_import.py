@@ -41,15 +41,14 @@ class Leaving:
 
 def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
     """Writes the live records to a file. Returns how many. `Refused` for a sealed memory, unless `plain`."""
-    sealed = is_sealed(parts.store)
-    if sealed and not leaving.plain:
+    if is_sealed(parts.store) and not leaving.plain:
         raise Refused("this memory is sealed, and an export is not: ask for a plain one, plain=True")
     now = parts.clock()
     where = Where(scope=leaving.scope, alive_at=now)
     parts.flush()
     total = verbs.count(parts.store, where) if leaving.progress else 0
     secrets = KeyIds(parts.store).secrets()
-    carried = {KEYS: [secret.hex() for secret in secrets]} if secrets and not sealed else {}
+    carried = {KEYS: [secret.hex() for secret in secrets]} if secrets else {}
     records = _with_progress(verbs.scan(parts.store, where), total, leaving.progress)
     return write_export(path, records, parts.manifest(now) | carried)
 
