@@ -53,7 +53,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "store": (13518, 281),
     "testing": (820, 44),
     "text": (5875, 153),
-    "trust": (6752, 162),
+    "trust": (6726, 162),
     "upkeep": (3745, 76),
     "views": (1281, 19),
     "write": (1078, 22),

@@ -134,7 +134,6 @@ class Settings:
     receipt_key: str | None = None  # a PEM file with an Ed25519 key that signs erasure receipts
     audit: str | None = None  # the audit log file; "off" opens an audited memory without its log
     audit_recalls: bool = False  # audit reads too
-    audit_content: bool = False  # put what was written and asked into the audit log
     audit_sync: bool = False  # sync each audit entry to disk before the change is made
     audit_key_file: str | None = None  # a file with the key that authenticates audit entries
     key: str | None = field(default=None, repr=False)  # encrypts the store: env:NAME, file:PATH or base64
@@ -237,7 +236,7 @@ def _table(file: Path) -> dict[str, Any]:
 SECURITY: Final = (
     *("guard", "guard_key", "poison", "quarantine_above", "review", "waiting"),
     *("receipt_key", "key"),
-    *("audit", "audit_recalls", "audit_content", "audit_sync", "audit_key_file"),
+    *("audit", "audit_recalls", "audit_sync", "audit_key_file"),
 )
 CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"
 ALIKE: Final = 0.9  # names that differ by a letter or two

@@ -105,7 +105,7 @@ class ReadPath:
             self._echoes.note(hits, asked.now)
         else:
             hits = source.answer(asked)
-        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
+        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits])
         return hits
 
     def recall_all(
@@ -126,7 +126,7 @@ class ReadPath:
             best = Hits(sorted(answer.hits, key=lambda hit: -hit.score), scope=answer.scope)
             self._parts.usage.count_recall(best, asked.now, time.perf_counter() - started, ranked=ranked)
             self._echoes.note(shown, asked.now)
-        self._auditing.read("recall_all", scope, [key_of(hit.record) for hit in shown], query=asked.text)
+        self._auditing.read("recall_all", scope, [key_of(hit.record) for hit in shown])
         return answer
 
     def _source(self, scope: Scopes, options: RecallOptions | FindOptions) -> Source:
@@ -174,7 +174,7 @@ class ReadPath:
         if asked.text.strip() or asked.vector is not None:
             self._parts.binding.check_width()
         chosen, hits = narrow_filter(where, **filters_in(options)), source.answer(asked)
-        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
+        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits])
         removed, wide = Hits([]), replace(asked, limit=max(asked.limit, PACKED), explain=False)
         if chosen is not None and asked.text.strip():
             removed = source.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))

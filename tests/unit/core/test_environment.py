@@ -66,7 +66,6 @@ VALUES = {
     "key": new_key(),
     "audit": "audit.jsonl",
     "audit_recalls": "yes",
-    "audit_content": "yes",
     "audit_sync": "yes",
     "audit_key_file": "audit.key",
 }

@@ -108,7 +108,6 @@ class Cleaning:
         with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
             self._cleanse(cleaned, scopes)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(texts))
-        cleaned.notes += self._name_elsewhere()
         return cleaned
 
     def _clean_histories(
@@ -219,12 +218,6 @@ class Cleaning:
             notes += failures
             notes += [] if scope is None else name_foreign(archive, scope, ours)
         return total, notes
-
-    def _name_elsewhere(self) -> list[str]:
-        audit = self._parts.audit
-        if audit is None or not audit.keeps_content:
-            return []
-        return ["the audit log records content (audit_content) and keeps it as evidence"]
 
     def _is_over(self, record: Record) -> bool:
         """Tells whether it is entombed, by its content or with its scope."""

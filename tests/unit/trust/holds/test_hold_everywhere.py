@@ -161,7 +161,7 @@ LEAVING_COMMANDS = (
     "rebuild --reembed --embedder hashing:32",
 )
 OTHER_COMMANDS = """
-    audit context copy demo init integrate doctor eval export facts find keys mcp mirror recall review scopes
+    audit context copy demo integrate doctor eval export facts find keys mcp mirror recall review scopes
     serve show stats sync receipt
 """
 
