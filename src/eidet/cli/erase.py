@@ -181,5 +181,5 @@ def _receipt(
     with on.open_memory() as memory:
         if not memory.trust.verify_receipt(receipt):
             raise Refused(f"{file} was changed, or is from another memory: it proves nothing")
-    line = f"{len(receipt.ids):,} records of scope {receipt.scope} were forgotten at {iso_time(receipt.at)}"
+    line = f"forgotten in scope {receipt.scope} at {iso_time(receipt.at)}: {', '.join(receipt.ids)}"
     emit_or_tell(on.json, {"ids": list(receipt.ids), "at": iso_time(receipt.at)}, line)

@@ -42,7 +42,8 @@ def test_a_receipt_proves_what_was_done(eidet: Shell, tmp_path: Path) -> None:
     [id] = eidet("remember", SECRET).ids
     assert eidet("forget", id, "--yes", "--receipt", str(file), "--by", "ann", "--why", "asked").code == 0
     told = eidet("receipt", str(file))
-    assert told.out.startswith("1 records of scope default were forgotten at ")
+    assert told.out.startswith("forgotten in scope default at ")
+    assert id in told.out
     assert eidet("receipt", str(file), "--json").json["ids"] == [id]
     file.write_text(json.dumps({**json.loads(file.read_text()), "by": "bob"}))
     assert eidet("receipt", str(file)).code == 2
