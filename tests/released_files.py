@@ -76,7 +76,6 @@ def _write_sealed(folder: Path, now: Callable[[], float]) -> None:
     file = folder / "sealed.db"
     with Memory(file, clock=now, key=KEY) as memory:
         fill(memory)
-        memory.export(folder / "export-sealed.jsonl")
     (folder / "sealed.db.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
 
 

@@ -81,7 +81,7 @@ def erase_customer(memory: Memory) -> None:
     gone = memory.forget(everything=True, scope="desk/eve", by="eve", why="request 812", for_good=True)
     assert gone.receipt is not None
     valid = memory.trust.verify_receipt(gone.receipt)
-    absent = bool(memory.trust.verify_forgotten(said, scope="desk/eve"))
+    absent = not memory.recall(said, scope="desk/eve")
     print(f"  {int(gone)} record erased; receipt valid: {valid}; gone: {absent}")
 
 

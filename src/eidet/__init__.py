@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .recall.recipes import AUTO, DIALOGUE, DOCUMENTS, EXACT, FACTS
     from .trust.audit import Audit
     from .trust.erase import Forgotten, Receipt
-    from .trust.erase.absence import Absence
     from .trust.privacy import Policy
 
 __version__ = "0.3.0"
@@ -56,7 +55,6 @@ _HOMES = {
         "Unavailable",
     ),
     "trust.erase": ("Forgotten", "Receipt"),
-    "trust.erase.absence": ("Absence",),
     "trust.privacy": ("Policy",),
     "memory": ("Memory",),
     "core.draft": ("Draft", "Message"),
@@ -79,7 +77,6 @@ __all__ = [
     "DOCUMENTS",
     "EXACT",
     "FACTS",
-    "Absence",
     "AllHits",
     "AsyncClient",
     "AsyncMemory",

@@ -39,10 +39,6 @@ MANY: Final = 500  # records of one write from which on the index reads along in
 class _AuditTrail(Protocol):
     """The part of an audit log that any layer may use: `eidet.trust.audit.log.AuditLog` is one."""
 
-    @property
-    def keeps_content(self) -> bool:
-        """Tells whether entries repeat the content of records."""
-
     def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
         """Appends an entry; its number."""
 

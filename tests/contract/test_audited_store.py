@@ -13,9 +13,7 @@ from eidet.trust.audit.store import AuditedStore
 
 class TestAuditedRam(StoreContract):
     def make(self) -> Store:
-        log = AuditLog(
-            Audit(path=self.folder / "audit.jsonl", content=True, check=lambda record: [record.kind])
-        )
+        log = AuditLog(Audit(path=self.folder / "audit.jsonl", check=lambda record: [record.kind]))
         return AuditedStore(RamStore(), log, owns=True)
 
 

@@ -105,7 +105,7 @@ def test_an_export_carries_facts_and_decisions(memory: Memory, tmp_path: Path) -
     memory.facts.retract(memory.facts.add("Ann", "lives_in", "Porto", since="2024-06-03"))
     memory.export(tmp_path / "all.jsonl", plain=True)
     with Memory(embedder="hashing", clock=Clock(LATER)) as other:
-        other.load(tmp_path / "all.jsonl", unverified=True)
+        other.load(tmp_path / "all.jsonl")
         assert texts(other.facts.about("Ann")) == texts(memory.facts.about("Ann")) == ["Ann lives in Lisbon"]
 
 

@@ -21,6 +21,7 @@ from eidet.compat import api, messages
 from eidet.core.errors import EidetError
 from eidet.core.record import Record
 from eidet.models.embed.hashing import Hashing
+from eidet.store.traits import is_sealed
 
 REFUSALS = ("legal hold", "leaves a trail", "append-only")  # some doors refuse, held or not
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -31,7 +32,7 @@ def open_door(door: Door, memory: Memory, folder: Path, scope: str = "home") -> 
     """The door, filled; one that saves files has saved one."""
     opened = door.open(memory, folder, scope)
     wait_for(door.fill(opened))
-    if door.of is api.AgentMemoryAPI:
+    if door.of is api.AgentMemoryAPI and not is_sealed(memory.parts.store):  # which saves no files
         opened.before = folder / "before.jsonl"
         opened.save(opened.before)
         opened.set_importance_score("ann", some_id(opened), 0.3)

@@ -34,7 +34,7 @@ from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
 from eidet.models.embed import Embedder
 from eidet.models.embed.hashing import Hashing
-from eidet.models.http import HttpEmbedder, HttpLLM, HttpReranker
+from eidet.models.http import HttpEmbedder, HttpLLM
 from eidet.net import http as wire
 from eidet.net.retry import Retrier, RetryPolicy
 from eidet.store import Store
@@ -57,15 +57,13 @@ QUICK = RetryPolicy(deadline_seconds=DEADLINE, break_after=10_000)
 
 
 class Models(JsonServer):
-    """An embedder, a language model and a reranker, as their protocols say."""
+    """An embedder and a language model, as their protocols say."""
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
         del method, query
         if path.endswith("/embeddings"):
             rows = Hashing(WIDTH).embed(body["input"]).tolist()
             return {"data": [{"index": n, "embedding": row} for n, row in enumerate(rows)]}
-        if path.endswith("/rerank"):
-            return {"results": [{"index": n, "relevance_score": 0.5} for n in range(len(body["documents"]))]}
         message = {"role": "assistant", "content": "Ann talked about notes today."}
         return {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}
 
@@ -119,8 +117,7 @@ class Place:
 
 
 def case_of(store: Store | None, folder: Path, settings: Settings | None = None, **how: Any) -> Case:
-    """With a vault, for the verbs that ask one."""
-    guarded = replace(settings or Settings(), guard="pseudonym", vault=folder / "people.vault", guard_key=KEY)
+    guarded = replace(settings or Settings(), guard="hash", guard_key=KEY)
     embedder: Embedder = how.pop("embedder", Hashing(WIDTH))
     memory = Memory(store, embedder=embedder, settings=guarded)
     return Case(memory=memory, folder=folder, embedder=embedder, how=how)
@@ -175,17 +172,16 @@ def archived_in_s3(place: Place, folder: Path, rest: ExitStack) -> Backend:
 
 
 def asking_models(place: Place, folder: Path, rest: ExitStack) -> Backend:
-    """Embedder, reranker and language model are all behind the line."""
+    """Embedder and language model are behind the line."""
     server = Models()
     rest.callback(server.stop)
     proxy = place.behind(server.port, rest)
     url = f"http://127.0.0.1:{proxy.port}/v1"
     embedder = HttpEmbedder("e", url=url, timeout=DEADLINE)
-    reranker = HttpReranker("r", url=url, timeout=DEADLINE)
     llm = HttpLLM("m", url=url, key="k", timeout=DEADLINE)
     asking: dict[str, Any] = {"maintain": {"llm": llm}, "end_session": {"llm": llm}}
-    case = case_of(None, folder, embedder=embedder, recall={"rerank": reranker}, **asking)
-    return Backend(proxy, case, [one._http.retrier for one in (embedder, reranker, llm)])
+    case = case_of(None, folder, embedder=embedder, **asking)
+    return Backend(proxy, case, [one._http.retrier for one in (embedder, llm)])
 
 
 BACKENDS: dict[str, Make] = {

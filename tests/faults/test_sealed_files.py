@@ -22,7 +22,7 @@ from eidet.core.record import content_digest
 from eidet.core.settings import Upkeep
 from eidet.models.embed.quantise import quantise
 from eidet.store import verbs
-from eidet.trust.seal.exports import find_sealed
+from eidet.trust.seal.archives import find_sealed
 
 DAY = 86_400.0
 WIDTHS = (64, 96)
@@ -44,7 +44,6 @@ def lived(folder: Path, key: bytes | None) -> list[Record]:
         memory.feedback(memory.recall("zugzwang"), useful=True, by=f"{by} the judge")
         memory.forget([seen[1].id], by=by)
         memory.upkeep.end_session(session, scope="talk")
-        memory.export(folder / "export.jsonl", scope=None)
     seen += moved(folder, path, key)
     return seen
 
@@ -122,7 +121,7 @@ def test_without_a_key_all_of_it_is_found(tmp_path: Path) -> None:
 
 def test_with_a_key_nothing_is_found(tmp_path: Path) -> None:
     records = lived(tmp_path, KEY)
-    assert {path.name for path in tmp_path.iterdir()} == {"m.db", "export.jsonl", "archive"}
+    assert {path.name for path in tmp_path.iterdir()} == {"m.db", "archive"}
     assert list((tmp_path / "archive").iterdir())
     assert leaks(tmp_path, records) == set()
 

@@ -57,7 +57,7 @@ PARTS = st.sampled_from(
 TEXTS = st.lists(PARTS | st.text(max_size=5), max_size=12).map("".join) | st.text(
     st.characters(exclude_categories=[])
 )
-ACTIONS = st.sampled_from(["redact", "mask", "hash", "pseudonym", "label", "keep"])
+ACTIONS = st.sampled_from(["redact", "mask", "hash", "label", "keep"])
 PATTERNS = (
     Pattern(name="staff", regex=r"E-[0-9]{6}"),
     Pattern(name="vowels", regex=r"[aeiou]{2,4}", action="mask"),

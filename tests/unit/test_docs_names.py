@@ -136,7 +136,7 @@ def test_every_environment_variable_exists() -> None:
 def test_every_key_of_a_settings_file_exists() -> None:
     for language, block in (fence for page in PAGES for fence in _fences(page)):
         table = tomllib.loads(block).get("eidet", {}) if language == "toml" else {}
-        assert set(table) <= _fields("Settings")
+        assert set(table) <= {*_fields("Settings"), "memory", "embedder"}  # commands read these two
         assert set(table.get("upkeep", {})) <= _fields("Upkeep")
         for policy in table.get("retention", []):
             assert set(policy) <= _fields("Retention")

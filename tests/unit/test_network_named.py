@@ -47,7 +47,6 @@ def write_file(path: Path, rows: dict[str, str]) -> None:
 
 ROWS: dict[str, dict[str, str]] = {
     "openai": {"embedder": "openai:text-embedding-3-small", "width": str(WIDTH)},
-    "openai, joined": {"embedder": "joined:hashing:8+openai:text-embedding-3-small", "width": str(WIDTH)},
     "a model from a hub": {"embedder": "sentence-transformers:evil/model", "width": str(WIDTH)},
     "another hub": {"embedder": "fastembed:evil/model", "width": str(WIDTH)},
     "a plugin": {"embedder": "some-plugin:http://10.0.0.1", "width": str(WIDTH)},
@@ -69,7 +68,6 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "maintain": lambda m: m.upkeep.maintain(),
     "stats": lambda m: m.admin.stats(),
     "health": lambda m: m.admin.health(),
-    "verify_forgotten": lambda m: m.trust.verify_forgotten("nothing"),
     "forget": lambda m: m.forget("x"),
 }
 
@@ -107,10 +105,9 @@ def test_the_command_line_says_how_to_allow_it(tmp_path: Path) -> None:
 
 def test_somebody_has_decided_about_every_embedder() -> None:
     asks = {"openai", "sentence-transformers", "fastembed"}
-    assert asks | set(OFFLINE) | {"joined"} == set(BUILT_IN)
+    assert asks | set(OFFLINE) == set(BUILT_IN)
     assert all(map(is_offline, OFFLINE))
-    assert is_offline("joined:wordllama:l2-supercat-256+hashing:64")
-    assert not is_offline("joined:wordllama+openai:x")
+    assert is_offline("wordllama:l2-supercat-256")
     assert not is_offline("")
     assert embedder_named("hashing:16", 16).embed(["a"]).shape == (1, 16)
 
@@ -121,8 +118,6 @@ def test_a_bucket_that_only_the_file_names_is_told_and_not_asked(tmp_path: Path)
         receipt = memory.forget("x").receipt
         assert receipt is not None
         assert "the archive s3://bucket/x was not asked, because only the file names it" in receipt.pending[0]
-        found = memory.trust.verify_forgotten(receipt)
-        assert [place.name for place in found.places if place.found] == ["archives that only the file names"]
 
 
 def test_a_bucket_that_the_settings_name_is_asked(tmp_path: Path) -> None:

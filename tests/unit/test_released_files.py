@@ -49,13 +49,6 @@ def load_export(release: Path, _: Path) -> Iterator[Memory]:
 
 
 @contextmanager
-def load_sealed(release: Path, work: Path) -> Iterator[Memory]:
-    with Memory(work / "new.db", key=KEY) as memory:
-        memory.load(release / "export-sealed.jsonl")
-        yield memory
-
-
-@contextmanager
 def unarchive(release: Path, work: Path) -> Iterator[Memory]:
     shutil.copytree(release / "archive", work / "archive")
     with Memory() as memory:
@@ -67,7 +60,6 @@ OPENERS: dict[str, Opener] = {
     "a file": open_file,
     "a sealed file": open_sealed,
     "an export": load_export,
-    "a sealed export": load_sealed,
     "an archive": unarchive,
 }
 

@@ -110,11 +110,8 @@ class AsyncTrust(Hopping[TrustNamespace]):
     approve: ClassVar = hop_after(_texts_to_approve)(TrustNamespace.approve)
     reject: ClassVar = hop(TrustNamespace.reject)
     review: ClassVar = hop(TrustNamespace.review)
-    forget_value: ClassVar = hop(TrustNamespace.forget_value)
     preview_forget: ClassVar = hop(TrustNamespace.preview_forget)
-    verify_forgotten: ClassVar = hop(TrustNamespace.verify_forgotten)
     verify_receipt: ClassVar = hop(TrustNamespace.verify_receipt)
-    reveal: ClassVar = hop(TrustNamespace.reveal)
 
 
 class AsyncKeys(Hopping[KeysNamespace]):

@@ -3,7 +3,7 @@
     memory_options.py    which memory is meant, and opening it; eidet.toml
     write_commands.py    remember, mark
     read_commands.py     recall, context, find, show, scopes; facts.py: facts
-    erase.py             forget, verify-forgotten
+    erase.py             forget, receipt
     exchange_commands.py export, load, import, sync; copy.py: copy
     upkeep_commands.py   maintain, review, rebuild, doctor, stats; doctor.py: what the doctor looks at
     audit.py, key_commands.py    audit, keys
@@ -48,7 +48,6 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
     "Begin and connect": {
         "demo": "demo",
-        "init": "init_command",
         "mcp": "mcp_command",
         "integrate": "integrate_command",
         "sync": "exchange_commands",
@@ -65,7 +64,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "maintain": "upkeep_commands",
         "rebuild": "upkeep_commands",
         "eval": "evaluate",
-        "verify-forgotten": "erase",
+        "receipt": "erase",
         "audit": "audit",
         "keys": "key_commands",
     },

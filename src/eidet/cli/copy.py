@@ -101,7 +101,7 @@ def _copy_memories(
     file = choose_file(config)
     settings = replace(read_settings(os.environ, file), language=None)
     embedder = embedder or _embedder_for(target, file)
-    quiet = replace(settings, audit="off", guard=None, vault=None)
+    quiet = replace(settings, audit="off", guard=None)
     from_key, to_key = map(named_key, keys)
     with (
         source_at(source, key=from_key, settings=quiet) as one,

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import shlex
 import shutil
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,15 +20,12 @@ from ..coding.install import find_installed
 from ..coding.recalling import find_project
 from ..core.errors import Corrupt, EidetError, MissingExtra, Unavailable
 from ..core.private_files import OTHERS
-from ..core.settings import UnusedVariable, read_choices, read_environment, read_settings
+from ..core.settings import read_choices, read_settings
 from ..memory import Memory
 from ..net.url import is_server
 from ..open import open_store
-from ..store import Store
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers, sqlite_version
 from ..store.sql.migrate import REVISION
-from ..trust.seal.exports import find_sealed
-from ..trust.seal.key_rotation import check_scopes
 from .doctor_checks import (
     CHECKS,
     CheckResult,
@@ -96,26 +91,9 @@ def _run_check(check: Callable[[Subject], Findings], case: Subject) -> Findings:
         yield fault("opening", str(error), find_cure(error))
 
 
-# What a server says that cannot be used, and what helps against it; names in the message fill the gaps.
-_CURES: Final[tuple[tuple[str, str], ...]] = (
-    (r"permission denied for schema (\w+)", "as its owner: GRANT USAGE, CREATE ON SCHEMA {} TO the role"),
-    (
-        r"permission denied for (?:table|relation) \w+",
-        "as their owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO the role",
-    ),
-    (r'database "([^"]+)" does not exist', "createdb {}"),
-    (r'role "([^"]+)" does not exist', "createuser {}"),
-    (r"password authentication failed|no password supplied", "put the password into ~/.pgpass or PGPASSWORD"),
-    (r"NOAUTH|WRONGPASS", "put the password into the address: redis://:PASSWORD@host"),
-)
-
-
 def find_cure(error: EidetError) -> str:
     """Suggests what to do about a memory that cannot be opened."""
     again = "then run `eidet doctor` again"
-    for pattern, cure in _CURES:
-        if found := re.search(pattern, str(error)):
-            return f"{cure.format(*found.groups())}; {again}"
     if isinstance(error, MissingExtra):
         return f"pip install 'eidet[{error.extra}]'; {again}"
     if isinstance(error, Unavailable):
@@ -131,25 +109,11 @@ def _check_machine(case: Subject) -> Findings:
     yield ok("installed", f"eidet {__version__}, Python {python}, SQLite {database}, {platform.system()}")
     sources = [str(case.on.config)] if case.on.config is not None else []
     sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # values may be secret
-    yield ok("settings", ", ".join(sources) or "the defaults; `eidet init` writes a file to change them")
+    yield ok("settings", ", ".join(sources) or "the defaults")
     for one in find_installed(find_project(str(Path.cwd()))):  # of coding agents
         found = f"{one.tool.title} ({one.where}): {one.said}"
         again = f"eidet integrate {one.tool.name}{'' if one.where == 'user' else ' --project'}"
         yield ok("agents", found) if one.works else warning("agents", found, again)
-    for misspelt in _find_misspelt(os.environ):
-        todo = f"unset {misspelt.partition(':')[0]}, and set the one you mean"
-        yield warning("settings", misspelt, todo, "unsafe")
-
-
-def _find_misspelt(environment: Mapping[str, str]) -> list[str]:
-    """Lists variables that look like Eidet's but are not."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            read_environment(environment)
-        except EidetError:  # whoever opens the memory reports bad values
-            return []
-    return [str(one.message) for one in caught if issubclass(one.category, UnusedVariable)]
 
 
 # The file, from outside.
@@ -300,23 +264,7 @@ def _check_memory(case: Subject) -> Findings:
     store = open_store(case.on.at, settings)
     with Memory(store, settings=settings) as memory:
         inside = OpenMemory(case.on, memory, store, settings, case.file is not None)
-        yield from _check_keys(memory.parts.store)
         yield from (finding for check in CHECKS for finding in check(inside))
-
-
-def _check_keys(store: Store) -> Findings:
-    """Checks that the keys of a sealed memory open every scope, and that no records outlived theirs."""
-    sealed = find_sealed(store)
-    for one in () if sealed is None else check_scopes(sealed):
-        found = f"{one.scope}: {one.records:,} records, {len(one.numbers)} keys, {one.state}"
-        if one.state == "ok" or (one.state == "shredded" and not one.records):
-            yield ok("keys", found)
-        elif one.state == "shredded":
-            yield warning("keys", found, f"eidet forget --everything --scope {shlex.quote(one.scope)}")
-        else:
-            yield fault(
-                "keys", found, "eidet keys master --rotate resumes a change; --key-file names another key"
-            )
 
 
 _FILE_CHECKS: Final = (_check_file, _check_surroundings, _check_damage, _check_schema)

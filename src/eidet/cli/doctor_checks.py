@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 from ..core.errors import EidetError
 from ..core.settings import Settings
-from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
 from ..memory.feed import tell_webhooks
 from ..models.embed import Embedder, embed_checked, embedder_named, embedder_of
 from ..store import Store, verbs
-from ..store.traits import has_ability, is_sealed, path_of
+from ..store.traits import is_sealed
 from ..text import analyzer_of
 from ..trust.privacy import policy_of
 from ..upkeep.archive import archive_of
 from .memory_options import Which
-
-if TYPE_CHECKING:
-    from ..store.sql.postgres.searchable import SearchableDatabase
 
 START: Final = "start it, or check the address and the network; then run `eidet doctor` again"
 _REEMBED: Final = "eidet rebuild --reembed"
@@ -201,69 +194,11 @@ def _check_archive(case: OpenMemory) -> Findings:
     yield ok("archive", f"{str(place).partition('?')[0]}, {pieces:,} pieces")
 
 
-# PostgreSQL.
-
-_TABLES: Final = ("records", "events", "settings", "tombstones", "tallies", "vectors_next")
-_RIGHTS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE")
-_SERVER: Final = """
-    SELECT current_setting('server_version'), current_user, current_schema(),
-        (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-        (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')"""
-_LACKING: Final = """
-    SELECT kind, string_agg(relname, ', ' ORDER BY relname) FROM pg_class, unnest(%s::text[]) AS kind
-    WHERE relname = ANY(%s) AND relnamespace = to_regnamespace(%s) AND NOT has_table_privilege(oid, kind)
-    GROUP BY kind"""
-_FOREIGN: Final = """
-    SELECT count(*) FROM pg_class
-    WHERE relname = ANY(%s) AND relnamespace = to_regnamespace(%s) AND NOT pg_has_role(relowner, 'USAGE')"""
-
-
-def _check_postgres(case: OpenMemory) -> Findings:
-    """Checks version, pgvector and rights of a PostgreSQL server; yields nothing for other stores."""
-    if not case.on.at.startswith(("postgres://", "postgresql://")):
-        return
-    from ..store.sql.postgres.searchable import SearchableDatabase
-
-    if not has_ability(case.store, SearchableDatabase):
-        return
-    store = cast("SearchableDatabase", case.store)
-    [(version, role, schema, vector, available)] = _query(store, _SERVER)
-    without = "no pgvector, which large scopes need"
-    if available is not None:
-        without = f"pgvector {available} is there but not switched on (CREATE EXTENSION vector)"
-    yield ok("server", f"PostgreSQL {version}, {without if vector is None else f'pgvector {vector}'}")
-    lacking = _query(store, _LACKING, list(_RIGHTS), list(_TABLES), schema)
-    for right, tables in lacking:
-        todo = f'GRANT {", ".join(_RIGHTS)} ON ALL TABLES IN SCHEMA "{schema}" TO "{role}"'
-        yield fault("rights", f"the role {role} may not {right} on {tables}", todo)
-    if not lacking:
-        [(foreign,)] = _query(store, _FOREIGN, list(_TABLES), schema)
-        other = "reads and writes, but does not own the tables: deleted rows wait for autovacuum"
-        yield ok("rights", f"{role} {other if foreign else 'reads, writes and cleans up'}")
-
-
-def _query(store: SearchableDatabase, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-    return store.ask(lambda line: line.execute(sql, values).fetchall())
-
-
 # Index and recalls.
 
 
-def _check_caches(case: OpenMemory) -> Findings:
-    path = path_of(case.store)
-    if path is None:
-        return
-    folder = Path(f"{path}-index")
-    sidecars = Sidecars(folder, case.store)
-    wanted = {sidecars.path(scope) for scope in verbs.count_scopes(case.store)}
-    for file in sorted(set(folder.glob("*.eix")) - wanted):
-        yield warning("cache", f"{file} belongs to no scope", "delete it")
-
-
 def _check_index(case: OpenMemory) -> Findings:
-    with _overheard("eidet.index") as warnings:
-        faults = case.memory.admin.check()
-    yield from (warning("cache", message, "nothing: it is only a cache") for message in warnings)
+    faults = case.memory.admin.check()
     yield from (fault("index", message, "run `eidet rebuild`") for message in faults)
     if not faults:
         yield ok("index", f"agrees with the store (scopes: {len(case.memory.scopes()):,})")
@@ -275,19 +210,6 @@ def _check_index(case: OpenMemory) -> Findings:
             "let the server search: `CREATE EXTENSION vector` in PostgreSQL, or set EIDET_INDEX",
             "slow",
         )
-
-
-@contextmanager
-def _overheard(name: str) -> Iterator[list[str]]:
-    """Collects what a logger says, instead of lines on the terminal."""
-    log, handler = logging.getLogger(name), logging.Handler()
-    heard: list[str] = []
-    handler.emit = lambda record: heard.append(record.getMessage())  # type: ignore[method-assign]
-    log.addHandler(handler)
-    try:
-        yield heard
-    finally:
-        log.removeHandler(handler)
 
 
 def check_recalls(retrieval: Mapping[str, Any]) -> Findings:
@@ -331,10 +253,8 @@ def _check_drift(case: OpenMemory) -> Findings:
 CHECKS: Final[tuple[Callable[[OpenMemory], Findings], ...]] = (
     _check_embedder,
     _check_language,
-    _check_caches,
     _check_servers,
     _check_archive,
-    _check_postgres,
     _check_index,
     lambda case: check_recalls(case.memory.admin.stats()["retrieval"]),
     _check_protection,

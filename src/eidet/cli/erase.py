@@ -1,4 +1,4 @@
-"""`eidet forget` and `eidet verify-forgotten`."""
+"""`eidet forget` and `eidet receipt`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput, Refused
-from ..core.record import Trust
+from ..core.record import Trust, iso_time
 from ..core.scope import Scope
-from ..core.validate import Json
 from ..core.where import Where
 from .memory_options import Below, Which, command
-from .parse import json_of
-from .show import ID_WIDTH, REST, RIGHT, WIDE, console, emit, emit_or_tell, show_record, tell_table
+from .show import REST, emit, emit_or_tell, show_record, tell_table
 
 if TYPE_CHECKING:
     from ..memory import Memory
     from ..trust.erase import Forgotten, Preview
-    from ..trust.erase.absence import Absence, Place
 
 SHOWN: Final = 50  # records of a dry run that are shown one by one
 
@@ -50,10 +47,6 @@ def _forget(
     by: Annotated[str | None, Option(help="Who does it, for the history and the receipt.")] = None,
     why: Annotated[str | None, Option(help="Why, for the receipt.")] = None,
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-    value: Annotated[
-        str | None,
-        Option(help="Instead: a value (or its pseudonym) in the vault, which nobody can turn back then."),
-    ] = None,
     shred: Annotated[
         bool,
         Option("--shred", help="Instead: the key of a sealed --scope; nobody can read any copy of it then."),
@@ -61,15 +54,15 @@ def _forget(
 ) -> None:
     """Forget by id, by filter or a whole scope.
 
-    All filters must hold. What was derived from the records goes too, or is rebuilt without them.
+    All filters must hold. What was derived from the records goes too.
     """
     parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
     given = {name: value for name, value in parts.items() if value}
     where = Where(**given) if given else None  # type: ignore[arg-type]
-    if value is not None or shred:
-        if ids or given or everything or dry_run or receipt is not None or (value and (on.scope or shred)):
-            raise BadInput("--value (without --scope) and --shred forget no records: drop the other options")
-        _shred(on, yes) if value is None else _forget_value(on, value)
+    if shred:
+        if ids or given or everything or dry_run or receipt is not None:
+            raise BadInput("--shred forgets no records: drop the other options")
+        _shred(on, yes)
         return
     _check(on, ids, where, everything, receipt, for_good)
     if below and on.scope is None:
@@ -91,12 +84,6 @@ def _forget(
     if receipt is not None and forgotten.receipt is not None:
         forgotten.receipt.save(receipt)
         typer.echo(f"receipt: {receipt}", err=True)
-
-
-def _forget_value(on: Which, value: str) -> None:
-    with on.open_memory() as memory:
-        gone = memory.trust.forget_value(value)
-    emit_or_tell(on.json, {"forgotten": gone}, f"forgot {gone:,} in the vault")
 
 
 def _check_terminal(sure: bool) -> None:
@@ -155,8 +142,7 @@ def _further(forgotten: Forgotten) -> str:
         "copies": "copies of them",
         "derived_dropped": "records derived from them",
         "archived": "from the archive",
-        "vault": "values in the vault",
-        "derived_anew": "rebuilt without them",
+        "derived_anew": "changed to do without them",
     }
     parts = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
     return f" ({', '.join(parts)})" if parts else ""
@@ -177,67 +163,23 @@ _TOLD: Final = {
     "forget": "would be forgotten",
     "copy": "says the same, would be deleted too",
     "derived": "was derived from it, would be deleted too",
-    "anew": "was derived from it, would be rebuilt",
+    "anew": "is in part derived from it, would lose that part",
 }
 
 
 @command(commands)
-def _verify_forgotten(
-    on: Which,
-    what: Annotated[
-        str | None, Argument(metavar="WHAT", help="The text or the id of what was forgotten.")
-    ] = None,
-    receipt: Annotated[Path | None, Option(metavar="FILE", help="A receipt instead.")] = None,
-    data: Annotated[str | None, Option(metavar="JSON", help="Structured content instead.")] = None,
-    below: Below = False,
+def _receipt(
+    on: Which, file: Annotated[Path, Argument(metavar="FILE", help="The receipt that `forget` wrote.")]
 ) -> None:
-    """Search every place where something forgotten could still be.
+    """Check that a receipt of forgetting is from this memory.
 
-    Exits with code 1 if it finds it. With --receipt, also check that the receipt is from this memory.
+    Exits with code 2 if it was changed, or is from another memory.
     """
     from ..trust.erase.receipt import Receipt
 
-    sought: Json = json_of(data, "--data")
-    if (what is not None) + (receipt is not None) + (data is not None) != 1:
-        raise BadInput("say what was forgotten: WHAT, --receipt or --data, one of them")
+    receipt = Receipt.load(file)
     with on.open_memory() as memory:
-        if receipt is not None:
-            sought = Receipt.load(receipt)
-            if not memory.trust.verify_receipt(sought):
-                raise Refused(f"{receipt} was changed, or is from another memory: it proves nothing")
-        absence = memory.trust.verify_forgotten(what if what is not None else sought, scope=on.reach(below))
-    _tell_absence(absence, on.json)
-    raise typer.Exit(0 if absence else 1)
-
-
-def _tell_absence(absence: Absence, json: bool) -> None:
-    if json:
-        emit({"absent": bool(absence), "places": [place._asdict() for place in absence.places]})
-        return
-    which = ("which", REST | {"min_width": ID_WIDTH})
-    tell_table(("place", ("looked at", RIGHT), ("found", RIGHT), which), map(_describe_place, absence.places))
-    typer.echo(_sum_up(absence))
-
-
-def _describe_place(place: Place) -> tuple[str, ...]:
-    names = ", ".join(map(_break_before_id, place.told))
-    found = f"{place.found:,}" if place.found else "-"
-    return (
-        place.name,
-        f"{place.looked_at:,}",
-        found if place.searched else "not searched",
-        f"{names} ({place.note})" if place.note else names,
-    )
-
-
-def _break_before_id(named: str) -> str:
-    """Puts the id of `acme/ann/0651…` on a line of its own where a terminal is narrow."""
-    scope, slash, id = named.rpartition("/")
-    return named if not slash or console().width >= WIDE else f"{scope}/\n{id}"
-
-
-def _sum_up(absence: Absence) -> str:
-    if absence:
-        return "not found anywhere"
-    places = sum(place.found > 0 for place in absence.places)
-    return "found in 1 place" if places == 1 else f"found in {places} places"
+        if not memory.trust.verify_receipt(receipt):
+            raise Refused(f"{file} was changed, or is from another memory: it proves nothing")
+    line = f"forgotten in scope {receipt.scope} at {iso_time(receipt.at)}: {', '.join(receipt.ids)}"
+    emit_or_tell(on.json, {"ids": list(receipt.ids), "at": iso_time(receipt.at)}, line)

@@ -224,8 +224,8 @@ def _export(
 ) -> None:
     """Write all memories, or those of a scope, to a file.
 
-    The default is JSON lines that lose nothing, and are sealed if the memory is. The other formats are for
-    other programs, and `eidet import` reads them.
+    The default is JSON lines that lose nothing. The other formats are for other programs, and `eidet import`
+    reads them.
     """
     if every and (below or on.scope is not None):
         raise BadInput("--all means every scope: drop --scope and --below")
@@ -272,10 +272,6 @@ def _load(
         str, Argument(metavar="SOURCE", help="An export; or an archive, a folder or s3://bucket/prefix.")
     ],
     below: Below = False,
-    unverified: Annotated[
-        bool,
-        Option("--unverified", help="Load a plain or former export into a sealed memory: nobody signed it."),
-    ] = False,
     ids: Annotated[list[str] | None, Option("--id", help="Archive: only this id; repeatable.")] = None,
     since: Annotated[str | None, Option(help="Archive: only what was created then or later.")] = None,
     until: Annotated[str | None, Option(help="Archive: only what was created then or earlier.")] = None,
@@ -298,7 +294,7 @@ def _load(
         )
     scope = on.reach_or_all(below)
     with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
-        count = memory.load(Path(source), scope=scope, unverified=unverified, progress=tell)
+        count = memory.load(Path(source), scope=scope, progress=tell)
     emit_or_tell(
         on.json, {"loaded": count}, f"loaded {count:,} records of {scope or 'every scope'} from {source}"
     )

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Times = Annotated[Given, Options(CONTEXT, "now", "as_of", "known_at")]
 Recipe = Annotated[str, Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")]
 _Rerank = Annotated[
-    str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as http:MODEL@URL.")
+    str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as fastembed:MODEL.")
 ]
 Id = Annotated[str, Argument(metavar="ID")]
 
@@ -188,24 +188,17 @@ def _show(
     detail: Annotated[
         bool, Option("--detail", help="In full, as it was before its tier reduced it.")
     ] = False,
-    reveal: Annotated[
-        bool, Option("--reveal", help="Turn its pseudonyms back (settings vault and guard_key).")
-    ] = False,
     vectors: Vectors = False,
 ) -> None:
     """Show everything about one record, and its history.
 
     Exits with code 1 if there is none.
     """
-    if reveal:
-        on.check_local("show --reveal", "the vault is beside its store, so run it there")
     with on.open_memory() as memory:
         record = memory.get(id, scope=on.reach())
         events = memory.history(id, scope=on.reach()) if with_history else []
-        if record is not None and (detail or reveal):
+        if record is not None and detail:
             record = memory.upkeep.detail(record.id, scope=record.scope)
-        if record is not None and reveal:
-            record = memory.trust.reveal(record)
         if record is None and not events:
             tell_elsewhere(on, memory)
     if record is None and not events:

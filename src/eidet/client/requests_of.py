@@ -232,7 +232,7 @@ def _count_of(path: Path) -> int:
 
 def load(send: Send, given: Arguments) -> int:
     """Reads a local file; calls `progress` once, at the end."""
-    params = _wide(given["scope"]) | {"unverified": given["unverified"]}
+    params = _wide(given["scope"])
     answer = send(WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"])))
     return _tell(given["progress"], answer["count"])
 

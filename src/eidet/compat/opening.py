@@ -85,7 +85,7 @@ def is_shared(memory: object) -> bool:
 
 
 def embed_query(memory: Memory, query: str) -> Vectors:
-    """The vector of a query as the memory asks it: with pseudonyms for values that its guard hides."""
+    """The vector of a query as the memory asks it: with tokens for values that its guard hides."""
     rows = embed_checked(memory.parts.embedder, [memory.trust.guarding.query(query)])
     first: Vectors = rows[0]
     return first

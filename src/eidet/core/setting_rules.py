@@ -32,7 +32,6 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "spacing_gain": (0, 100),
     "importance_gain": (1, 1000),
     "shape": (0.05, 50),
-    "fact_texts": (0, 1_000_000),
     "batch": (1, 100_000),
 }
 _WORDS: Final = {

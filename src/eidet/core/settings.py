@@ -47,7 +47,6 @@ class Upkeep:
     episode_messages: int | None = 50  # this many new messages of an open session make an episode
     episode_tokens: int = 200  # the length of an episode's summary
     fact_episodes: int = 2  # what this many episodes say becomes a fact
-    fact_texts: int = 0  # with an LLM, upkeep reads this many new texts of a scope for facts; 0: none
     every_insertions: int | None = None  # move memories in the background after this many new records
     moves_told_days: float = 7.0  # how long the history lists a move between tiers
     history_days: float | None = None  # how long it lists deleted records; None: forever
@@ -127,8 +126,6 @@ class Settings:
     fact_seconds: float = 5.0  # how long one question of `memory.facts` may take
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off
     guard_key: Any = field(default=None, repr=False)  # bytes, hex or base64 text, file:PATH, env:NAME
-    vault: str | Path | None = None  # the file that holds the values behind pseudonyms
-    reveal: bool = True  # readers of this memory see real values for pseudonyms; else only with the key
     poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
     quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
     review: str = "off"  # what waits until a person approves it: "derived", "untrusted" or "all" records
@@ -136,7 +133,6 @@ class Settings:
     receipt_key: str | None = None  # a PEM file with an Ed25519 key that signs erasure receipts
     audit: str | None = None  # the audit log file; "off" opens an audited memory without its log
     audit_recalls: bool = False  # audit reads too
-    audit_content: bool = False  # put what was written and asked into the audit log
     audit_sync: bool = False  # sync each audit entry to disk before the change is made
     audit_key_file: str | None = None  # a file with the key that authenticates audit entries
     key: str | None = field(default=None, repr=False)  # encrypts the store: env:NAME, file:PATH or base64
@@ -237,9 +233,9 @@ def _table(file: Path) -> dict[str, Any]:
 # Settings of a memory that was given none: those of the environment, as the command line reads them.
 
 SECURITY: Final = (
-    *("guard", "guard_key", "vault", "reveal", "poison", "quarantine_above", "review", "waiting"),
+    *("guard", "guard_key", "poison", "quarantine_above", "review", "waiting"),
     *("receipt_key", "key"),
-    *("audit", "audit_recalls", "audit_content", "audit_sync", "audit_key_file"),
+    *("audit", "audit_recalls", "audit_sync", "audit_key_file"),
 )
 CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"
 ALIKE: Final = 0.9  # names that differ by a letter or two

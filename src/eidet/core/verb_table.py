@@ -262,7 +262,6 @@ CONTEXT: Final[Mapping[str, Argument]] = {
     "headings": flag("Headings for the parts and days.", default=True),
     "seen": replace(IDS, about="Ids of memories that the reader was shown already.", default=()),
     "fence": flag("Quote what is not trusted.", default=True),
-    "reveal": flag("Turn pseudonyms back; needs the right admin."),
     "recipe": RECIPE,
     "least": LEAST,
     "now": NOW,

@@ -17,13 +17,14 @@ from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
+from ..store.traits import is_sealed
 from .markdown import write_bundle, write_notes
 from .skills import write_skills
 from .table_files import make_json_row
 
 Progress = Callable[[int, int], None]  # done, of how many
 _TOLD: Final = 500  # records between two reports of progress
-_ASK_FOR_PLAIN: Final = "ask for a plain export, or export as eidet"
+_ASK_FOR_PLAIN: Final = "ask for a plain export"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +143,5 @@ WRITERS: Final[dict[str, Write]] = {
 
 def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -> None:
     """`Refused` where a sealed memory would leave unsealed, unless the caller asks for it."""
-    from ..trust.seal.exports import find_sealed
-
-    if not plain and find_sealed(memory.parts.store) is not None:
+    if not plain and is_sealed(memory.parts.store):
         raise Refused(f"this memory is sealed, and that file would not be: {instead}")

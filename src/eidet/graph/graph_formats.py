@@ -17,7 +17,7 @@ from typing import Any, Final
 from ..core.arguments import check_path
 from ..core.draft import Draft
 from ..core.errors import BadInput, Misconfigured
-from ..core.record import Kind, Record, iso_time
+from ..core.record import Kind, iso_time
 from ..core.validate import dump_json
 from ..text.facts import relation_of
 from ..text.facts.statement import VALUE, Statement

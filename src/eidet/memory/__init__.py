@@ -79,13 +79,12 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         durability: str | None = None,
         settings: Settings | None = None,
         guard: object = None,
-        vault: str | Path | None = None,
         audit: str | Path | Audit | AuditLog | Literal[False] | None = None,
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         named = {"language": language, "ranking": ranking, "durability": durability}
-        chosen = with_guard(change_settings(settings_of(settings), **named), guard, vault)
+        chosen = with_guard(change_settings(settings_of(settings), **named), guard)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
         guards, best = guard_of(chosen), find_reranker(reranker)
@@ -180,7 +179,6 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         least: float | None = None,
         seen: Sequence[str] | AbstractSet[str] = (),
         fence: bool = True,
-        reveal: bool = False,
         now: Moment | None = None,
         as_of: Moment | None = None,
         known_at: Moment | None = None,
@@ -190,8 +188,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
 
         Instructions and working state, then the best hits in the order of time, and where there is room
         the `neighbours` before and after each turn, as far as `where` lets them pass. What is not
-        trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
-        turns pseudonyms back. `seen` are the ids of what the reader was shown already, which is left out.
+        trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False.
+        `seen` are the ids of what the reader was shown already, which is left out.
         `least` and `options`, the parts of a filter by name, are those of `recall`; without a `least`, hits
         of low score fill the budget where there are better ones.
         """
@@ -205,7 +203,6 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
             headings=headings,
             seen=frozenset(check_texts(seen, "seen")),
             fence=fence,
-            reveal=reveal,
         )
         asked = RecallOptions(recipe=recipe, least=least, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
@@ -352,7 +349,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> int:
         """Writes every scope, or the one named, to a JSONL file, losslessly; how many records.
 
-        What a sealed memory exports is sealed, and loaded with the same master key; `plain` opens it.
+        An export is not sealed: a sealed memory writes one only if `plain` says so.
         """
         from .export_import import Leaving, export_records
 
@@ -365,18 +362,16 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         path: str | Path,
         *,
         scope: str | Scope | None = None,
-        unverified: bool = False,
         progress: Progress | None = None,
     ) -> int:
         """Loads an export into the scopes its records name. Returns the number of records.
 
         If one line is damaged, or could not be a record, nothing is loaded. With a `scope`, only its
-        records are. Records whose id exists become its next version unless they say the same. A sealed
-        memory loads only what a memory with its master key signed; with `unverified`, any export.
+        records are. Records whose id exists become its next version unless they say the same.
         """
         from .export_import import ExportFile
 
-        file = ExportFile.of(self._parts, self._guarding, path, scope, unverified)
+        file = ExportFile.of(self._parts, self._guarding, path, scope)
         with self._auditing.doing("load", scope, file=str(path)) as done:
             return done(file.load(progress))
 
@@ -389,7 +384,6 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
             with suppress(Unavailable):  # the next one to open it does it
                 self._forgetting.clean_up()
         self._parts.close()
-        self._guarding.close()
 
     def __enter__(self) -> Self:
         return self

@@ -172,7 +172,7 @@ class AdminNamespace:
 
         `explain(…).why_not(record)` says where any record stands in the answer, and what it lacks.
         """
-        packing = Packing(budget=budget, counter=None, neighbours=1, headings=True, fence=True, reveal=False)
+        packing = Packing(budget=budget, counter=None, neighbours=1, headings=True, fence=True)
         return self._reads.explain(query, scope, limit, where, options, packing)
 
     def _reanalyse(self, language: str, progress: Progress | None) -> None:

@@ -1,4 +1,4 @@
-"""Exports and imports of an open memory: sealed as its records are kept, and opened again."""
+"""Exports and imports of an open memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..core.arguments import check_callback, check_flag, check_path, one_or_all
-from ..core.errors import BadInput, Corrupt
+from ..core.errors import BadInput, Corrupt, Refused
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
 from ..parts import Parts
-from ..store import Store, verbs
-from ..store.export_file import SEALED, Sign, read_export, verify_export, write_export
+from ..store import verbs
+from ..store.export_file import read_export, verify_export, write_export
 from ..store.key_ids import KeyIds
+from ..store.traits import is_sealed
 from ..trust.privacy.service import Guarding
 from ..write.ingest import check_arrival, fits_embedder
 from ..write.write_path import load_records
@@ -39,27 +40,17 @@ class Leaving:
 
 
 def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
-    """Writes the live records to a file. Returns how many."""
+    """Writes the live records to a file. Returns how many. `Refused` for a sealed memory, unless `plain`."""
+    if is_sealed(parts.store) and not leaving.plain:
+        raise Refused("this memory is sealed, and an export is not: ask for a plain one, plain=True")
     now = parts.clock()
     where = Where(scope=leaving.scope, alive_at=now)
     parts.flush()
     total = verbs.count(parts.store, where) if leaving.progress else 0
-    records, seal, sign = _records_leaving(parts.store, where, plain=leaving.plain)
-    manifest = parts.manifest(now) | seal
-    return write_export(path, _with_progress(records, total, leaving.progress), manifest, sign)
-
-
-def _records_leaving(
-    store: Store, where: Where, *, plain: bool
-) -> tuple[Iterator[Record], dict[str, Any], Sign | None]:
-    """Records for an export, sealed as they are kept, what its manifest says of that, and who signs it."""
-    from ..trust.seal.exports import export_sealed, find_sealed
-
-    kept, secrets = find_sealed(store), KeyIds(store).secrets()
-    if kept is not None and not plain:
-        return export_sealed(kept, where, secrets)
-    carried = {} if kept is not None or not secrets else {KEYS: [secret.hex() for secret in secrets]}
-    return (verbs.scan(store, where), carried, None)
+    secrets = KeyIds(parts.store).secrets()
+    carried = {KEYS: [secret.hex() for secret in secrets]} if secrets else {}
+    records = _with_progress(verbs.scan(parts.store, where), total, leaving.progress)
+    return write_export(path, records, parts.manifest(now) | carried)
 
 
 class _FirstRecords:
@@ -80,33 +71,24 @@ class _FirstRecords:
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """An export on its way in: its records, or those of a scope, are all checked before one is written.
-
-    Plain records are checked while the file is verified, sealed ones when all are opened after it.
-    """
+    """An export on its way in: its records, or those of a scope, are all checked before one is written."""
 
     parts: Parts
     guarding: Guarding
     path: Path
     place: Scope | None
-    unverified: bool = False
     kept: _FirstRecords = field(default_factory=_FirstRecords, init=False, repr=False)
 
     @classmethod
-    def of(
-        cls, parts: Parts, guarding: Guarding, path: str | Path, scope: str | Scope | None, unverified: bool
-    ) -> ExportFile:
+    def of(cls, parts: Parts, guarding: Guarding, path: str | Path, scope: str | Scope | None) -> ExportFile:
         """Builds it from the arguments of `load`, after checking each."""
-        file, place = check_path(path, "path"), one_or_all(scope)
-        return cls(parts, guarding, file, place, check_flag(unverified, "unverified"))
+        return cls(parts, guarding, check_path(path, "path"), one_or_all(scope))
 
     def load(self, progress: Progress | None) -> int:
         """Writes the records, after all were checked; how many."""
         check_callback(progress, "progress")
         manifest, now = self.check(), self.parts.clock()
-        read = self._records(manifest)  # which refuses what may not come in
-        if not self.kept.are_full:
-            read = iter(self.kept.records)
+        read = read_export(self.path) if self.kept.are_full else iter(self.kept.records)
         records = _with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         self.parts.key_ids.adopt(self._read_secrets(manifest))
@@ -114,10 +96,6 @@ class ExportFile:
 
     def _read_secrets(self, manifest: dict[str, Any]) -> list[bytes]:
         """Returns the secrets under which the export's records find their keys."""
-        from ..trust.seal.exports import open_secrets
-
-        if _is_sealed(manifest):
-            return open_secrets(manifest, self.parts.store)
         try:
             return list(map(bytes.fromhex, manifest.get(KEYS, ())))
         except (TypeError, ValueError):
@@ -125,29 +103,17 @@ class ExportFile:
 
     def check(self) -> dict[str, Any]:
         """The manifest; `Corrupt` names the first line that cannot be loaded."""
-        manifest = verify_export(self.path, self._check_plain)
-        if _is_sealed(manifest):
-            for at, record in enumerate(self._records(manifest), 2):
-                self._check(record, manifest, f"{self.path}, line {at}")
-                self.kept.add(record)
-        return manifest
-
-    def _records(self, manifest: dict[str, Any]) -> Iterator[Record]:
-        from ..trust.seal.exports import open_export
-
-        return open_export(read_export(self.path), manifest, self.parts.store, unverified=self.unverified)
+        return verify_export(self.path, self._check)
 
     def _is_meant(self, record: Record) -> bool:
         return self.place is None or self.place.holds(record.scope)
 
-    def _check_plain(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
-        if not _is_sealed(manifest):
-            self._check(record, manifest, where)
-            self.kept.add(record)
-
     def _check(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
+        self.kept.add(record)
         if not self._is_meant(record):
             return
+        if record.sealed is not None:
+            raise Corrupt(f"{where} is sealed, and exports are not; nothing was loaded")
         embedder, analyzer = self.parts.embedder, self.parts.analyzer
         made_by = embedder if fits_embedder(manifest, embedder) else None
         try:
@@ -155,10 +121,6 @@ class ExportFile:
         except (Corrupt, BadInput) as error:
             raise Corrupt(f"{where} cannot be loaded: {error}; nothing was loaded") from error
         self.guarding.check_loadable(record)
-
-
-def _is_sealed(manifest: Mapping[str, Any]) -> bool:
-    return SEALED in manifest
 
 
 def _with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:

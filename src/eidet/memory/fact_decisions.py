@@ -20,7 +20,7 @@ from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_da
 from ..models.llm import LLM, llm_of
 from ..parts import Parts
 from ..text.facts.statement import Statement
-from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement, read_facts_with
+from ..upkeep.model_facts import list_unread, phrase_statement, read_facts_with
 from ..write.write_path import WritePath
 from .forgetting import Forgetting
 
@@ -100,9 +100,8 @@ class FactDecisions:
         return added
 
     def _list_more(self, model: LLM, record: Record) -> list[Statement]:
-        day, language = local(record.occurred), self._parts.analyzer.language
-        outcome = read_facts_with(model, record.whole.text, said=day, language=language)
-        return [] if outcome.by != BY_MODEL else list_unread(outcome.value, record)
+        outcome = read_facts_with(model, record.whole.text, said=local(record.occurred))
+        return list_unread(outcome.value, record)
 
     @property
     def _asking(self) -> Asking:

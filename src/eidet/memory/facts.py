@@ -200,7 +200,7 @@ class FactsNamespace:
         With a `name`, those that it may mean: several, where namesakes are told apart.
         """
         place, asking = Scope.among(scope), self._ask(scope)
-        self._auditing.read("facts.entities", scope, [], query=name)
+        self._auditing.read("facts.entities", scope, [])
         if name is None:
             return asking.list_entities(place, kind)
         found = asking.find_entities(place, clean_text(name, "a name"))

@@ -35,9 +35,7 @@ class Forgetting:
         """Made when needed: most programs never forget."""
         from ..trust.erase import Eraser
 
-        vault = self._guarding.pseudonyms
-        empty = None if vault.vault is None else vault.empty
-        return Eraser(self._parts, self._life, empty)
+        return Eraser(self._parts, self._life)
 
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
         """Deletes for good; tombstones keep it from coming back."""

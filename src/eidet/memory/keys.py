@@ -62,7 +62,7 @@ class KeysNamespace:
             return shred(self._find_sealed(), path, self._parts.clock)
 
     def _find_sealed(self) -> SealedStore:
-        from ..trust.seal.exports import find_sealed
+        from ..trust.seal.archives import find_sealed
 
         found = find_sealed(self._parts.store)
         if found is None:

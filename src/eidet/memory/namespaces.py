@@ -131,7 +131,7 @@ class HasNamespaces:
 
     @property
     def trust(self) -> TrustNamespace:
-        """Quarantine and review, pseudonyms, and proof that something was forgotten."""
+        """Quarantine and review, and receipts of what was forgotten."""
         return self._namespaces.trust
 
     @property

@@ -1,18 +1,16 @@
-"""`memory.trust`: quarantine and review, pseudonyms, and proof that something was forgotten."""
+"""`memory.trust`: quarantine and review, and receipts of what was forgotten."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING, Unpack
 
 from ..core.actor import acting
 from ..core.arguments import actor, check_version
 from ..core.dict_filters import Filter
 from ..core.errors import BadInput, Conflict
-from ..core.hit import Hit, Hits
 from ..core.record import Record
 from ..core.scope import Scope
-from ..core.validate import clean_text
 from ..core.where import Condition, Where
 from ..recall.options import FilterOptions, combine_filter
 from ..recall.path import ReadPath
@@ -23,12 +21,11 @@ from .records import Records, check_unchanged
 
 if TYPE_CHECKING:
     from ..trust.erase import Forgotten, Preview, Receipt
-    from ..trust.erase.absence import Absence
     from ..write.write_path import WritePath
 
 
 class TrustNamespace:
-    """Handles records that may do harm, personal values, and proof of absence."""
+    """Handles records that may do harm, and receipts of what was forgotten."""
 
     def __init__(
         self,
@@ -124,28 +121,6 @@ class TrustNamespace:
         """Lists what waits for review, quarantined or labelled, newest first."""
         return self._reads.find(LABELLED, scope, limit, {})
 
-    @overload
-    def reveal(self, about: str, *, key: object = ...) -> str: ...
-    @overload
-    def reveal(self, about: Record, *, key: object = ...) -> Record: ...
-    @overload
-    def reveal(self, about: Hit, *, key: object = ...) -> Hit: ...
-    @overload
-    def reveal(self, about: Hits, *, key: object = ...) -> Hits: ...
-    def reveal(self, about: str | Record | Hit | Hits, *, key: object = None) -> str | Record | Hit | Hits:
-        """Replaces pseudonyms by the values in the vault; unknown ones stay.
-
-        With the setting `reveal` False only whoever has the guard's key and gives it may see values.
-        """
-        return self._guarding.pseudonyms.reveal(about, key)
-
-    def forget_value(self, value: str) -> int:
-        """Removes the values in a text (or behind its pseudonyms) from the vault. Returns how many.
-
-        Records keep their pseudonyms, which nobody can turn back any more.
-        """
-        return self._guarding.pseudonyms.forget_value(clean_text(value, "a value"))
-
     def preview_forget(
         self,
         ids: str | Sequence[str] | None = None,
@@ -156,17 +131,10 @@ class TrustNamespace:
         for_good: bool | None = None,
         **options: Unpack[FilterOptions],
     ) -> Preview:
-        """Lists what `forget` would delete and rebuild, copies and derived records too. Changes nothing."""
+        """Lists what `forget` would delete and change, copies and derived records too. Changes nothing."""
         chosen = combine_filter("forget", where, options)
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.erasing.preview(wish)
-
-    def verify_forgotten(self, what: object, *, scope: str | Scope = "default") -> Absence:
-        """Looks for something everywhere it could be: by receipt, id, text or value. True if it is nowhere.
-
-        Reads every record of the scope and the bytes of every file of the memory.
-        """
-        return self._forgetting.erasing.absence(what, Scope.of(scope))
 
     def verify_receipt(self, receipt: Receipt, *, key: object = None) -> bool:
         """Tells whether this memory issued the receipt and nobody changed it.

@@ -1,12 +1,11 @@
-"""Models over HTTP: embeddings, rerankers and chat completions of any provider or server that speaks JSON."""
+"""Models over HTTP: embeddings and chat completions of any server that speaks as OpenAI does."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal
-from urllib.parse import urlsplit
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,17 +14,8 @@ from ..net.http import HttpClient, join_endpoint
 from .embed import Vectors
 from .llm import Answer, Request, Stop, add_instruction
 from .llm.consult import is_closed
-from .rerank import check_scores, out_of_range, parse_numbers
 
 OPENAI: Final = "https://api.openai.com/v1"
-
-Dialect = Literal["cohere", "tei"]
-_BATCH: Final[dict[Dialect, int]] = {"cohere": 100, "tei": 32}  # Cohere bills by hundreds, TEI takes no more
-_KEYS: Final = {
-    "api.cohere.com": "COHERE_API_KEY",
-    "api.jina.ai": "JINA_API_KEY",
-    "api.voyageai.com": "VOYAGE_API_KEY",
-}
 
 _TRIES: Final = 4
 _REST_SECONDS: Final = 30.0  # for which an LLM that is down is left alone
@@ -54,24 +44,6 @@ class _HttpModel:
     def health(self) -> dict[str, Any]:
         """Reports on the connection to the service."""
         return self._http.retrier.health().as_dict()
-
-    def _post_in_batches(
-        self, texts: Sequence[str], size: int, make_body: Callable[[Sequence[str]], dict[str, Any]]
-    ) -> list[tuple[int, Any]]:
-        """Posts `size` texts at a time before one deadline; returns each answer with its count."""
-        deadline = self._http.deadline()
-        parts = [texts[start : start + size] for start in range(0, len(texts), size)]
-        return [(len(part), self._http.post(make_body(part), deadline)) for part in parts]
-
-    def _sort(self, items: Any, count: int, what: str) -> list[Any]:
-        """Sorts the items of an answer by their index: one per text, in any order."""
-        found = sorted(items, key=lambda item: item["index"])
-        if [item["index"] for item in found] != list(range(count)):
-            raise Misconfigured(
-                f"{self._http.endpoint} gave {len(found)} {what} for {count} texts, "
-                "or did not say which is whose"
-            )
-        return found
 
     def _misread(self, what: str, bad: Exception, question: str) -> Misconfigured:
         return Misconfigured(
@@ -126,8 +98,10 @@ class HttpEmbedder(_HttpModel):
     def embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, self.width), dtype=np.float32)
-        answers = self._post_in_batches(texts, self._batch, self._body)
-        rows = np.concatenate([self._parse(answer, count) for count, answer in answers])
+        deadline = self._http.deadline()
+        parts = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
+        answers = [self._parse(self._http.post(self._body(part), deadline), len(part)) for part in parts]
+        rows = np.concatenate(answers)
         self._width = self._width or rows.shape[1]
         return rows
 
@@ -138,112 +112,15 @@ class HttpEmbedder(_HttpModel):
 
     def _parse(self, answer: Any, count: int) -> Vectors:
         try:
-            items = self._sort(answer["data"], count, "rows")
-            return np.array([item["embedding"] for item in items], dtype=np.float32).reshape(count, -1)
+            rows = {item["index"]: item["embedding"] for item in answer["data"]}
+            if len(answer["data"]) != count or rows.keys() != set(range(count)):
+                raise Misconfigured(
+                    f"{self._http.endpoint} gave {len(answer['data'])} rows for {count} texts, "
+                    "or did not say which is whose"
+                )
+            return np.array([rows[at] for at in range(count)], dtype=np.float32).reshape(count, -1)
         except (TypeError, KeyError, ValueError) as bad:
             raise self._misread("embeddings", bad, "is it OpenAI-compatible?") from bad
-
-
-class HttpReranker(_HttpModel):
-    """Scores of a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, llama.cpp, and TEI in its own format.
-
-    `dialect` is "cohere" (documents in, relevance_score out: all but TEI) or "tei" (texts in, score
-    out); None tries the first and, if that is not understood, the second, and stays with what worked.
-    `logits` says whether the server's numbers still need a sigmoid (llama.cpp: True); with None the
-    first number outside 0 to 1 shows it, and it holds from then on.
-    """
-
-    def __init__(
-        self,
-        model: str = "",
-        *,
-        url: str,
-        key: str | None = None,
-        dialect: Dialect | None = None,
-        logits: bool | None = None,
-        batch: int | None = None,
-        timeout: float = 30.0,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        if batch is not None and batch < 1:
-            raise BadInput(f"a batch has at least 1 text, not {batch}")
-        name = f"http:{model}@{url}" if model else f"http:{url}"
-        super().__init__(name, join_endpoint(url, "/rerank", "a reranker"), key, headers, timeout=timeout)
-        self._model, self._dialect, self._logits, self._batch = model, dialect, logits, batch
-
-    @classmethod
-    def from_spec(
-        cls,
-        spec: str,
-        *,
-        key: str | None = None,
-        timeout: float = 30.0,
-        environment: Mapping[str, str] = os.environ,
-    ) -> HttpReranker:
-        """Parses `http:MODEL@URL`, `http:URL` or a plain URL; finds the key of a known provider."""
-        model, url = "", spec
-        if not spec.startswith(("http://", "https://")):
-            model, _, url = spec.removeprefix("http:").rpartition("@")
-        if not url:
-            raise Misconfigured("the http reranker needs an address, such as http:http://127.0.0.1:8080/v1")
-        return cls(model, url=url, key=key or _find_key(url, environment), timeout=timeout)
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        if not texts:
-            return []
-        scores = parse_numbers(self.name, texts, self._ask(query, texts))
-        if self._logits is None and any(map(out_of_range, scores)):
-            self._logits = True
-        return check_scores(self.name, texts, scores, logits=bool(self._logits))
-
-    def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
-        if self._dialect is not None:
-            return self._ask_in(self._dialect, query, texts)
-        dialect: Dialect = "cohere"
-        try:
-            scores = self._ask_in(dialect, query, texts)
-        except BadInput as first:
-            dialect = "tei"
-            try:
-                scores = self._ask_in(dialect, query, texts)
-            except BadInput:
-                raise first from None
-        self._dialect = dialect
-        return scores
-
-    def _ask_in(self, dialect: Dialect, query: str, texts: Sequence[str]) -> list[float]:
-        def make_body(part: Sequence[str]) -> dict[str, Any]:
-            # Some services refuse empty texts; a space means as little.
-            given = [text or " " for text in part]
-            if dialect == "tei":
-                return {"query": query or " ", "texts": given, "truncate": True}
-            return ({"model": self._model} if self._model else {}) | {
-                "query": query or " ",
-                "documents": given,
-            }
-
-        answers = self._post_in_batches(texts, self._batch or _BATCH[dialect], make_body)
-        return [score for count, answer in answers for score in self._parse(answer, count)]
-
-    def _parse(self, answer: Any, count: int) -> list[float]:
-        """The scores by their index; both dialects answer best first."""
-        try:
-            items = answer if isinstance(answer, list) else answer.get("results", answer.get("data"))
-            return [_parse_score(item) for item in self._sort(items, count, "scores")]
-        except (AttributeError, TypeError, KeyError) as bad:
-            raise self._misread("scores", bad, "is it a rerank endpoint?") from bad
-
-
-def _parse_score(item: Mapping[str, Any]) -> float:
-    score = item["relevance_score"] if "relevance_score" in item else item["score"]
-    if isinstance(score, bool) or not isinstance(score, int | float):
-        raise TypeError(f"{score!r} is no number")
-    return float(score)
-
-
-def _find_key(url: str, environment: Mapping[str, str]) -> str | None:
-    address = urlsplit(url)
-    return environment.get(_KEYS.get(address.hostname or "", "")) if address.scheme == "https" else None
 
 
 class HttpLLM(_HttpModel):

@@ -63,11 +63,10 @@ class Packing:
     neighbours: int
     headings: bool
     fence: bool
-    reveal: bool
     seen: frozenset[str] = frozenset()  # ids of what is left out
 
     def __post_init__(self) -> None:
-        for name in ("headings", "fence", "reveal"):
+        for name in ("headings", "fence"):
             check_flag(getattr(self, name), name)
 
 
@@ -101,7 +100,7 @@ class ReadPath:
             hits = self._answer(asked, source.recall)
         else:
             hits = source.answer(asked)
-        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
+        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits])
         return hits
 
     def recall_all(
@@ -121,7 +120,7 @@ class ReadPath:
         if source.is_present:
             best = Hits(sorted(answer.hits, key=lambda hit: -hit.score), scope=answer.scope)
             self._parts.usage.count_recall(best, asked.now, time.perf_counter() - started, ranked=ranked)
-        self._auditing.read("recall_all", scope, [key_of(hit.record) for hit in shown], query=asked.text)
+        self._auditing.read("recall_all", scope, [key_of(hit.record) for hit in shown])
         return answer
 
     def _source(self, scope: Scopes, options: RecallOptions | FindOptions) -> Source:
@@ -169,7 +168,7 @@ class ReadPath:
         if asked.text.strip() or asked.vector is not None:
             self._parts.binding.check_width()
         chosen, hits = narrow_filter(where, **filters_in(options)), source.answer(asked)
-        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits], query=asked.text)
+        self._auditing.read("recall", scope, [key_of(hit.record) for hit in hits])
         removed, wide = Hits([]), replace(asked, limit=max(asked.limit, PACKED), explain=False)
         if chosen is not None and asked.text.strip():
             removed = source.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))
@@ -230,18 +229,18 @@ class ReadPath:
         recall, now = source.recall, source.now
         hits = Hits([hit for hit in hits if hit.id not in packing.seen], hits.trace, hits.scope)
         found = [hit.record for hit in hits]
-        seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
+        seen = self._guarding.filter_visible(chosen)
         beside = turns_around(recall, found, check_neighbours(packing.neighbours), seen, now)
         around = {key: _leave_out(turns, packing.seen) for key, turns in beside.items()}
         terms = frozenset(term_id(term) for term in self._parts.analyzer.terms(asked.text))
         standing = list_standing(recall, asked.text, asked.scope, seen, at=source.asked, now=now)
         made = pack(
-            tuple(tell.hits(hits)),
+            tuple(hits),
             check_budget(packing.budget),
             counter_of(packing.counter),
-            standing=tell.records(_leave_out(standing, packing.seen)),
-            working=tell.records(_leave_out(working_state(recall, asked.scope, seen, now), packing.seen)),
-            turns=tell.turns(around),
+            standing=_leave_out(standing, packing.seen),
+            working=_leave_out(working_state(recall, asked.scope, seen, now), packing.seen),
+            turns=around,
             terms=terms,
             analyzer=self._parts.analyzer,
             headings=packing.headings,

@@ -1,8 +1,7 @@
 """Records as a file that outlives any store: JSON lines between a manifest and a checksum.
 
 Line 1 is the manifest, then one record a line, then a line with the count and the SHA-256 of all
-lines before it; of a sealed memory, also with a keyed MAC of that. Everything comes back exactly,
-vectors included.
+lines before it. Everything comes back exactly, vectors included.
 """
 
 from __future__ import annotations
@@ -22,17 +21,12 @@ from ..core.record_table import EXPORTED, NEEDED, decode_fields, encode_fields, 
 from ..core.validate import dump_json
 
 FORMAT: Final = 1
-SIGNED: Final = "signed"  # added to a manifest that was verified
-SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
-Sign = Callable[[str], str]  # the SHA-256 of all lines -> a MAC of it
 _NAMES: Final = frozenset(field.name for field in EXPORTED)
 
 Check = Callable[[Record, Mapping[str, Any], str], None]  # a record, the manifest, the file and line
 
 
-def write_export(
-    path: Path, records: Iterable[Record], manifest: dict[str, Any], sign: Sign | None = None
-) -> int:
+def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]) -> int:
     """Writes beside and renames: a file of that name is always whole. How many records it has."""
     partial = name_partial(path)
     digest, count = sha256(), 0
@@ -42,8 +36,7 @@ def write_export(
                 digest.update(line.encode())
                 file.write(line)
                 count += 1
-            found = digest.hexdigest()
-            file.write(_end(count - 1, found, None if sign is None else sign(found)))
+            file.write(_end(count - 1, digest.hexdigest()))
         partial.replace(path)
     except OSError as error:
         raise Unavailable(
@@ -60,16 +53,14 @@ def _lines(records: Iterable[Record], manifest: dict[str, Any]) -> Iterator[str]
         yield dump_json(encode_fields(record)) + "\n"
 
 
-def _end(count: int, digest: str, mac: str | None) -> str:
-    signed = {} if mac is None else {"mac": mac}
-    return dump_json({"count": count, "sha256": digest, **signed}) + "\n"
+def _end(count: int, digest: str) -> str:
+    return dump_json({"count": count, "sha256": digest}) + "\n"
 
 
 def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
     """Checks every line and record of an export. Returns the manifest with the count.
 
-    `check` is called with each record, and raises what is wrong with it. `signed` is added to what the last
-    line is signed with: the SHA-256 of all lines before it, and the MAC.
+    `check` is called with each record, and raises what is wrong with it.
     """
     digest, count, manifest, last = sha256(), 0, None, None
     for line in _read(path):
@@ -89,10 +80,8 @@ def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
     if manifest is None:
         _manifest(last, path)
         raise Corrupt(f"{path} was truncated: it has a manifest only; nothing was loaded")
-    mac = _check_end(last, count, digest.hexdigest(), path)
-    manifest.pop(SIGNED, None)
-    signed = {} if mac is None else {SIGNED: (digest.hexdigest(), mac)}
-    return {**manifest, "count": count, **signed}
+    _check_end(last, count, digest.hexdigest(), path)
+    return {**manifest, "count": count}
 
 
 def read_export(path: Path) -> Iterator[Record]:
@@ -136,16 +125,13 @@ def _manifest(line: str, path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_end(line: str, count: int, digest: str, path: Path) -> str | None:
-    """The MAC, if there is one."""
+def _check_end(line: str, count: int, digest: str, path: Path) -> None:
     end = _parse_line(line, f"{path}, last line")
-    mac = end.get("mac")
-    if line != _end(count, digest, mac):
+    if line != _end(count, digest):
         raise Corrupt(
             f"{path} was truncated or changed: it should hold {end.get('count')} records with checksum "
             f"{end.get('sha256')}, it holds {count} with {digest}; nothing was loaded"
         )
-    return None if mac is None else str(mac)
 
 
 def _parse_line(line: str, where: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ..core.record import Record
 
 WORKS: Final = (
     *("expire", "retain", "forget", "merge", "weigh", "promote", "move"),
-    *("summarise", "consolidate", "read_facts"),
+    *("summarise", "consolidate"),
 )
 
 # What upkeep would do and what it did, in the words of a person.
@@ -38,7 +38,6 @@ _SAYS: Final[dict[str, tuple[str, str]]] = {
     "move": ("move {}", "moved {}"),
     "summarise": ("summarise {}", "summarised {}"),
     "consolidate": ("consolidate {}", "consolidated {}"),
-    "read_facts": ("read the facts of {}", "read the facts of {}"),
 }
 
 PINNED: Final = "pinned"

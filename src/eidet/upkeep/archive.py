@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
-from ..core.errors import Corrupt, Misconfigured, NotFound, Unavailable
+from ..core.errors import Misconfigured, NotFound, Unavailable
 from ..core.private_files import OWNER_FOLDER
 from ..core.record import Record, new_id
 from ..core.scope import Scope
@@ -111,21 +111,6 @@ def may_hold(
     )
 
 
-def select(
-    archive: Archive,
-    *,
-    ids: Container[str] | None = None,
-    scope: Scope | None = None,
-    since: float | None = None,
-    until: float | None = None,
-) -> Iterator[Record]:
-    """Archived records by id, scope and when they were created; pieces without any are not fetched."""
-    sought: dict[str, Any] = {"ids": ids, "scope": scope, "since": since, "until": until}
-    for name in archive.names():
-        if may_hold(archive.manifest(name), **sought):
-            yield from (record for record in archive.read(name) if may_hold(about([record]), **sought))
-
-
 class FolderArchive:
     """An archive in a folder, which is made when first needed. Files are whole or not there."""
 
@@ -181,16 +166,6 @@ class FolderArchive:
             self._path(name).unlink()
             _to_disk(self.folder)
         return len(records) - len(kept)
-
-    def verify(self) -> list[str]:
-        """Reads and compares every file. Returns what is wrong, in words."""
-        faults = []
-        for name in self.names():
-            try:
-                self.manifest(name)
-            except (Corrupt, Misconfigured) as error:
-                faults.append(str(error))
-        return faults
 
     def _path(self, name: str) -> Path:
         path = self.folder / name
@@ -261,7 +236,7 @@ class Archives:
         """The archive, which seals what it keeps if the store does."""
         if not is_sealed(self._store):
             return archive
-        from ..trust.seal.exports import archive_for
+        from ..trust.seal.archives import archive_for
 
         return archive_for(self._store, archive)
 

@@ -30,7 +30,6 @@ log: logging.Logger = logging.getLogger("eidet")
 _TRIES: Final = 5  # of a change that somebody else's came before
 _OF_OBJECTS: Final = ("eidet", "format", "count", "archived", "object", "bytes", "sha256", *ABOUT)
 _MANIFEST = re.compile(r"(archive-[0-9a-f]+)\.json")
-_LINES = re.compile(r"(archive-[0-9a-f]+)-[0-9a-f]{16}\.jsonl\.gz")
 
 
 class S3Archive:
@@ -77,18 +76,6 @@ class S3Archive:
             except Taken:
                 continue
         raise Taken(f"{self.url}: {name} kept changing; try again")
-
-    def verify(self) -> list[str]:
-        """Fetches and compares every object. Returns what is wrong, in words."""
-        found = [fault for name in self.names() for fault in self._faults(name)]
-        return found + [f"{key} belongs to no piece: `sweep` removes it" for key in self._strays()]
-
-    def sweep(self) -> int:
-        """Removes what writers that broke off left behind; how many objects. Nobody may be writing."""
-        strays = list(self._strays())
-        for key in strays:
-            self._bucket.delete(key)
-        return len(strays)
 
     def health(self) -> dict[str, Any]:
         return self._bucket.retrier.health().as_dict()
@@ -169,20 +156,6 @@ class S3Archive:
             if name not in self.names() or self._object_of(name) != told["object"]:
                 self._bucket.delete(told["object"])  # it may say what somebody else took out
             raise
-
-    def _faults(self, name: str) -> list[str]:
-        try:
-            self._records(name, self.manifest(name))
-        except (Corrupt, NotFound, Misconfigured) as error:
-            return [str(error)]
-        return []
-
-    def _strays(self) -> Iterator[str]:
-        """Objects with lines that no manifest names."""
-        named = {self._object_of(name) for name in self.names()}
-        for key in self._bucket.keys("archive-"):
-            if _LINES.fullmatch(key) and key not in named:
-                yield key
 
     def _object_of(self, name: str) -> str:
         """A manifest that cannot be read may name any object of its piece: none of them is a stray."""

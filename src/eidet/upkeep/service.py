@@ -30,7 +30,6 @@ from .archive import OWNER, Archive, Archives, archive_of, name_owner
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
-from .model_facts import FactReadings
 from .retain import Standing, is_kept, standings
 from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
@@ -67,7 +66,6 @@ class Keeping:
         self.archives = archives
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, tuple[Head, float]] = {}  # by scope: what was compared
-        self._readings = FactReadings(parts, guard)
 
     def maintain(
         self,
@@ -95,8 +93,7 @@ class Keeping:
             model = None if task.llm is None else llm_of(task.llm)
             epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
-            self._readings.begin()
-            done = maintain(
+            return maintain(
                 replace(self._needs(chosen, kept, model, now, epoch, dry_run), give_way=give_way),
                 chosen,
                 scope=task.scope,
@@ -107,8 +104,6 @@ class Keeping:
                 stops=stops,
                 progress=progress,
             )
-            self._readings.note_progress()
-            return done
 
     def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
         """The archive to use; which ones there were is noted, because forgetting must look into them."""
@@ -139,7 +134,7 @@ class Keeping:
             store=self._parts.store,
             forms=self.forms(settings),
             write=self._write,
-            groups=partial(self._groups, settings=settings, llm=llm, now=now, dry_run=dry_run),
+            groups=partial(self._groups, settings=settings, now=now, dry_run=dry_run),
             answer=partial(self._write_text, settings=settings, llm=llm),
             archive=archive,
             manifest=self._parts.manifest(now) | {OWNER: name_owner(self._parts.store)},
@@ -160,21 +155,6 @@ class Keeping:
         records = self._parts.key_ids.name_records(records)
         watch = self._parts.tombstones.over_returning(records)
         return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
-
-    def reword(self, old: Record, sources: Sequence[Record]) -> Record:
-        """Words an episode from the messages that are left after others were forgotten."""
-        left = sorted((source.whole for source in sources), key=lambda record: record.occurred)
-        ask = episode(left, old.session or "", "a source was forgotten", old.created)
-        new = self._write_text(ask, settings=self._parts.settings.upkeep, llm=None).record
-        return new.but(
-            id=old.id,
-            created=old.created,
-            tier=old.tier,
-            trust=old.trust,
-            expires=old.expires,
-            meta=old.meta,
-            state=old.state.but(worded_by=new.state.worded_by),
-        )
 
     def forms(self, settings: Upkeep) -> Forms:
         embedder = self._parts.embedder
@@ -213,7 +193,7 @@ class Keeping:
         return tuple(self._parts.graphs.ask(record.scope, find))
 
     def _groups(
-        self, work: str, scope: str, *, settings: Upkeep, llm: LLM | None, now: float, dry_run: bool
+        self, work: str, scope: str, *, settings: Upkeep, now: float, dry_run: bool
     ) -> Iterator[Change]:
         store, place, width = self._parts.store, Scope(scope), self._parts.embedder.width
         match work:
@@ -232,9 +212,6 @@ class Keeping:
                 for ask in consolidate(episodes, settings, self._embed, now):
                     if self._parts.key_ids.read(scope, [ask.record.id])[0] is None:
                         yield ask
-            case "read_facts":
-                most = settings.fact_texts
-                yield from self._readings.plan(scope, llm, most=most, now=now, dry_run=dry_run)
 
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
         messages = Where(scope=place, kinds=(Kind.MESSAGE,), trust=_APPROVED, alive_at=now)

@@ -55,7 +55,7 @@ class WritePath:
         if reads_speakers if settings.read_speakers is None else settings.read_speakers:
             drafts = self._name_speakers(drafts, scope)
         drafts = _sign(drafts)
-        drafts, values = self._guarding.drafts(drafts)
+        drafts, labels = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
         records = self._parts.key_ids.name_records(records)
         if settings.weigh:
@@ -64,7 +64,7 @@ class WritePath:
         if chosen := _list_chosen_ids(drafts, records):
             there = self._life.check_not_held(scope, chosen)
             records = self._life.still_pinned(drafts, records, there)
-        records = self._guarding.check_records(records, now, values, there)
+        records = self._guarding.check_records(records, now, labels, there)
         if single:
             watch = self._parts.tombstones.over_said(records, again=again)
             stored = put_records(self._parts, records, now=now, unique=not keep, expect=expect, watch=watch)
@@ -112,11 +112,11 @@ class WritePath:
         """Stores the next version of a record; raises `Conflict` if another writer changed it meanwhile."""
         now = self._parts.clock()
         whole = self._life.detail(old)
-        kept, values = self._guarding.changes(changes)
+        kept, labels = self._guarding.changes(changes)
         new = _revise_record(whole, kept, clear, Ingest.of(self._parts), now)
         if new.agent != whole.agent:
             _check_signature(new.agent)
-        new = self._guarding.check_revision(new, whole, now, values)
+        new = self._guarding.check_revision(new, whole, now, labels)
         watch = None
         if new.digest != whole.digest:
             watch = self._parts.tombstones.over_said([new], again=again)

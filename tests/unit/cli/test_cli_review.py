@@ -1,4 +1,4 @@
-"""Reviewing on the command line: what is labelled, what is aside, and what the vault turns back."""
+"""Reviewing on the command line: what is labelled and what is aside."""
 
 from __future__ import annotations
 
@@ -39,18 +39,3 @@ def test_mistakes_end_in_one_line(eidet: Shell) -> None:
     assert bad.code == 2
     assert bad.err.startswith("error: unknown trust 'pal'")
     assert eidet("remember", "x", "--trust", "pal").code == 2
-    assert eidet("show", id, "--reveal").code == 7
-
-
-def test_the_vault_of_the_environment_reveals_and_forgets(eidet: Shell) -> None:
-    how = {"EIDET_GUARD": "pseudonym", "EIDET_GUARD_KEY": KEY, "EIDET_VAULT": str(eidet.folder / "v")}
-    (id,) = eidet("remember", "Ann: ann@example.com", **how).ids
-    assert eidet("show", id, "--json").json["text"].startswith("Ann: EMAIL_")
-    assert eidet("show", id, "--reveal", "--json", **how).json["text"] == "Ann: ann@example.com"
-    assert "ann@example.com" in eidet("show", id, "--reveal", **how).out
-    assert eidet("forget", "--value", "ann@example.com", "--json", **how).json == {"forgotten": 1}
-    assert "forgot 0" in eidet("forget", "--value", "ann@example.com", **how).out
-    assert eidet("show", id, "--reveal", "--json", **how).json["text"].startswith("Ann: EMAIL_")
-    assert eidet("forget", id, "--value", "ann@example.com", "--yes", **how).code == 2
-    other = eidet("show", id, "--reveal", **(how | {"EIDET_GUARD_KEY": "cd" * 32}))
-    assert (other.code, "another key" in other.err) == (7, True)

@@ -16,13 +16,12 @@ from eidet.memory import Memory
 WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narrow them
     ("rebuild", "--reembed", "--embedder", "hashing:64"),
     ("serve",),
-    ("forget", "--value", "x", "--yes"),
 )
 SCOPED = {
     *("remember", "recall", "context", "find", "show", "scopes", "stats", "facts", "mark", "review"),
     *(
         "forget",
-        "verify-forgotten",
+        "receipt",
         "import",
         "sync",
         "export",
@@ -32,7 +31,7 @@ SCOPED = {
         "mcp",
         "maintain",
     ),
-    *("keys master", "mirror", "copy", "audit"),
+    *("keys master", "mirror", "copy"),
 }
 
 

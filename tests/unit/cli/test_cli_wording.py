@@ -163,7 +163,6 @@ WRONG = [
     ("export", "/nowhere/out.jsonl"),
     ("load", "/nowhere/out.jsonl"),
     ("load", "eidet.db"),
-    ("show", "there", "--reveal"),
     ("keys", "master", "--rotate"),
     ("find", "--at", "/nowhere/eidet.db"),
     ("find", "--config", "/nowhere/eidet.toml"),

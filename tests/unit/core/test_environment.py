@@ -58,8 +58,6 @@ def test_other_settings_of_the_environment_are_obeyed(monkeypatch: pytest.Monkey
 VALUES = {
     "guard": "redact",
     "guard_key": "ab" * 32,
-    "vault": "people.vault",
-    "reveal": "no",
     "poison": "all",
     "quarantine_above": "0.5",
     "review": "all",
@@ -68,7 +66,6 @@ VALUES = {
     "key": new_key(),
     "audit": "audit.jsonl",
     "audit_recalls": "yes",
-    "audit_content": "yes",
     "audit_sync": "yes",
     "audit_key_file": "audit.key",
 }

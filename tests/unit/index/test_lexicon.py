@@ -12,7 +12,6 @@ from eidet import Memory
 from eidet.index import Floats
 from eidet.index.embedded.lexicon import FAR, Lexicon, make_lexicon
 from eidet.models.adapt import adapt_embedder
-from eidet.models.embed import Joined
 from eidet.models.embed.vector_cache import Cached
 from eidet.text import analyzer_of, term_id
 
@@ -65,7 +64,7 @@ class Reader:
 def test_an_embedder_that_reads_sentences_borrows_the_words_of_the_default() -> None:
     plain = adapt_embedder(lambda text: [1.0, 2.0], name="plain:v1", width=2)
     assert make_lexicon(plain, ENGLISH) is None
-    for embedder in (Reader(), Cached(Reader()), Joined(Reader(), "hashing:16")):
+    for embedder in (Reader(), Cached(Reader())):
         lexicon = make_lexicon(embedder, ENGLISH)
         assert lexicon is not None
         instrument, violin, tax = ENGLISH.terms("instruments violin tax")

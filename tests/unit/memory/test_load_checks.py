@@ -208,17 +208,6 @@ def test_a_load_can_be_confined_to_a_scope(memory: Memory, tmp_path: Path) -> No
     assert asyncio.run(load()) == 1
 
 
-def test_sealed_files_are_confined_and_checked_too(tmp_path: Path) -> None:
-    file = tmp_path / "x.jsonl"
-    with Memory(tmp_path / "a.db", embedder=f"hashing:{WIDTH}", key=KEY) as memory:
-        memory.remember("Ann lives in Lisbon", scope="acme/ann")
-        memory.remember("Bob lives in Porto", scope="bob")
-        memory.export(file, scope=None)
-    with Memory(tmp_path / "b.db", embedder=f"hashing:{WIDTH}", key=KEY) as memory:
-        assert memory.load(file, scope="bob") == 1
-        assert memory.scopes() == {"bob": 1}
-
-
 class Mine:
     """An embedder that changed its width and not its name."""
 
@@ -360,7 +349,7 @@ def test_a_file_that_is_too_large_to_keep_is_read_a_second_time(
     key = KEY if sealed else None
     with Memory(embedder=f"hashing:{WIDTH}", key=key) as memory:
         stored = memory.remember([f"fact {n}" for n in range(30)])
-        memory.export(tmp_path / "x.jsonl")
+        memory.export(tmp_path / "x.jsonl", plain=sealed)
     for most in (29, 30, 5000):
         monkeypatch.setattr("eidet.memory.export_import.READ_ONCE", most)
         with Memory(embedder=f"hashing:{WIDTH}", key=key) as other:

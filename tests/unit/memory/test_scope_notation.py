@@ -97,7 +97,6 @@ REACHES: list[Callable[[Memory, str], object]] = [
     lambda memory, scope: memory.context("gate", scope=scope),
     lambda memory, scope: memory.count(scope=scope),
     lambda memory, scope: memory.forget(everything=True, scope=scope),
-    lambda memory, scope: memory.trust.verify_forgotten("gate", scope=scope),
 ]
 
 

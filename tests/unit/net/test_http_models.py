@@ -22,24 +22,21 @@ from tests.servers.scripted import (
 from tests.timing import raised_within
 
 from eidet.core.errors import Misconfigured, Unavailable
-from eidet.models.http import HttpEmbedder, HttpLLM, HttpReranker
+from eidet.models.http import HttpEmbedder, HttpLLM
 from eidet.models.llm import Request
 
 KEY = "sk-secret-123456"
 ASK: dict[Any, Callable[[Any], object]] = {
     HttpEmbedder: lambda model: model.embed(["a"]).tolist(),
-    HttpReranker: lambda model: model.scores("q", ["a"]),
     HttpLLM: lambda model: model.ask(Request(prompt="Say hello.")).text,
 }
-SAID = {HttpEmbedder: [[1.0]], HttpReranker: [0.5], HttpLLM: "hello"}
+SAID = {HttpEmbedder: [[1.0]], HttpLLM: "hello"}
 every_kind = pytest.mark.parametrize("kind", ASK, ids=lambda kind: kind.__name__)
 
 
 def well(handler: Handler, body: Any) -> None:
     if "input" in body:
         handler.give_json(200, {"data": [{"index": 0, "embedding": [1.0]}]})
-    elif "documents" in body:
-        handler.give_json(200, {"results": [{"index": 0, "relevance_score": 0.5}]})
     else:
         handler.give_json(200, {"choices": [{"message": {"content": "hello"}}]})
 

@@ -17,7 +17,7 @@ from eidet.core.errors import MissingExtra, Unavailable
 from eidet.memory import Memory
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.vector_cache import Cached
-from eidet.models.http import HttpEmbedder, HttpLLM, HttpReranker
+from eidet.models.http import HttpEmbedder, HttpLLM
 from eidet.models.llm import Request
 from eidet.net import http as wire
 
@@ -57,8 +57,6 @@ class Models(JsonServer):
         if path.endswith("/embeddings"):
             rows = Hashing(WIDTH).embed(body["input"]).tolist()
             return {"data": [{"index": n, "embedding": row} for n, row in enumerate(rows)]}
-        if path.endswith("/rerank"):
-            return {"results": [{"index": n, "relevance_score": 0.5} for n in range(len(body["documents"]))]}
         return {"model": "m", "choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]}
 
 
@@ -76,17 +74,12 @@ def _embedder(url: str) -> tuple[Any, Callable[[], object]]:
     return made, lambda: made.embed(["a text"])
 
 
-def _reranker(url: str) -> tuple[Any, Callable[[], object]]:
-    made = HttpReranker("r", url=url, key=KEY, timeout=0.5)
-    return made, lambda: made.scores("what", ["a text"])
-
-
 def _llm(url: str) -> tuple[Any, Callable[[], object]]:
     made = HttpLLM("m", url=url, key=KEY, timeout=0.5)
     return made, lambda: made.ask(Request(prompt="hello"))
 
 
-SERVICES = {"embedder": _embedder, "reranker": _reranker, "llm": _llm}
+SERVICES = {"embedder": _embedder, "llm": _llm}
 every_service = pytest.mark.parametrize("kind", SERVICES)
 
 

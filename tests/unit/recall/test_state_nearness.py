@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -149,9 +148,9 @@ def test_of_very_many_states_those_with_fitting_words_are_compared(
     assert any("of 3,000 states were compared" in note for note in hits.trace.notes)
 
 
-def test_pseudonyms_are_compared_as_they_are_stored(tmp_path: Path) -> None:
-    guarding = Settings(guard="pseudonym", guard_key="ab" * 32)
-    with Memory(embedder="hashing", settings=guarding, vault=tmp_path / "people.vault") as memory:
+def test_hashes_are_compared_as_they_are_stored() -> None:
+    guarding = Settings(guard="hash", guard_key="ab" * 32)
+    with Memory(embedder="hashing", settings=guarding) as memory:
         memory.remember({"mail": "ann@example.com", "n": 1}, id="ann")
         memory.remember({"mail": "ben@example.com", "n": 1}, id="ben")
         hits = memory.recall({"mail": "ann@example.com", "n": 1})

@@ -53,7 +53,6 @@ REST: Final = (
     Row("POST", "/v1/recall", (READ,), ASKS),
     Row("POST", "/v1/recall_all", (READ,), ASKS),
     Row("POST", "/v1/context", (READ,), ASKS),
-    Row("POST", "/v1/context", (READ, ADMIN), {**ASKS, "reveal": True}),
     Row("POST", "/v1/find", (READ,), {}),
     Row("POST", "/v1/count", (READ,), {}),
     Row("POST", "/v1/promote", (READ, WRITE), {"id": "{id}", "to": "acme/team"}),

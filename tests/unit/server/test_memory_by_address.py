@@ -44,7 +44,7 @@ REFUSED = {
         "claim_archive",
     },
     "trust": {
-        *("quarantine", "reveal", "forget_value", "verify_forgotten", "verify_receipt"),
+        *("quarantine", "verify_receipt"),
     },
     "keys": {"rotate", "shred"},
     "admin": {"metrics", "check", "flush", "rebuild", "reembed", "phrase_query", "explain"},
@@ -356,7 +356,7 @@ def test_the_key_comes_from_the_argument_or_the_environment(
 
 
 def test_a_variable_that_protects_nothing_here_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EIDET_GUARD", "pseudonymise")
+    monkeypatch.setenv("EIDET_GUARD", "shred")
     with pytest.warns(UnusedVariable, match="EIDET_GUARD: set, but not used, because the server"):
         Memory("http://127.0.0.1:9").close()
 
@@ -389,7 +389,6 @@ def test_commands_work_over_http_or_say_why_not(running: Running, tmp_path: Path
         (("rebuild",), "offers no rebuild()"),
         (("rebuild", "--reembed", "--embedder", "hashing:64"), "offers no reembed()"),
         (("serve",), "is a server: clients reach the memory there already"),
-        (("show", "x", "--reveal"), "the vault is beside its store"),
         (("import", "jsonl", __file__), "import into a file"),
         (("export", "x.jsonl", "--format", "jsonl"), "load that into a file"),
         (("recall", "x", "--embedder", "hashing:64"), "decides on embedder"),

@@ -309,7 +309,6 @@ def test_every_answer_has_a_request_id(http: httpx.Client) -> None:
         ("POST", "/v1/recall", {"json": {}, "params": {"scope": "a//b"}}, 422, "bad_input", None),
         ("POST", "/v1/memories", {"json": {"memories": []}}, 422, "bad_input", "body.memories"),
         ("POST", "/v1/memories", {"json": ONE, "params": {"scope": "a/**"}}, 422, "bad_input", None),
-        ("POST", "/v1/context", {"json": {"query": "x", "reveal": True}}, 422, "bad_input", "body.reveal"),
         ("GET", "/v1/memories/none", {}, 404, "not_found", None),
         ("GET", "/v1/memories/none/history", {}, 404, "not_found", None),
         ("PATCH", "/v1/memories/none", {"json": {"text": "x"}}, 404, "not_found", None),

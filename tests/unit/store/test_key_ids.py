@@ -22,7 +22,7 @@ def open_at(place: Path | None = None, **how: Any) -> Memory:
 
 
 def by_export(source: Memory, target: Memory, folder: Path) -> None:
-    source.export(folder / "all.jsonl")
+    source.export(folder / "all.jsonl", plain=True)
     target.load(folder / "all.jsonl")
 
 

@@ -20,7 +20,7 @@ from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.tiered import TieredStore
 from eidet.trust.audit import Audit, key_in
-from eidet.trust.privacy.vault import key_of
+from eidet.trust.privacy.fields import key_of
 from eidet.trust.seal.service import new_key, service_of
 
 KEY = "ab" * 32
@@ -87,11 +87,6 @@ def write_audit(folder: Path) -> None:
         memory.remember("y")
 
 
-def write_vault(folder: Path) -> None:
-    with open_at(folder, guard="pseudonym", guard_key=KEY, vault=folder / "people.vault") as memory:
-        memory.remember("write to ann@example.com")
-
-
 def write_door(folder: Path) -> None:
     with open_at(folder) as memory:
         api = AgentMemoryAPI(memory=memory)
@@ -115,7 +110,7 @@ def write_key(folder: Path) -> None:
 
 
 WRITERS: list[Callable[[Path], None]] = [
-    write_database, write_cache, write_export, write_archive, write_receipt, write_audit, write_vault,
+    write_database, write_cache, write_export, write_archive, write_receipt, write_audit,
     write_door, write_outbox, write_key,
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.record import Kind, Record
+from ...core.record import Kind, Record, Trust
 from ...core.validate import clean_text
 from ...memory import Memory
 from ...models.embed import Embedder, Vectors, embed_checked, embedder_of
@@ -85,8 +85,9 @@ class FactStore(OwnsMemory, MemoryStore):
         await run(self.memory, self._add, item)
 
     async def get(self, id: str) -> MemoryItem | None:
+        """A memory by its id; hides what is in quarantine, because prompts are made of this."""
         found = await run(self.memory, self._facts.get, id)
-        return None if found is None else _item_of(found)
+        return None if found is None or found.trust is Trust.QUARANTINED else _item_of(found)
 
     async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
         hits = await run(self.memory, self._facts.search, query, limit)
@@ -250,9 +251,9 @@ class SemanticMemory:
         return await run(memory, self._find_facts, query, limit, min_importance)
 
     async def get(self, memory_id: str) -> MemoryItem | None:
-        """A fact by its id."""
+        """A fact by its id; hides what is in quarantine, because prompts are made of this."""
         record = await run(await self._ready(), lambda: self._facts.get(memory_id))
-        return None if record is None else self._item(record)
+        return None if record is None or record.trust is Trust.QUARANTINED else self._item(record)
 
     async def update_importance(self, memory_id: str, importance: float) -> bool:
         """Sets a fact's importance. Tells whether it exists."""

@@ -24,7 +24,7 @@ from ...core.private_files import write_private
 from ...core.record import Kind, Tier
 from ...core.validate import dump_json
 from ...memory import Memory
-from ...store.export_file import SEALED, read_export, verify_export, write_export
+from ...store.export_file import read_export, verify_export, write_export
 from ...write.shape import shape_record
 from .entries import TIERS, place_of
 from .errors import MemoryStoreException, translate_errors
@@ -78,7 +78,7 @@ def load_file(api: AgentMemoryAPI, path: Path) -> int:
         document = _read(path)
         if isinstance(document, dict) and document.get("format") == _FORMAT:
             _check_document(document, path)
-            count = _load_exports(api, document, path)
+            count = _load_exports(api, document)
         else:
             count = _load_entries(api, _list_entries(document, path), path)
         _note(api.memory, "load", path, count)
@@ -117,11 +117,8 @@ def _check_document(document: dict[str, Any], path: Path) -> None:
         )
 
 
-def _load_exports(api: AgentMemoryAPI, document: dict[str, Any], path: Path) -> int:
-    """Loads records exactly as they were, into the scopes that this API has for their agents.
-
-    Sealed ones are loaded by the memory itself, which has the key; they are bound to their scopes.
-    """
+def _load_exports(api: AgentMemoryAPI, document: dict[str, Any]) -> int:
+    """Loads records exactly as they were, into the scopes that this API has for their agents."""
     scopes = {scope: api.get_memory_space(name).scope for name, scope in document["agents"].items()}
     with TemporaryDirectory(prefix="eidet-") as folder:
         files, manifest = [], {}
@@ -130,19 +127,11 @@ def _load_exports(api: AgentMemoryAPI, document: dict[str, Any], path: Path) -> 
             file.write_text("".join(f"{dump_json(line)}\n" for line in lines), encoding="utf-8")
             manifest = verify_export(file)
             files.append(file)
-        if SEALED not in manifest:
-            records = chain.from_iterable(map(read_export, files))
-            moved = (record.but(scope=scopes[record.scope]) for record in records)
-            whole = Path(folder) / "all.jsonl"
-            made: dict[str, Any] = {name: manifest[name] for name in _MANIFEST if name in manifest}
-            return api.memory.load(whole) if write_export(whole, moved, made) else 0
-        for name, scope in document["agents"].items():
-            if scopes[scope] != scope:
-                raise BadInput(
-                    f"{path} is sealed for the scope {scope!r} of agent {name!r}: load it with an API of "
-                    "the same scope"
-                )
-        return sum(map(api.memory.load, files))
+        records = chain.from_iterable(map(read_export, files))
+        moved = (record.but(scope=scopes[record.scope]) for record in records)
+        whole = Path(folder) / "all.jsonl"
+        made: dict[str, Any] = {name: manifest[name] for name in _MANIFEST if name in manifest}
+        return api.memory.load(whole) if write_export(whole, moved, made) else 0
 
 
 def _list_entries(document: Any, path: Path) -> Iterable[Any]:

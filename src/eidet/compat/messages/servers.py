@@ -12,7 +12,7 @@ from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
 from ...core.validate import Moment, moment
 from ...memory import Memory
 from ...store import verbs
-from ...trust.seal.exports import archive_for
+from ...trust.seal.archives import archive_for
 from ...upkeep import is_protected
 from ...upkeep.archive import OWNER, Archive, archive_of, name_owner, note_archive
 from ..opening import check_positive, open_memory

@@ -20,10 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.private_files import OWNER_FOLDER, write_bytes_anew
-from ...core.scope import Scope
-from ...core.where import Where
 from ...store import Head, Store, verbs
-from .columns import LABELS, TYPES
+from .columns import TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
 
@@ -99,23 +97,6 @@ class Sidecars:
             known = changes.head
         return False
 
-    def find_dead(self, scope: str) -> list[str]:
-        """Lists in words what a scope's cache file keeps of records that the store no longer has."""
-        path = self.path(scope)
-        if path is None or not path.exists():
-            return []
-        try:
-            with path.open("rb") as file:
-                header = _read_header(file)
-                arrays = dict(_read_arrays(file, header))
-            labels = _count_unused_labels(header["codes"], arrays)
-        except (OSError, ValueError, KeyError, TypeError, struct.error):
-            return []
-        living = self._store.match(Where(scope=Scope(scope)))
-        records = len(np.setdiff1d(arrays["seq"], np.array(living, np.int64)))
-        counts = {"dead records": records, "labels of dead records": labels}
-        return [f"{count} {what} of scope {scope}" for what, count in counts.items() if count]
-
     def remove(self, scope: str) -> None:
         path = self.path(scope)
         if path is None or not self._store.writable:
@@ -151,10 +132,6 @@ class Sidecars:
             "mortal": shard.columns.mortal,
             "codes": shard.columns.codes,
         }
-
-
-def _count_unused_labels(codes: dict[str, dict[str, int]], arrays: dict[str, NDArray[Any]]) -> int:
-    return sum(len(set(codes[name].values()) - set(arrays[name].tolist())) for name in LABELS)
 
 
 def _arrays(shard: PlaneShard) -> dict[str, NDArray[Any]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from math import isfinite, sqrt
+from math import isfinite
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -146,7 +145,6 @@ BUILT_IN = {
     "sentence-transformers": ".local:SentenceTransformers",
     "fastembed": ".local:FastEmbed",
     "minilm": ".embed.minilm:MiniLM",
-    "joined": ".embed:Joined.from_names",
 }
 _UNKNOWN = "which neither Eidet nor an installed plugin has by that name"
 _NOT_UNASKED = "which sends texts to a server or loads a model, and a file alone may not choose that"
@@ -200,18 +198,13 @@ def describe_choice(name: str) -> str:
 
 def _is_known(name: str) -> bool:
     """Tells whether `embedder_of` knows the name; else it is that of a caller's object or function."""
-    return all(kind in BUILT_IN or kind in list_plugins(GROUP) for kind in _find_kinds(name))
+    kind = name.partition(":")[0]
+    return kind in BUILT_IN or kind in list_plugins(GROUP)
 
 
 def is_offline(name: str) -> bool:
     """Tells whether this embedder ships with Eidet and needs no network."""
-    return _find_kinds(name) <= set(OFFLINE)
-
-
-def _find_kinds(name: str) -> set[str]:
-    """The kind of the embedder, or the kinds of those that are joined."""
-    kind, _, setting = name.partition(":")
-    return set().union(*map(_find_kinds, setting.split("+"))) if kind == "joined" else {kind}
+    return name.partition(":")[0] in OFFLINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,41 +240,3 @@ def _is_embedder(thing: object) -> TypeGuard[Embedder]:
 
 def _static(thing: object, part: str) -> object:
     return inspect.getattr_static(thing, part, None)
-
-
-class Joined:
-    """Several embedders as one: the normalised rows of each, side by side and of length one again.
-
-    Similarity is the mean of theirs. Parts err differently: wordllama knows words, a sentence model
-    meanings. Costs what its parts cost, together; rows are as wide as theirs, together.
-    """
-
-    def __init__(self, *parts: object) -> None:
-        if len(parts) < 2:
-            raise Misconfigured("joining takes two embedders or more, such as 'joined:minilm+wordllama'")
-        self._parts: list[Embedder] = [embedder_of(part) for part in parts]
-        self.name: str = "joined:" + "+".join(part.name for part in self._parts)
-
-    @classmethod
-    def from_names(cls, parts: str = "") -> Joined:
-        """Joins the embedders named, with a + between them."""
-        return cls(*(part for part in parts.split("+") if part))
-
-    @cached_property
-    def width(self) -> int:
-        return sum(part.width for part in self._parts)
-
-    @property
-    def reads_sentences(self) -> bool:
-        return any(map(reads_sentences, self._parts))
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        rows = [_of_length_one(embed_checked(part, texts)) for part in self._parts]
-        joined: Vectors = np.hstack(rows) / np.float32(sqrt(len(rows)))
-        return joined
-
-
-def _of_length_one(rows: Vectors) -> Vectors:
-    """Divides each row by its length; rows of zeros stay."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, np.where(lengths > 0, lengths, 1), dtype=np.float32)

@@ -7,8 +7,7 @@ better and a thousand times slower, so it is asked about the few best hits only.
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, Misconfigured, translate_errors
@@ -89,31 +88,18 @@ def sigmoid(logit: float) -> float:
 
 _GROUP = "eidet.rerankers"
 _BUILT_IN = {
-    "http": ".http:HttpReranker.from_spec",
     "sentence-transformers": ".local:SentenceTransformersReranker",
     "fastembed": ".local:FastEmbedReranker",
 }
 
 
-def reranker_of(
-    thing: object,
-    *,
-    key: str | None = None,
-    timeout: float = 30.0,
-    environment: Mapping[str, str] = os.environ,
-) -> Reranker:
+def reranker_of(thing: object, *, timeout: float = 30.0) -> Reranker:
     """The reranker a user means.
 
-    A string names one: `"http:MODEL@URL"` or just a URL (see `HttpReranker`),
-    `"sentence-transformers:MODEL"`, `"fastembed:MODEL"`, or an entry point of the group
-    `eidet.rerankers`. A reranker is itself; any other callable `(query, texts)`, sync or async, is
-    adapted. Without `key`, COHERE_API_KEY, JINA_API_KEY or VOYAGE_API_KEY go to their own provider's
-    address only. `timeout` bounds a call of a service or coroutine.
+    A string names one: `"sentence-transformers:MODEL"`, `"fastembed:MODEL"`, or an entry point of the group
+    `eidet.rerankers`. A reranker is itself; any other callable `(query, texts)`, sync or async, is adapted.
+    `timeout` bounds a coroutine.
     """
-    if isinstance(thing, str) and thing.startswith(("http:", "https:")):
-        from ..http import HttpReranker
-
-        return HttpReranker.from_spec(thing, key=key, timeout=timeout, environment=environment)
     if isinstance(thing, str):
         named: Reranker = make_named(thing, _GROUP, _BUILT_IN, _is_reranker, "a reranker (name, scores)")
         return named

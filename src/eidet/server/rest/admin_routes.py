@@ -158,7 +158,7 @@ async def _health(grant: AdministersAnywhere) -> Response:
 
 async def _export(
     grant: ExportsWidely,
-    plain: Annotated[bool, Query(description="Open what a sealed memory keeps sealed.")] = False,
+    plain: Annotated[bool, Query(description="Needed for a sealed memory: an export is not sealed.")] = False,
 ) -> Response:
     """Every memory of the scope as JSON lines, losslessly; `**` means all scopes."""
     file = await grant.memory.threads.run(make_file)
@@ -189,7 +189,6 @@ async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
 async def _load(
     request: Request,
     grant: AdministersWidely,
-    unverified: Annotated[bool, Query(description="A sealed memory takes any export.")] = False,
 ) -> Response:
     """Reads an export into the scopes that its records name; with a scope, only the records of that one.
 
@@ -197,7 +196,7 @@ async def _load(
     """
     upload = await receive_upload(request, grant.serving)
     try:
-        count = await grant.memory.load(upload.path, scope=grant.scope, unverified=unverified)
+        count = await grant.memory.load(upload.path, scope=grant.scope)
     except Corrupt as error:
         message = str(error).replace(str(upload.path), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None

@@ -100,9 +100,6 @@ async def _promote(body: Any, grant: Grant) -> Response:
 
 async def _context(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
-    if body.reveal:
-        check_rights(grant.caller, Right.ADMIN)
-        _check_reveals(grant)
     most = grant.caller.limits.context_tokens
     if body.budget > most:
         raise Problem(
@@ -116,12 +113,6 @@ async def _context(body: Any, grant: Grant) -> Response:
             **to_arguments(body),
         )
     return respond(content)
-
-
-def _check_reveals(grant: Grant) -> None:
-    """422 where this memory has nothing to turn pseudonyms back with."""
-    if grant.memory.core.trust.guarding.pseudonyms.vault is None:
-        raise Problem(422, "bad_input", "this memory has no vault to reveal from", field="body.reveal")
 
 
 async def _find(body: Any, grant: Grant) -> Response:

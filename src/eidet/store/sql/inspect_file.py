@@ -91,14 +91,3 @@ def _peek(path: Path) -> Iterator[sqlite3.Connection]:
     ):
         database.execute("PRAGMA query_only = ON")
         yield database
-
-
-def read_packed_originals(path: Path) -> list[bytes]:
-    """Returns the compressed originals of records; nothing for a file that is not ours."""
-    address = path.absolute().as_uri() + "?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as raw:
-        try:
-            rows = raw.execute("SELECT original FROM records WHERE original IS NOT NULL").fetchall()
-        except sqlite3.DatabaseError:
-            return []
-    return [row[0] for row in rows]

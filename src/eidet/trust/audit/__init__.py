@@ -53,7 +53,6 @@ class Audit:
     path: str | Path
     key: str | bytes | None = field(default=None, repr=False)
     recalls: bool = False  # also what is read: recall, get, find, history
-    content: bool = False  # also what was written and asked; else only ids, kinds and counts
     sync: bool = False  # survives the loss of power; else kill -9
     check: Check | None = None
 
@@ -93,7 +92,6 @@ def audit_set(settings: Settings) -> Audit | None:
         path=settings.audit,
         key=None if settings.audit_key_file is None else key_in(settings.audit_key_file),
         recalls=settings.audit_recalls,
-        content=settings.audit_content,
         sync=settings.audit_sync,
     )
 
@@ -124,19 +122,16 @@ class Auditing:
     def __init__(self, log: AuditLog | None) -> None:
         self._log = log
 
-    def read(
-        self, verb: str, scope: Scopes, found: Sequence[tuple[str, str]], *, query: str | None = None
-    ) -> None:
+    def read(self, verb: str, scope: Scopes, found: Sequence[tuple[str, str]]) -> None:
         """Notes an answer before it is given: what cannot be noted is not answered.
 
         `found` are the scopes and ids of its records. Each scope that was asked gets a note of its own.
         """
         log = self._log
         if log is not None and log.audit.recalls:
-            asked = query if log.audit.content else None
             for one in Scope.among(scope).members:
                 ids = list(dict.fromkeys(id for path, id in found if one.holds(path)))
-                log.note(verb, scope=str(one), ids=ids, count=len(ids), query=asked)
+                log.note(verb, scope=str(one), ids=ids, count=len(ids))
 
     def promote(self, scope: str, to: str, id: str, *, moved: bool, by: str | None) -> None:
         """Notes before it is done that a record goes into another scope."""

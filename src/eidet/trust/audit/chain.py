@@ -81,14 +81,6 @@ class AuditEntry:
         rest = {name: value for name, value in fields.items() if name not in _KNOWN}
         return AuditEntry(**{**known, "ids": tuple(fields.get("ids", ()))}, details=rest)
 
-    @property
-    def json(self) -> dict[str, Json]:
-        """Returns the entry as its line has it."""
-        values = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
-        present = {name: value for name, value in values.items() if value is not None and value != ()}
-        ids = {"ids": list(self.ids)} if self.ids else {}
-        return {**present, **ids, **self.details, "hash": self.hash}
-
 
 _KNOWN: Final = ("n", "at", "verb", "scope", "ids", "count", "by", "source", "why", "hash")
 

@@ -1,4 +1,4 @@
-"""What an entry says of records: ids, kinds and counts; content only where it is asked for."""
+"""What an entry says of records: ids, kinds and counts, never their content."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ def _event(
         kinds={str(records[0].kind): 1} if len(records) == 1 else dict(Counter(str(r.kind) for r in records)),
         flags={r.id: flags[scope, r.id] for r in records if (scope, r.id) in flags} if flags else {},
         reasons={r.id: reasons[r.id] for r in records if r.id in reasons} if reasons else {},
-        content=_content(records) if log.audit.content and verb == "put" else None,
     )
 
 
@@ -73,10 +72,7 @@ def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Fl
         try:
             flags = check(record)
         except EidetError as error:
-            message = {"message": str(error)} if log.audit.content else {}
-            log.note(
-                "refused", by=by, scope=record.scope, ids=[record.id], error=type(error).__name__, **message
-            )
+            log.note("refused", by=by, scope=record.scope, ids=[record.id], error=type(error).__name__)
             raise
         if flags:
             found[record.scope, record.id] = _flags(flags)
@@ -87,10 +83,6 @@ def _flags(flags: object) -> list[str]:
     if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
         raise Misconfigured(f"the check of an audit must return a list of flags, not {flags!r}")
     return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)
-
-
-def _content(records: Sequence[Record]) -> list[Json]:
-    return [{"id": r.id, "text": r.text} | ({} if r.data is None else {"data": r.data}) for r in records]
 
 
 def describe_put(log: AuditLog, job: Put) -> list[dict[str, Json]]:

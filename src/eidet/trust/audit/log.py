@@ -83,11 +83,6 @@ class AuditLog:
     def key(self) -> bytes | None:
         return self._key
 
-    @property
-    def keeps_content(self) -> bool:
-        """Tells whether entries repeat the content of records."""
-        return self.audit.content
-
     # Writing.
 
     def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
@@ -135,8 +130,7 @@ class AuditLog:
 
     def note_failure(self, numbers: Sequence[int], error: BaseException) -> None:
         """Notes that what these entries announced was not done."""
-        message = {"message": str(error)} if self.audit.content else {}
-        self.afterwards("failed", of=list(numbers), error=type(error).__name__, **message)
+        self.afterwards("failed", of=list(numbers), error=type(error).__name__)
 
     def afterwards(self, verb: str, **what: Json) -> None:
         """Notes what is over and cannot be refused; if that fails, writes to the program's log."""

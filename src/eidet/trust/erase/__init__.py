@@ -2,7 +2,7 @@
 
     erasure_plan.py   what goes with what is forgotten, and what becomes of what was made of it
     cleaning.py       caches, archives and bytes of files           elsewhere.py   where else words are
-    absence.py        proof that nothing is left                    receipt.py     the signed receipt
+    receipt.py        the signed receipt
 
 What is forgotten is deleted and entombed in one write. Cleaning follows: caches, archives, and the
 bytes of files. A journal in the store says what is not clean yet, so that a crash delays it, no more.
@@ -14,27 +14,23 @@ import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Final, Self
 
-from ...core.errors import BadInput, Conflict, Corrupt
+from ...core.errors import BadInput, Corrupt
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...parts import Parts
-from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Reader, Tombstone, verbs
+from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
-from .cleaning import Cleaning, Emptying, PendingErasure, with_entry
+from .cleaning import Cleaning, PendingErasure, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
 from .receipt import Receipt, Signer, public_half
 
 __all__ = ["Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
 
-if TYPE_CHECKING:
-    from .absence import Absence
-
 log: logging.Logger = logging.getLogger("eidet")
-ATTEMPTS: Final = 20  # to word episodes that somebody changes meanwhile
 KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
 
 
@@ -54,7 +50,7 @@ class Forgotten(int):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What would be forgotten: `asked`, their `copies`, and derived records `dropped` or rebuilt (`anew`)."""
+    """What would be forgotten: `asked`, their `copies`, derived records `dropped` or changed (`anew`)."""
 
     count: int
     asked: Sequence[Record]
@@ -64,49 +60,19 @@ class Preview:
 
     def __str__(self) -> str:
         more = len(self.copies) + len(self.dropped)
-        return f"would forget {self.count:,}, {more:,} more with them, and rebuild {len(self.anew):,}"
-
-
-class _Words:
-    """Rewords episodes, each once, from the messages that are left."""
-
-    def __init__(self, life: Life) -> None:
-        self._life = life
-        self._made: dict[tuple[str, int, tuple[int, ...]], Record] = {}
-        self.needs: list[tuple[Record, list[Record]]] = []
-
-    def __call__(self, old: Record, left: Sequence[Record]) -> Record:
-        """The episode as it was worded. One that was not is noted, and stands here without words."""
-        made = self._made.get(self._key(old, left))
-        if made is not None:
-            return made
-        self.needs.append((old, list(left)))
-        return old.but(text="", data=None, derived_from=tuple(source.id for source in left))
-
-    def make(self) -> None:
-        """Words what was noted; embedding inside a write would block all writers."""
-        for old, left in self.needs:
-            made = self._life.keeping.reword(old, left).but(original=None, level=0)
-            self._made[self._key(old, left)] = made
-
-    @staticmethod
-    def _key(old: Record, left: Sequence[Record]) -> tuple[str, int, tuple[int, ...]]:
-        return old.id, old.seq, tuple(source.seq for source in left)
+        return f"would forget {self.count:,}, {more:,} more with them, and change {len(self.anew):,}"
 
 
 class _Plan:
-    """Says inside of the write what goes. If an episode is not worded yet, nothing does."""
+    """Says inside of the write what goes."""
 
-    def __init__(self, wish: Wish, marker: Marker, words: _Words, archived: Sequence[Record]) -> None:
-        self._wish, self._marker, self._words, self._archived = wish, marker, words, archived
+    def __init__(self, wish: Wish, marker: Marker, archived: Sequence[Record]) -> None:
+        self._wish, self._marker, self._archived = wish, marker, archived
         self.token = uuid.uuid4().hex
         self.doom = Doom()
 
     def __call__(self, look: Reader) -> Erasure:
-        self._words.needs = []
-        self.doom = doom_of(look, self._wish, self._marker, self._words, self._archived)
-        if self._words.needs:
-            return Erasure()
+        self.doom = doom_of(look, self._wish, self._marker, self._archived)
         ids = [(record.scope, record.id) for record in self.doom.gone]
         entry = PendingErasure(token=self.token, scope=str(self._wish.scope), ids=ids)
         return self.doom.erasure(self._wish)._replace(settings=with_entry(look, entry))
@@ -115,11 +81,9 @@ class _Plan:
 class Eraser:
     """Forgets in an open memory."""
 
-    def __init__(self, parts: Parts, life: Life, empty: Emptying | None = None) -> None:
-        """`empty` removes the values behind forgotten content from a vault, if there is one."""
+    def __init__(self, parts: Parts, life: Life) -> None:
         self._parts = parts
         self._life = life
-        self._empty = empty
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
         """Forgets records. Deletes damaged ones unread and entombs only their ids."""
@@ -135,10 +99,10 @@ class Eraser:
 
     def _erase(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
         """Deletes in one write, then cleans; the receipt is not signed yet."""
-        marker, words = self._marker(), _Words(self._life)
+        marker = self._marker()
         cleaning = self._cleaning(marker)
-        plan = _Plan(wish, marker, words, cleaning.find_archived(wish))
-        erased = self._carry_out(plan, words, now=now, by=by)
+        plan = _Plan(wish, marker, cleaning.find_archived(wish))
+        erased = verbs.erase(self._parts.store, plan, now=now, by=by)
         doom = plan.doom
         cleaned = cleaning.after(wish, doom, erased.gone, now=now)
         if not cleaned.unfinished:
@@ -165,7 +129,7 @@ class Eraser:
     def preview(self, wish: Wish) -> Preview:
         """Shows what would go; changes nothing and blocks no writer."""
         store = self._parts.store
-        doom = doom_of(verbs.StoreReader(store), wish, self._marker(), _Words(self._life), ())
+        doom = doom_of(verbs.StoreReader(store), wish, self._marker(), ())
         if wish.wholesale:
             self._life.check_free(wish.where, "forgotten")
             count = verbs.count(store, wish.where)
@@ -179,18 +143,6 @@ class Eraser:
             anew=[new for _, new in doom.anew],
         )
 
-    def _carry_out(self, plan: _Plan, words: _Words, *, now: float, by: str | None) -> Erased:
-        """Plans and deletes in one write. Words episodes outside of it, and starts over."""
-        for _ in range(ATTEMPTS):
-            erased = verbs.erase(self._parts.store, plan, now=now, by=by)
-            if not words.needs:
-                return erased
-            words.make()
-        raise Conflict(
-            f"episodes made of what is to be forgotten kept changing; gave up after {ATTEMPTS} attempts, "
-            "and nothing was forgotten: try again"
-        )
-
     def finish(self, now: float, *, index: bool = True) -> None:
         """Cleans up after what was interrupted or had to wait; does nothing if all is clean.
 
@@ -199,7 +151,7 @@ class Eraser:
         self._cleaning(self._marker()).finish(now, index=index)
 
     def _cleaning(self, marker: Marker) -> Cleaning:
-        return Cleaning(self._parts, self._life.archives, marker, self._empty)
+        return Cleaning(self._parts, self._life.archives, marker)
 
     # Proof.
 
@@ -210,20 +162,6 @@ class Eraser:
             return False
         known = (verbs.get_setting(self._parts.store, KEYS) or "").split()
         return Signer(secret_of(self._parts.store, "receipts"), key).holds(receipt, frozenset(known))
-
-    def absence(self, what: Any, scope: Any) -> Absence:
-        self._parts.flush()
-        from .absence import Search
-
-        archives = self._life.archives
-        search = Search(
-            parts=self._parts,
-            marker=self._marker(),
-            scope=scope,
-            archives=archives.known(),
-            unasked=archives.unnamed(),
-        )
-        return search.find(what)
 
     def _marker(self) -> Marker:
         return Marker(secret_of(self._parts.store, "marks"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -13,11 +13,10 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
-from ...core.errors import EidetError, Refused, Unavailable
+from ...core.errors import EidetError, Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import dump_json
-from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
 from ...parts import Parts
@@ -42,8 +41,6 @@ from .erasure_plan import Doom, Wish
 
 log: logging.Logger = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
-Living = Callable[[], Iterator[Record]]
-Emptying = Callable[[Iterable[Record] | None, Living], int]  # what was said, None: nobody knows
 
 
 @dataclass(slots=True)
@@ -67,13 +64,10 @@ class Cleaning:
         parts: Parts,
         archives: Archives,
         marker: Marker,
-        empty: Emptying | None = None,
     ) -> None:
-        """`empty` removes values from a vault of pseudonyms, if there is one."""
         self._parts = parts
         self._archives = archives
         self._marker = marker
-        self._empty = empty
 
     def find_archived(self, wish: Wish) -> list[Record]:
         """Finds what archives hold of it: it must not come back from there either."""
@@ -111,8 +105,6 @@ class Cleaning:
         with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
             self._cleanse(cleaned, scopes)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(texts))
-        self._empty_vault(cleaned, None if wish.wholesale else [*texts, *(old for old, _ in doom.anew)])
-        cleaned.notes += self._name_elsewhere()
         return cleaned
 
     def _clean_histories(
@@ -158,7 +150,6 @@ class Cleaning:
         else:
             cleaned.unfinished = not self._parts.has_embedded_index
         self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
-        self._empty_vault(cleaned, None)
         for note in cleaned.notes:
             log.warning("forgotten content is not fully cleaned up yet: %s", note)
         for entry in () if cleaned.unfinished else entries:
@@ -183,23 +174,6 @@ class Cleaning:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
         cleaned.unfinished |= bool(pending)
-
-    def _empty_vault(self, cleaned: _Cleaned, records: Iterable[Record] | None) -> None:
-        """Empties the vault, except for pseudonyms that other records name, archived ones included."""
-        if self._empty is None:
-            return
-        try:
-            cleaned.counts["vault"] = self._empty(records, self._living)
-        except Refused as error:
-            cleaned.notes.append(f"values may stay in the vault: {error}")
-        except EidetError as error:
-            cleaned.notes.append(f"the vault was not emptied: {error}")
-            cleaned.unfinished = True
-
-    def _living(self) -> Iterator[Record]:
-        yield from verbs.scan(self._parts.store, Where())
-        for archive in self._archives.known():
-            yield from (record for _, record in records_in(archive))
 
     def _cleanse(self, cleaned: _Cleaned, scopes: Iterable[str]) -> None:
         """The index, wherever it is kept. `Unavailable` where the store itself is away."""
@@ -239,12 +213,6 @@ class Cleaning:
             notes += failures
             notes += [] if scope is None else name_foreign(archive, scope, ours)
         return total, notes
-
-    def _name_elsewhere(self) -> list[str]:
-        audit = self._parts.audit
-        if audit is None or not audit.keeps_content:
-            return []
-        return ["the audit log records content (audit_content) and keeps it as evidence"]
 
     def _is_over(self, record: Record) -> bool:
         """Tells whether it is entombed, by its content or with its scope."""

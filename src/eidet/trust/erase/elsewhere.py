@@ -79,7 +79,7 @@ def name_foreign(archive: Archive, scope: Scope, ours: Ownership) -> list[str]:
     foreign = sum(not ours.has(manifest) and may_hold(manifest, scope=scope) for manifest in manifests)
     if not foreign:
         return []
-    from ..seal.exports import SealedArchive
+    from ..seal.archives import SealedArchive
 
     place = name_place(archive.archive if isinstance(archive, SealedArchive) else archive)
     note = (
@@ -142,8 +142,7 @@ class OtherHistories:
         revised = verbs.list_revised(self._store, scope, MOST)
         if revised is None:
             self.notes.append(
-                f"more than {MOST:,} histories of other records were not searched for the same words; "
-                "`verify_forgotten` searches them"
+                f"more than {MOST:,} histories of other records were not searched for the same words"
             )
             return 0
         return sum(self._clean_one(*key, marks) for key in revised if key not in gone)

@@ -5,7 +5,7 @@ Pure but for `Reader`, which reads the store inside of the write that makes it h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
@@ -18,32 +18,19 @@ from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone
 from ...store.rules import Held
 from ...store.tombstones import Marker, fold_text, list_absorbed, list_earlier
 from ...store.verbs.erasing import DERIVED
-from ...text.sentences import sentences
 
-Remake = Callable[[Record, Sequence[Record]], Record]  # an episode, the messages that are left
-BY_UPKEEP: Final = "upkeep"
-FEWEST_SAYING: Final = 2  # episodes that must still say a fact
 SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to mean anything
 
 
-def _remake_record(
-    old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Reader, remake: Remake
-) -> Record | None:
-    """Remakes a record without what is gone (texts by id); None if nothing can stay.
-
-    `news` are records of the scope that were made anew before it, by id.
-    """
+def _remake_record(old: Record, gone: Mapping[str, str]) -> Record | None:
+    """The record without what is gone (texts by id); None if it goes too, as upkeep can make it again."""
     new = _without_links(old, gone)
-    lost = [id for id in new.derived_from if id in gone]
-    changed = [id for id in new.derived_from if id in news]
-    if lost or (changed and new.kind is Kind.FACT and new.source == BY_UPKEEP):
-        made = _from_the_rest(new, lost, news, look, remake)
-        if made is None:
+    rest = tuple(id for id in new.derived_from if id not in gone)
+    if len(rest) < len(new.derived_from):
+        if new.kind is not Kind.TRIPLE or not rest:
             return None
-        new = made
-    if _tells(new, gone.values()):
-        return None
-    return new
+        new = new.but(derived_from=rest)  # somebody still says it
+    return None if _tells(new, gone.values()) else new
 
 
 def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
@@ -54,33 +41,6 @@ def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
         return old
     state = state.but(merged=tuple(part for part in state.merged if part.id not in loose))
     return old.but(state=state, derived_from=tuple(id for id in old.derived_from if id not in loose))
-
-
-def _from_the_rest(
-    old: Record, lost: Sequence[str], news: Mapping[str, Record], look: Reader, remake: Remake
-) -> Record | None:
-    """Rewords an episode from what is left; a fact or triple stays if it is still stated."""
-    rest = tuple(id for id in old.derived_from if id not in lost)
-    if old.kind is Kind.TRIPLE and rest:
-        return old.but(derived_from=rest)  # somebody still says it
-    if old.source != BY_UPKEEP or not rest:
-        return None
-    left = list(look.scan(Where(scope=Scope(old.scope), ids=rest)))
-    if old.kind is Kind.EPISODE and left:
-        return remake(old.but(derived_from=rest), left)
-    if old.kind is Kind.FACT and old.state.worded_by == "rules":
-        saying = [source for source in left if _says(news.get(source.id, source), old.whole.text)]
-        if len(saying) >= FEWEST_SAYING:
-            return old.but(derived_from=tuple(source.id for source in saying))
-    return None
-
-
-def _says(episode: Record, fact: str) -> bool:
-    """Tells whether each sentence of the fact is in the episode, after its speaker."""
-    who, colon, rest = fact.partition(": ")
-    spoken = rest if colon and len(who) <= 60 else fact
-    text = fold_text(episode.whole.text)
-    return all(fold_text(sentence) in text for sentence in sentences(spoken))
 
 
 def _tells(record: Record, texts: Iterable[str]) -> bool:
@@ -143,7 +103,7 @@ class Doom:
         return Erasure(gone=self.gone, anew=self.anew, stones=self.stones)
 
 
-def doom_of(look: Reader, wish: Wish, marker: Marker, remake: Remake, archived: Sequence[Record]) -> Doom:
+def doom_of(look: Reader, wish: Wish, marker: Marker, archived: Sequence[Record]) -> Doom:
     """`Held` if anything of it is under a legal hold. `archived` is what archives hold of it.
 
     What is deleted wholesale is not read here: the store looks for holds while it deletes.
@@ -152,7 +112,7 @@ def doom_of(look: Reader, wish: Wish, marker: Marker, remake: Remake, archived: 
     if not wish.wholesale:
         doom.asked = [_slim(record) for record in look.scan(wish.where)]
         _add_copies(doom, look, wish, marker)
-        _add_derived(doom, look, wish, remake)
+        _add_derived(doom, look, wish)
         _check_free([*doom.gone, *(old for old, _ in doom.anew)])
     for record in doom.gone:
         if record.version > 1:
@@ -180,8 +140,8 @@ def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
     doom.copies = [_slim(record) for record in look.twins(telling)] if telling else []
 
 
-def _add_derived(doom: Doom, look: Reader, wish: Wish, remake: Remake) -> None:
-    """Adds derived records until nothing more follows from what changed or went."""
+def _add_derived(doom: Doom, look: Reader, wish: Wish) -> None:
+    """Adds derived records until nothing more follows from what went."""
     known = {(record.scope, record.id) for record in doom.gone}
     made = Where(scope=wish.scope, conditions=(DERIVED,))
     derived = [one for one in look.scan(made) if (one.scope, one.id) not in known]
@@ -192,40 +152,20 @@ def _add_derived(doom: Doom, look: Reader, wish: Wish, remake: Remake) -> None:
         texts |= {(wish.scope.path, id): texts.get((wish.scope.path, id), "") for id in wish.ids}
     news: dict[Key, tuple[Record, Record]] = {}
     left = {(record.scope, record.id): record for record in derived}
-    stale = set(texts)
-    while stale:
-        stale = _follow(left, stale, texts, news, look, remake)
+    before = 0
+    while before < len(texts):
+        before = len(texts)
+        for key, old in list(left.items()):
+            gone = {id: texts[old.scope, id] for id in old.derived_from if (old.scope, id) in texts}
+            new = _remake_record(old, gone) if gone else None
+            if new is not None:
+                news[key] = (old, new)
+            elif gone:
+                texts[key] = old.whole.text
+                news.pop(key, None)
+                del left[key]
     doom.dropped = [_slim(record) for record in derived if (record.scope, record.id) not in left]
     doom.anew = list(news.values())
-
-
-def _follow(
-    left: dict[Key, Record],
-    stale: set[Key],
-    texts: dict[Key, str],
-    news: dict[Key, tuple[Record, Record]],
-    look: Reader,
-    remake: Remake,
-) -> set[Key]:
-    """Does one round of what derives from stale records. Returns what is stale after it."""
-    touched: set[Key] = set()
-    for key, old in list(left.items()):
-        sources = {(old.scope, id) for id in old.derived_from}
-        if not sources & stale:
-            continue
-        gone = {id: texts[old.scope, id] for id in old.derived_from if (old.scope, id) in texts}
-        now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
-        new = _remake_record(old, gone, now, look, remake)
-        if new is None:
-            texts[key] = old.whole.text
-            news.pop(key, None)
-            del left[key]
-            touched.add(key)
-        elif new != news.get(key, (old, old))[1]:
-            if new.text != old.text:
-                touched.add(key)
-            news[key] = (old, new)
-    return touched
 
 
 def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Tombstone]:

@@ -13,7 +13,6 @@ from ...core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from ...core.record import Trust
     from .findings import Found, Pii
-    from .placeholders import restore_text
     from .poisoning import Poisoned, poison
     from .policy import Action, Forbidden, Pattern, Policy, policy_of
     from .quarantine import fence_text
@@ -24,7 +23,6 @@ else:
         __name__,
         {
             "findings": ("Found", "Pii"),
-            "placeholders": ("restore_text",),
             "poisoning": ("Poisoned", "poison"),
             "policy": ("Action", "Forbidden", "Pattern", "Policy", "policy_of"),
             "quarantine": ("Trust", "fence_text"),
@@ -51,5 +49,4 @@ __all__ = [
     "guard_text",
     "poison",
     "policy_of",
-    "restore_text",
 ]

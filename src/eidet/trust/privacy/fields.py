@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any, Final
 
 from ...core.draft import Draft
-from ...core.errors import Misconfigured
+from ...core.errors import BadInput, Misconfigured
+from ...core.private_files import decode_key, load_secret
 from ...core.procedure import tell_data
 from ...core.record import Record
 from ...core.settings import Settings
@@ -16,9 +18,6 @@ from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
 from . import Action, Finding, Policy, guard_data, guard_text, policy_of
 from .findings import Pii
-from .policy import KEYED
-from .pseudonyms import Pending, with_more_classes
-from .vault import VaultFile, key_of, subkey
 
 TEXTS: Final = ("text", "who", "source")
 TREES: Final = ("data", "meta")
@@ -27,25 +26,24 @@ _COMPARED: Final = frozenset({"=", "!=", "in", "contains"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """A policy with what it needs; pure but for its vault."""
+    """A policy, and the key of its hashes."""
 
     policy: Policy
     key: bytes | None = field(default=None, repr=False)
-    vault: VaultFile | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Guard | None:
-        """Builds the guard; None if nothing is guarded. Detects a vault made with another key."""
+        """Builds the guard; None if nothing is guarded."""
         policy = policy_of(settings.guard)
-        if policy is None and settings.vault is None:
+        if policy is None:
             return None
-        policy = policy or Policy(default=Action.KEEP)
-        key = None if settings.guard_key is None else key_of(settings.guard_key)
-        _check_parts(policy, key, settings)
-        vault = None
-        if settings.vault is not None and key is not None:
-            vault = VaultFile(settings.vault, key, lasting=settings.durability == "power")
-        return cls(policy=policy, key=None if key is None else subkey(key, b"tokens"), vault=vault)
+        if settings.guard_key is not None:
+            return cls(policy=policy, key=_subkey(key_of(settings.guard_key)))
+        if Action.HASH in policy.actions:
+            raise Misconfigured(
+                "hashes need a key: Settings(guard_key=…) or EIDET_GUARD_KEY, such as secrets.token_hex(32)"
+            )
+        return cls(policy=policy)
 
     @property
     def asking(self) -> Guard:
@@ -58,112 +56,114 @@ class Guard:
         )
         return replace(self, policy=replace(self.policy, **hidden, patterns=patterns))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Lists the names of the user's own classes."""
-        return tuple(pattern.name for pattern in self.policy.patterns)
-
-    def text(self, text: str, pending: Pending, labels: set[str]) -> str:
+    def text(self, text: str, labels: set[str]) -> str:
+        """The text as it may be kept; adds the classes that were in it to the labels."""
         found = guard_text(text, self.policy, self.key)
-        pending.values |= found.values
         labels |= _classes(found.findings)
         return found.text
 
-    def tree(self, value: Json, what: str, pending: Pending, labels: set[str]) -> Json:
+    def tree(self, value: Json, what: str, labels: set[str]) -> Json:
         found = guard_data(value, self.policy, self.key, what=what)
-        pending.values |= found.values
         labels |= _classes(found.findings)
         return found.data
 
 
-def _check_parts(policy: Policy, key: bytes | None, settings: Settings) -> None:
-    if key is None and (policy.actions & KEYED or settings.vault is not None):
-        raise Misconfigured(
-            "hashes, pseudonyms and their vault need a key: Settings(guard_key=…) or EIDET_GUARD_KEY, "
-            "such as secrets.token_hex(32); keep it, nothing else opens the vault"
-        )
-    if Action.PSEUDONYM in policy.actions and settings.vault is None:
-        raise Misconfigured(
-            "pseudonyms need a vault for the values behind them: vault='people.vault' (or EIDET_VAULT)"
-        )
+def key_of(given: object) -> bytes:
+    """Returns the bytes of a key, given as bytes, hexadecimal, base64, `file:PATH` or `env:NAME`.
+
+    What is wrong with a key is told without the key.
+    """
+    key = given if isinstance(given, bytes) else decode_key(load_secret(str(given).strip(), "the guard key"))
+    if not key:
+        raise BadInput("a guard key is hexadecimal or base64 text, or file:PATH or env:NAME of such a text")
+    if not 16 <= len(key) <= 64:
+        raise BadInput(f"a guard key has 16 to 64 bytes, not {len(key)}: secrets.token_hex(32) makes one")
+    return key
+
+
+def _subkey(key: bytes) -> bytes:
+    return blake2b(b"tokens", key=key, digest_size=32, person=b"eidet.guard").digest()
 
 
 def _classes(findings: Iterable[Finding]) -> set[str]:
     return {one.kind for one in findings if one.action is not Action.KEEP}
 
 
-def guard_fields(given: Mapping[str, Any], guard: Guard, pending: Pending) -> tuple[dict[str, Any], set[str]]:
+def guard_fields(given: Mapping[str, Any], guard: Guard) -> tuple[dict[str, Any], set[str]]:
     """The fields as they may be kept, and the classes that were in them; bad input is named by others."""
     labels: set[str] = set()
     kept = dict(given)
     for name in TEXTS:
         if isinstance(given.get(name), str):
-            kept[name] = guard.text(given[name], pending, labels)
+            kept[name] = guard.text(given[name], labels)
     for name in TREES:
         if given.get(name) is not None and (name == "data" or isinstance(given[name], Mapping)):
-            kept[name] = guard.tree(given[name], name, pending, labels)
+            kept[name] = guard.tree(given[name], name, labels)
     return kept, labels
 
 
-def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
+def guard_draft(draft: Draft, guard: Guard) -> tuple[Draft, set[str]]:
     """Guards a draft, also a text that only words its data; drops the vector of a changed text."""
     given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
-    kept, labels = guard_fields(given, guard, pending)
+    kept, labels = guard_fields(given, guard)
     if draft.text is None and draft.data is not None:
         spoken = tell_data(clean_json(kept["data"], "data"), draft.kind)
-        kept["text"] = guard.text(spoken, pending, labels)
-    pending.classes.append(labels)
+        kept["text"] = guard.text(spoken, labels)
     if draft.vector is not None and kept["text"] != draft.text:
         kept["vector"] = None
-    return replace(draft, **kept)
+    return replace(draft, **kept), labels
 
 
-def guard_changes(changes: Mapping[str, Any], guard: Guard, pending: Pending) -> dict[str, Any]:
+def guard_changes(changes: Mapping[str, Any], guard: Guard) -> tuple[dict[str, Any], set[str]]:
     """Guards the arguments of `revise`."""
-    kept, labels = guard_fields(changes, guard, pending)
-    pending.classes.append(labels)
+    kept, labels = guard_fields(changes, guard)
     if "text" in kept and kept["text"] != changes["text"]:
         kept.pop("vector", None)
-    return kept
+    return kept, labels
 
 
-def guard_record(record: Record, guard: Guard, pending: Pending) -> Record:
+def guard_record(record: Record, guard: Guard) -> Record:
     """Guards a stored record; one that had to change is whole again, without vector and terms."""
     whole = record.whole
     given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
-    kept, labels = guard_fields(given, guard, pending)
-    state = with_more_classes(_guard_state(record.state, guard, pending, labels), labels)
+    kept, labels = guard_fields(given, guard)
+    state = with_classes(_guard_state(record.state, guard, labels), labels)
     if all(kept[name] == given[name] for name in (*TEXTS, "data")):
         same = kept["meta"] == given["meta"] and state == record.state
         return record if same else record.but(meta=kept["meta"], state=state)
     return whole.but(**kept, state=state, vector=None, terms=b"", level=0, original=None)
 
 
-def _guard_state(state: State, guard: Guard, pending: Pending, labels: set[str]) -> State:
+def with_classes(state: State, labels: set[str]) -> State:
+    """Adds classes of personal data; those that it was labelled with before stay."""
+    if labels.issubset(state.pii):
+        return state
+    return state.but(pii=tuple(sorted(labels.union(state.pii))))
+
+
+def _guard_state(state: State, guard: Guard, labels: set[str]) -> State:
     """The words in a state: names, reasons, and what merged records said."""
     if state is NO_STATE:
         return state
     marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
-    kept = {
-        name: _guard_mark(mark, guard, pending, labels) for name, mark in marks.items() if mark is not None
-    }
-    parts = tuple(_guard_part(part, guard, pending, labels) for part in state.merged)
+    kept = {name: _guard_mark(mark, guard, labels) for name, mark in marks.items() if mark is not None}
+    parts = tuple(_guard_part(part, guard, labels) for part in state.merged)
     return state.but(**kept, merged=parts)
 
 
-def _guard_mark(mark: Any, guard: Guard, pending: Pending, labels: set[str]) -> Any:
+def _guard_mark(mark: Any, guard: Guard, labels: set[str]) -> Any:
     texts = {name: getattr(mark, name, None) for name in ("by", "because")}
-    kept = {name: guard.text(value, pending, labels) for name, value in texts.items() if value is not None}
+    kept = {name: guard.text(value, labels) for name, value in texts.items() if value is not None}
     return replace(mark, **kept)
 
 
-def _guard_part(part: MergedPart, guard: Guard, pending: Pending, labels: set[str]) -> MergedPart:
+def _guard_part(part: MergedPart, guard: Guard, labels: set[str]) -> MergedPart:
     return replace(
         part,
-        text=guard.text(part.text, pending, labels),
-        source=None if part.source is None else guard.text(part.source, pending, labels),
-        meta=guard.tree(part.meta, "meta", pending, labels),
-        state=_guard_state(part.state, guard, pending, labels),
+        text=guard.text(part.text, labels),
+        source=None if part.source is None else guard.text(part.source, labels),
+        meta=guard.tree(part.meta, "meta", labels),
+        state=_guard_state(part.state, guard, labels),
     )
 
 
@@ -179,7 +179,7 @@ def guard_where(where: Where, guard: Guard) -> Where:
 
 
 def _label(value: str | None, guard: Guard) -> str | None:
-    return None if value is None else guard.text(value, Pending(), set())
+    return None if value is None else guard.text(value, set())
 
 
 def _condition(one: Condition, guard: Guard) -> Condition:
@@ -187,5 +187,5 @@ def _condition(one: Condition, guard: Guard) -> Condition:
         return one
     name = next((step for step in reversed(one.path) if isinstance(step, str)), "")
     value = list(one.value) if isinstance(one.value, tuple) else one.value
-    kept = guard.tree({name: value}, "condition value", Pending(), set())
+    kept = guard.tree({name: value}, "condition value", set())
     return Condition(one.path, one.op, next(iter(kept.values())))

@@ -19,14 +19,12 @@ class Action(StrEnum):
     REDACT = "redact"  # [EMAIL]
     MASK = "mask"  # a…@e….com, •••• 4242
     HASH = "hash"  # email:3f9a61c2d07b54e8, keyed; cannot be turned back
-    PSEUDONYM = "pseudonym"  # EMAIL_7K3QM2XW9A, keyed; a vault turns it back
     REFUSE = "refuse"  # raises `Forbidden`
     LABEL = "label"  # the text stays, its class is reported
     KEEP = "keep"  # the text stays
 
 
 STAYING = frozenset({Action.LABEL, Action.KEEP})
-KEYED = frozenset({Action.HASH, Action.PSEUDONYM})
 
 
 PATTERN_SECONDS: Final = 1.0  # of search in one text
@@ -133,8 +131,7 @@ def policy_of(value: object) -> Policy | None:
     """Parses a policy from settings: a policy, one action for all classes, or actions by class.
 
     `"redact"`, `"email=mask,card=refuse,label"` (the bare action is for the rest) and
-    `{"email": "mask", "default": "label"}` are policies; None and `"off"` are none. Where pseudonyms are
-    for everything, secrets are redacted all the same: nobody should ask a memory for a password.
+    `{"email": "mask", "default": "label"}` are policies; None and `"off"` are none.
     """
     if value is None or isinstance(value, Policy):
         return value
@@ -163,8 +160,6 @@ def _policy(actions: Mapping[str, object]) -> Policy:
     if unknown := sorted(set(map(str, actions)) - set(known)):
         raise BadInput(f"a guard has no class {', '.join(unknown)}; there are {', '.join(known)}")
     given: dict[str, Any] = dict(actions)
-    if given.get("default") == Action.PSEUDONYM:
-        given.setdefault("secret", Action.REDACT)
     return Policy(**given)
 
 

@@ -1,8 +1,7 @@
-"""What an open memory does to texts on their way in and out: personal data, labels, quarantine, pseudonyms.
+"""What an open memory does to texts on their way in and out: personal data, labels, quarantine.
 
 fields.py      personal data in drafts, changes, loaded records, questions and filters
 quarantine.py  labels for texts that look like orders, quarantine, review, quoting
-pseudonyms.py  the vault: revealing, forgetting and emptying
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core.arguments import check_filter
@@ -22,7 +20,6 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...parts import Parts
 from ...store import verbs
-from .pseudonyms import Pending, Pseudonyms, with_classes
 from .quarantine import (
     ASIDE,
     LABELLED,
@@ -43,10 +40,9 @@ if TYPE_CHECKING:
     from ...write.shape import Given
     from .fields import Guard
 
-__all__ = ["LABELLED", "SEEN", "Guarding", "Pending", "guard_of", "score_of", "with_guard"]
+__all__ = ["LABELLED", "SEEN", "Guarding", "guard_of", "score_of", "with_guard"]
 
 BATCH: Final = 500
-_NOTHING_PENDING: Final = Pending()  # where nothing is guarded, nothing is ever put into it
 
 
 class Guarding:
@@ -55,64 +51,60 @@ class Guarding:
     def __init__(self, parts: Parts, guard: Guard | None) -> None:
         self._parts = parts
         self._guard = guard
-        self.pseudonyms: Pseudonyms = Pseudonyms(parts, guard)
         self._asking = None if guard is None else guard.asking
         self._scan = scan_of(parts.settings.poison)
         self._above = threshold_of(parts.settings.quarantine_above)
         self._review = parts.settings.review
-        if guard is not None and guard.vault is not None:
-            guard.vault.note_user(parts.store.identity)
-            guard.vault.close()  # opened again when it is needed
 
     # On the way in.
 
-    def drafts(self, drafts: list[Draft]) -> tuple[list[Draft], Pending]:
-        """Drafts as they may be kept, and the values behind their pseudonyms, which `checked` keeps."""
+    def drafts(self, drafts: list[Draft]) -> tuple[list[Draft], list[set[str]]]:
+        """Drafts as they may be kept, each with the classes of personal data that were in it."""
         guard = self._guard
         if guard is None:
-            return drafts, _NOTHING_PENDING
+            return drafts, []
         from .fields import guard_draft
 
-        pending = Pending()
-        return [guard_draft(draft, guard, pending) for draft in drafts], pending
+        guarded = [guard_draft(draft, guard) for draft in drafts]
+        return [draft for draft, _ in guarded], [labels for _, labels in guarded]
 
-    def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], Pending]:
+    def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
         if self._guard is None:
-            return dict(changes), _NOTHING_PENDING
+            return dict(changes), set()
         from .fields import guard_changes
 
-        pending = Pending()
-        return guard_changes(changes, self._guard, pending), pending
+        return guard_changes(changes, self._guard)
 
     def check_records(
-        self, records: list[Record], now: float, pending: Pending, there: Sequence[Record | None] = ()
+        self,
+        records: list[Record],
+        now: float,
+        labels: Sequence[set[str]],
+        there: Sequence[Record | None] = (),
     ) -> list[Record]:
-        """The last look before records are stored: labels, quarantine, and the vault before the records.
+        """The last look before records are stored: labels and quarantine.
 
         A next version of a memory in quarantine (`there` are those that exist) stays in it.
         """
-        if pending.classes:
-            records = with_classes(records, pending)
+        if any(labels):
+            records = [_label_pii(record, found) for record, found in zip(records, labels, strict=True)]
         known = {old.id: old for old in there if old is not None}
         aside = any(old.trust is Trust.QUARANTINED for old in known.values())
         if self._scan != "off" or self._review != "off" or aside:
             records = [self._check_record(record, now, known.get(record.id)) for record in records]
-        if pending.values:
-            self.pseudonyms.keep(pending)
         return records
 
-    def check_revision(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
+    def check_revision(self, new: Record, old: Record, now: float, labels: set[str]) -> Record:
         """The same for a next version. Only `approve` lets a memory out of quarantine: else `Refused`."""
         if old.trust is Trust.QUARANTINED and new.trust is not Trust.QUARANTINED:
             raise Refused(
                 f"record {old.id!r} is in quarantine: say how far it is trusted with "
                 "`eidet mark --approve`; in Python, memory.trust.approve"
             )
-        new = with_classes([new], pending)[0]
+        new = _label_pii(new, labels)
         if (new.text, new.data, new.trust, new.kind) == (old.text, old.data, old.trust, old.kind):
-            self.pseudonyms.keep(pending)
             return new
-        return self.check_records([new], now, pending)[0]
+        return self.check_records([new], now, ())[0]
 
     def _check_record(self, record: Record, now: float, old: Record | None = None) -> Record:
         record = self._label(record, now)
@@ -179,37 +171,30 @@ class Guarding:
         if self._guard is not None:
             from .fields import guard_record
 
-            guard_record(record, self._guard, Pending())
+            guard_record(record, self._guard)
 
     def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
         from ...write.ingest import Ingest
         from .fields import guard_record
 
-        pending, guard = Pending(), self._guard
-        kept = batch if guard is None else [guard_record(record, guard, pending) for record in batch]
+        guard = self._guard
+        kept = batch if guard is None else [guard_record(record, guard) for record in batch]
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
             kept[at] = ready
-        fresh = [record if _is_judged(record) else self._label(record, now) for record in kept]
-        self.pseudonyms.keep(pending)
-        return fresh
+        return [record if _is_judged(record) else self._label(record, now) for record in kept]
 
     def guard_worded(self, record: Record) -> Record:
         """A record that upkeep or a model worded, as it may be kept; what would be refused is redacted."""
         if self._asking is not None:
             from .fields import guard_record
 
-            pending = Pending()
-            record = guard_record(record, self._asking, pending)
-            self.pseudonyms.keep(pending)
+            record = guard_record(record, self._asking)
         return await_review(record, None, self._review, self._parts.clock())
 
     def guard_reason(self, why: str | None) -> str | None:
-        """Guards a reason before it goes to a record, a receipt or the audit log.
-
-        The vault does not get what it names: no record would take that out again.
-        """
+        """Guards a reason before it goes to a record, a receipt or the audit log."""
         return None if why is None else self.query(clean_text(why, "a reason"))
 
     def texts(self, what: Given | Sequence[Given] | None, given: Mapping[str, Any]) -> list[str]:
@@ -232,7 +217,7 @@ class Guarding:
             return text_said(changes)
         from .fields import guard_fields
 
-        kept, _ = guard_fields(changes, self._guard, Pending())
+        kept, _ = guard_fields(changes, self._guard)
         return text_said(kept)
 
     @property
@@ -242,8 +227,8 @@ class Guarding:
     # Questions and filters.
 
     def query(self, text: str) -> str:
-        """Guards a question: replaces values by pseudonyms, which are not kept."""
-        return text if self._asking is None else self._asking.text(text, Pending(), set())
+        """Guards a question: replaces values by the tokens that stand for them in records."""
+        return text if self._asking is None else self._asking.text(text, set())
 
     def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
@@ -276,8 +261,13 @@ class Guarding:
 
         return put_records(self._parts, [new], now=now, expect=old.version, by=by)[0]
 
-    def close(self) -> None:
-        self.pseudonyms.close()
+
+def _label_pii(record: Record, labels: set[str]) -> Record:
+    if not labels:
+        return record
+    from .fields import with_classes
+
+    return record.but(state=with_classes(record.state, labels))
 
 
 def _is_judged(record: Record) -> bool:
@@ -286,17 +276,15 @@ def _is_judged(record: Record) -> bool:
 
 def guard_of(settings: Settings) -> Guard | None:
     """The guard that the settings ask for; None where nothing is guarded."""
-    if settings.guard is None and settings.vault is None:
+    if settings.guard is None:
         return None
     from .fields import Guard
 
     return Guard.of(settings)
 
 
-def with_guard(settings: Settings, guard: object, vault: str | Path | None) -> Settings:
-    """Combines settings with `guard` and `vault`; checks them before anything is opened."""
+def with_guard(settings: Settings, guard: object) -> Settings:
+    """Combines settings with `guard`; checks them before anything is opened."""
     scan_of(settings.poison)
     threshold_of(settings.quarantine_above)
-    if guard is not None:
-        settings = replace(settings, guard=guard)
-    return settings if vault is None else replace(settings, vault=vault)
+    return settings if guard is None else replace(settings, guard=guard)

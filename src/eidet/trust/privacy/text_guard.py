@@ -7,15 +7,17 @@ guarded text are the pieces that were found clean, and guarding it again finds n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.validate import Json, clean_json
-from .findings import Found
-from .placeholders import TOKEN_SIGNS, pattern_of_tokens, token_for
-from .policy import KEYED, STAYING, Action, Forbidden, Policy
+from .findings import Found, Pii, fold
+from .policy import STAYING, Action, Forbidden, Policy
 from .scan import find
 
 DEEPEST: Final = 8  # a text that still gives something then is made to do so, and the rest of it is covered
@@ -37,15 +39,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """The text to keep; `labels` are the labelled classes found in it.
-
-    `values` are what stands behind new pseudonyms: whoever keeps them can turn the text back.
-    """
+    """The text to keep; `labels` are the labelled classes found in it."""
 
     text: str
     findings: tuple[Finding, ...] = ()
     labels: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +53,10 @@ class GuardedData:
     data: Json
     findings: tuple[Finding, ...] = ()
     labels: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def guard_text(text: str, policy: Policy, key: bytes | None = None) -> Guarded:
-    """Guarding twice is guarding once. Hashes and pseudonyms need a key; another key gives other tokens."""
+    """Guarding twice is guarding once. Hashes need a key; another key gives other tokens."""
     guard = _TextGuard(policy, key)
     return Guarded(text=guard.apply(text), **guard.report())
 
@@ -84,11 +81,10 @@ class _TextGuard:
     policy: Policy
     key: bytes | None
     findings: list[Finding] = field(default_factory=list)
-    values: dict[str, str] = field(default_factory=dict)  # behind new pseudonyms
 
     def __post_init__(self) -> None:
-        if self.key is None and self.policy.actions & KEYED:
-            raise Misconfigured("hashes and pseudonyms need a key: guard_text(text, policy, key)")
+        if self.key is None and Action.HASH in self.policy.actions:
+            raise Misconfigured("hashes need a key: guard_text(text, policy, key)")
         if self.key is not None and not 16 <= len(self.key) <= 64:
             raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
 
@@ -102,7 +98,7 @@ class _TextGuard:
                 raise Forbidden(found.kind, start=found.start, end=found.end, path=path)
             self._note(found, action, path)
             if action not in STAYING:
-                parts += [text[at : found.start], self._token(found, action)]
+                parts += [text[at : found.start], token_for(found, action, self.key)]
                 at = found.end
         return "".join((*parts, text[at:]))
 
@@ -147,19 +143,12 @@ class _TextGuard:
             )
         )
 
-    def _token(self, found: Found, action: Action) -> str:
-        token = token_for(found, action, self.key)
-        if action is Action.PSEUDONYM:
-            self.values[token] = found.text
-        return token
-
     def report(self) -> dict[str, Any]:
         """Reports what was done, by field."""
         labels = {one.kind for one in self.findings if one.action is Action.LABEL}
         return {
             "findings": tuple(self.findings),
             "labels": tuple(sorted(labels)),
-            "values": self.values,
         }
 
 
@@ -209,3 +198,65 @@ def _tell_apart(key: str, entries: Iterable[str], numbers: dict[str, int]) -> st
         numbers[key] = numbers.get(key, 1) + 1
         free = f"{key} {numbers[key]}"
     return free
+
+
+# What stands in a text instead of a finding, and how such a token is known again.
+
+DOTS: Final = "•"
+TOKEN_SIGNS: Final = ("[", ":", DOTS, "…")  # every token has one of them
+
+_SPACES = re.compile(r"[\s\u00a0]+")
+_ODD = re.compile(r"[^0-9A-Za-z]")
+_LAST_FOUR = frozenset({Pii.CARD, Pii.IBAN, Pii.PHONE})
+
+
+def token_for(found: Found, action: Action, key: bytes | None) -> str:
+    """Returns the token for a finding; hashes are stable per value, class and key."""
+    if action is Action.MASK:
+        return _mask(found)
+    if action is not Action.HASH:
+        return f"[{found.kind.upper()}]"
+    assert key is not None, "checked before anything is looked for"
+    value = f"{found.kind}\0{_canonical(found)}".encode("utf-8", "surrogatepass")
+    digest = blake2b(value, key=key, digest_size=8, person=b"eidet.guard").digest()
+    return f"{found.kind}:{digest.hex()}"
+
+
+def _canonical(found: Found) -> str:
+    """The spelling under which a value is the same value: `+44 20…` and `+4420…`, `A@B.org` and `a@b.org`."""
+    kind, text = found.kind, _as_it_reads(found.text)
+    if kind in (Pii.CARD, Pii.IBAN, Pii.NATIONAL_ID, Pii.MAC):
+        return _ODD.sub("", text).upper()
+    if kind == Pii.PHONE:
+        digits = _ODD.sub("", text)
+        abroad = text.startswith("+") or digits.startswith("00")
+        return "+" + digits.removeprefix("00") if abroad else digits
+    if kind in (Pii.EMAIL, Pii.ADDRESS, Pii.IP):
+        return _SPACES.sub(" ", text).casefold()
+    return text
+
+
+def _as_it_reads(value: str) -> str:
+    """Removes unseen characters and maps full-width signs, foreign digits, odd spaces and dashes."""
+    folded = fold(value)
+    return value if folded is None else folded.text
+
+
+def _mask(found: Found) -> str:
+    """Enough to recognise one's own: the last four of a number, the initials of an e-mail address."""
+    text = _as_it_reads(found.text)
+    name, at, host = text.rpartition("@")
+    last = host.rpartition(".")[2]
+    if found.kind == Pii.EMAIL and at and last.isalpha():
+        return f"{name[0]}…@{host[0]}….{last}"
+    return f"{DOTS * 4} {_ODD.sub('', text)[-4:]}" if found.kind in _LAST_FOUR else DOTS * 3
+
+
+@lru_cache(64)
+def pattern_of_tokens(names: tuple[str, ...] = ()) -> re.Pattern[str]:
+    """Matches every token of the classes and of patterns with these names, which is never searched inside."""
+    kinds = "|".join(sorted((*Pii, *names), key=len, reverse=True))
+    return re.compile(
+        rf"\[(?:{kinds.upper()})\]|(?:{kinds}):[0-9a-f]{{16}}"
+        rf"|{DOTS}{{4}} [0-9A-Za-z]{{4}}|{DOTS}{{3}}|[\w%+-]…@\w…\.[^\W\d_]{{2,24}}(?![^\W\d_])"
+    )

@@ -7,7 +7,8 @@
     codec.py          records, entries of the index and events as they are kept, and back
     opener.py         opens them by the keys of a ring, splits filters; small values
     store.py          reads a store and opens what it gives      transaction.py    seals what a job writes
-    key_rotation.py   new keys, destroying them, and a check of everything         exports.py
+    key_rotation.py   new keys, destroying them, and a check of everything
+    archives.py       archives of sealed records
 
 What is sealed and what is not is told in docs/operate/encryption.md; why so, in ADR 0013.
 """

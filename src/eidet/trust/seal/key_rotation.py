@@ -26,10 +26,10 @@ from ...core.where import Where
 from ...store import SETTINGS, Store, Transaction, verbs
 from ...store.traits import paths_of
 from ...store.verbs.changing import find_held, refuse_held
-from . import KeyService, Shredded
+from . import KeyService
+from .archives import find_sealed
 from .codec import numbers_in
-from .exports import find_sealed
-from .keyring import ACTORS, note_nothing
+from .keyring import note_nothing
 from .opener import read_secrets
 from .store import SealedStore
 
@@ -151,36 +151,6 @@ def _remove_copies(path: Path) -> None:
     """Copies that were made before a change of the schema have words, or a destroyed key, still."""
     for copy in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
         copy.unlink()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """What is known of a scope's keys."""
-
-    scope: str
-    state: str  # "ok", "turning" (a change was interrupted), "shredded", or what is wrong
-    numbers: tuple[int, ...]
-    records: int
-
-
-def check_scopes(store: SealedStore) -> Iterator[Checked]:
-    """Checks every scope that has or had a key: whether it opens, and what it seals."""
-    store.fresh()
-    counts = verbs.count_scopes(store.inner)
-    for scope in store.ring.scopes():
-        if scope == ACTORS:
-            continue
-        wrapped = store.ring.list_wrapped(scope)
-        live = tuple(sorted(number for number, key in wrapped.items() if key))
-        yield Checked(scope=scope, state=_state(store, scope), numbers=live, records=counts.get(scope, 0))
-
-
-def _state(store: SealedStore, scope: str) -> str:
-    try:
-        keys = store.ring.of(scope)
-    except Shredded:
-        return "shredded"
-    return "turning" if keys is not None and len(keys.numbers) > 1 else "ok"
 
 
 def _check_writable(store: SealedStore) -> None:

@@ -108,7 +108,7 @@ def test_a_class_is_refused_with_what_to_do() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(Misconfigured, match="fastembed, http, sentence-transformers"):
+    with pytest.raises(Misconfigured, match="fastembed, sentence-transformers"):
         reranker_of("nope:model")
 
 

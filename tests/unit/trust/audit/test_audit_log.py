@@ -45,7 +45,6 @@ def test_an_entry_says_what_when_who_from_where_and_why(path: Path) -> None:
     assert (entry.n, entry.verb, entry.scope, entry.ids, entry.count) == (2, "put", "acme/ann", ("x",), 1)
     assert (entry.by, entry.source, entry.why) == ("ann", "10.0.0.7", "ticket 812")
     assert entry.at == "2023-11-14T22:13:20.000000+00:00"
-    assert entry.json == lines(path)[1]
 
 
 def test_without_a_source_the_process_is_named(path: Path) -> None:

@@ -38,7 +38,7 @@ def test_an_older_export_brings_no_ended_scope_back(
         memory.remember("ok", scope="acme/ann", kind="message")
         memory.remember("Bob drinks tea", scope="acme/bob")
         memory.remember("Cleo plays chess", scope="other")
-        memory.export(tmp_path / "old.jsonl")
+        memory.export(tmp_path / "old.jsonl", plain=True)
         clock.pass_(-skew)
         memory.forget(scope="acme/ann", everything=True)
         memory.forget(scope=Scope.under("acme"), everything=True)
@@ -54,7 +54,7 @@ def test_nor_what_had_been_deleted_before_the_scope_ended(
     with open_at(place, tmp_path, request, clock) as memory:
         clock.pass_(DAY)
         record = memory.remember("Ann lives in Lisbon", scope="ann")
-        memory.export(tmp_path / "old.jsonl")
+        memory.export(tmp_path / "old.jsonl", plain=True)
         memory.forget(record.id, scope="ann", for_good=False)
         clock.pass_(-DAY)
         memory.forget(scope="ann", everything=True)

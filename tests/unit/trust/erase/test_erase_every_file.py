@@ -1,4 +1,4 @@
-"""Forgetting reaches each file of a memory, also of one in two stores; `verify_forgotten` looks there."""
+"""Forgetting reaches each file of a memory, also of one in two stores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.unit.trust.erase.given import left_of
 
 from eidet import Memory
 
@@ -43,24 +44,12 @@ def copy_schema(file: Path) -> Path:
 
 def test_no_copy_of_an_older_schema_stays(memory: Memory, files: str, tmp_path: Path) -> None:
     copies = [copy_schema(tmp_path / name) for name in PLACES[files][1]]
-    assert not memory.trust.verify_forgotten(TEXT)
+    assert left_of(memory, TEXT)
     gone = memory.forget(["short", "long"])
     assert gone.receipt is not None
     assert gone.receipt.counts["schema_copies"] >= len(copies)
     assert not any(copy.exists() for copy in copies)
-    assert memory.trust.verify_forgotten(TEXT)
-
-
-def test_the_bytes_of_each_file_are_looked_at(memory: Memory, files: str, tmp_path: Path) -> None:
-    memory.forget(["short", "long"])
-    for name in PLACES[files][1]:
-        copy = Path(f"{tmp_path / name}.schema-0002")
-        copy.write_text(TEXT)
-        found = memory.trust.verify_forgotten(TEXT)
-        assert copy.name in str(found)
-        copy.unlink()
-    looked = {place.name: place.looked_at for place in memory.trust.verify_forgotten(TEXT).places}
-    assert looked["files of the store, bytes"] >= len(PLACES[files][1])
+    assert left_of(memory, TEXT) == []
 
 
 def test_shredding_leaves_no_copy_with_keys(files: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.making import Clock
-from tests.unit.trust.erase.given import NOW, OTHER, SECRET, bytes_beside, on_file
+from tests.unit.trust.erase.given import NOW, OTHER, SECRET, bytes_beside, left_of, on_file
 
 from eidet import Memory, Refused, Unavailable, Where
 from eidet.core.settings import Upkeep
@@ -26,7 +26,7 @@ def test_an_archive_is_cleaned_and_does_not_bring_it_back(tmp_path: Path) -> Non
         gone = memory.forget([one.id, "no such id"])
         assert gone.receipt is not None
         assert (gone, gone.receipt.counts["archived"]) == (0, 1)
-        assert memory.trust.verify_forgotten(SECRET)
+        assert left_of(memory, SECRET) == []
         assert SECRET.encode() not in bytes_beside(tmp_path / "archive")
         assert memory.load(tmp_path / "all.jsonl") == 2
         memory.forget([two.id, three.id], for_good=False)
@@ -51,7 +51,7 @@ def test_no_file_keeps_a_word_of_it(tmp_path: Path) -> None:
         assert gone.receipt.counts["schema_copies"] == 1
         assert gone.receipt.counts["history"] == 1
         assert SECRET.encode() not in bytes_beside(tmp_path)
-        assert memory.trust.verify_forgotten(SECRET)
+        assert left_of(memory, SECRET) == []
         assert memory.admin.check() == []
     assert SECRET.encode() not in bytes_beside(tmp_path)
     assert not copy.exists()
@@ -64,7 +64,7 @@ def test_lowered_records_are_gone_with_their_originals(memory: Memory) -> None:
     memory.upkeep.maintain(only="move", settings=lowering, now=NOW + 9e6)
     assert memory.find()[0].level == 2
     memory.forget(record.id)
-    assert memory.trust.verify_forgotten(long)
+    assert left_of(memory, long) == []
     with pytest.raises(Refused):
         memory.remember(long)
 
@@ -86,7 +86,7 @@ def test_a_reader_delays_the_cleaning_and_the_receipt_says_so(tmp_path: Path) ->
         reader.close()
         memory.upkeep.maintain()
         assert SECRET.encode() not in bytes_beside(tmp_path)
-        assert memory.trust.verify_forgotten(SECRET)
+        assert left_of(memory, SECRET) == []
 
 
 def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
@@ -149,7 +149,7 @@ def test_a_racing_writer_ends_erased_or_refused(tmp_path: Path) -> None:
         if receipt.pending:  # a writer was just reading: the log is emptied by the next upkeep, as it says
             assert "is still being read" in receipt.pending[0]
             memory.upkeep.maintain()
-        assert memory.trust.verify_forgotten(SECRET)
+        assert left_of(memory, SECRET) == []
         with pytest.raises(Refused):
             memory.remember(SECRET)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eidet.graph.mcp_memory import OBSERVATION, TYPE, McpFact, make_drafts
 from tests.making import Clock
 from tests.servers import free_port
 from tests.servers.served import Running
@@ -24,7 +25,6 @@ from eidet.aio import AsyncMemory
 from eidet.compat.opening import next_number
 from eidet.core.settings import Upkeep
 from eidet.exchange import import_memories
-from eidet.graph.mcp_memory import OBSERVATION, TYPE, McpFact, make_drafts
 from eidet.server.server_settings import ServerSettings
 from eidet.views import Conversation, Working
 

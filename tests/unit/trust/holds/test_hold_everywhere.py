@@ -161,8 +161,8 @@ LEAVING_COMMANDS = (
     "rebuild --reembed --embedder hashing:32",
 )
 OTHER_COMMANDS = """
-    audit context copy demo init integrate doctor eval export facts find keys mcp mirror recall review scopes
-    serve show stats sync verify-forgotten
+    audit context copy demo integrate doctor eval export facts find keys mcp mirror recall review scopes
+    serve show stats sync receipt
 """
 
 

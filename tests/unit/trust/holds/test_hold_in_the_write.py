@@ -9,11 +9,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.unit.trust.holds.verbs import GUARD_KEY, VALUE
 
-from eidet import Memory, Refused, Settings, Where
+from eidet import Memory, Refused, Where
 from eidet.core.errors import Corrupt
-from eidet.trust.privacy.vault import VaultFile
 from eidet.trust.seal.key_rotation import ShredScope
 from eidet.trust.seal.store import SealedStore
 
@@ -39,28 +37,6 @@ def test_a_scope_is_not_shredded_if_a_hold_came_just_before_the_write(
         assert [found.text for found in memory.find(scope="ann")] == ["Ann signed the contract"]
         memory.upkeep.release(record.id, scope="ann")
         assert memory.keys.shred("ann") == 1
-
-
-def test_a_value_is_put_back_if_a_hold_came_while_it_was_dropped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = Settings(guard="email=pseudonym", guard_key=GUARD_KEY, vault=str(tmp_path / "vault.db"))
-    with Memory(embedder="hashing:16", settings=settings) as memory:
-        record = memory.remember(f"Ann writes from {VALUE}")
-        drop = VaultFile.drop
-
-        def hold_then_drop(vault: VaultFile, tokens: list[str]) -> int:
-            monkeypatch.setattr(VaultFile, "drop", drop)
-            memory.upkeep.hold(record.id)
-            return drop(vault, tokens)
-
-        monkeypatch.setattr(VaultFile, "drop", hold_then_drop)
-        with pytest.raises(Refused, match="legal hold"):
-            memory.trust.forget_value(VALUE)
-        assert memory.trust.reveal(record).text == f"Ann writes from {VALUE}"
-        memory.upkeep.release(record.id)
-        assert memory.trust.forget_value(VALUE) == 1
-        assert VALUE not in memory.trust.reveal(record).text
 
 
 @pytest.mark.parametrize("how", ["everything", "where", "not for good"])

@@ -17,15 +17,13 @@ from eidet.core.settings import Retention, Settings, Upkeep
 from eidet.graph.fact import Fact
 from eidet.models.embed.hashing import Hashing
 from eidet.store import Store
-from eidet.trust.seal.exports import archive_for
+from eidet.trust.seal.archives import archive_for
 from eidet.upkeep.archive import FolderArchive
 
 SCOPE = "acme/ann"
 HELD = "held"
 TEXT = "Ann signed the contract in Lisbon"
-VALUE = "ann@example.org"
 SESSION = "today"
-GUARD_KEY = "00112233445566778899aabbccddeeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +47,9 @@ class Held:
         """An export and an archive have earlier versions of the record; an episode is made of it."""
         memory = self.memory
         first = memory.remember(
-            f"{TEXT} ({VALUE}). Ann lives in Lisbon.", id=HELD, scope=SCOPE, kind="message", session=SESSION
+            f"{TEXT}. Ann lives in Lisbon.", id=HELD, scope=SCOPE, kind="message", session=SESSION
         )
-        memory.export(self.file("before.jsonl"), scope=SCOPE)
+        memory.export(self.file("before.jsonl"), scope=SCOPE, plain=True)
         archive = archive_for(memory.parts.store, FolderArchive(self.file("archive")))
         assert archive is not None
         archive.keep([first], memory.parts.manifest(1.0), now=1.0)
@@ -71,9 +69,6 @@ def open_held(store: Store, folder: Path, **how: Any) -> Held:
     """A memory in which everything that upkeep may do is due at once."""
     clock = Clock(tick=0.001)
     settings = Settings(
-        guard_key=GUARD_KEY,
-        guard="email=pseudonym",
-        vault=str(folder / "vault.db"),
         retention=(Retention(scope="**", then="delete", days=1),),
         upkeep=Upkeep(forget_below=0.9, short_age_days=1.0, archive=str(folder / "archive")),
     )
@@ -139,7 +134,6 @@ REFUSED: dict[str, Verb] = {  # all of it: nothing else of the call is done eith
     "trust.quarantine": lambda c: c.memory.trust.quarantine(HELD, scope=SCOPE),
     "trust.approve": lambda c: c.memory.trust.approve(HELD, scope=SCOPE),
     "trust.reject": lambda c: c.memory.trust.reject(HELD, scope=SCOPE),
-    "trust.forget_value": lambda c: c.memory.trust.forget_value(VALUE),
     "trust.preview_forget": lambda c: c.memory.trust.preview_forget(HELD, scope=SCOPE),
 }
 REFUSED["facts.undo"] = lambda c: c.memory.facts.undo(c.kept["decision"], scope=SCOPE)
@@ -157,7 +151,7 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "count": lambda c: c.memory.count(scope=SCOPE),
     "history": lambda c: c.memory.history(HELD, scope=SCOPE),
     "scopes": lambda c: c.memory.scopes(),
-    "export": lambda c: c.memory.export(c.file("after.jsonl"), scope=SCOPE),
+    "export": lambda c: c.memory.export(c.file("after.jsonl"), scope=SCOPE, plain=True),
     "load": lambda c: c.memory.load(c.file("before.jsonl")),
     "upkeep.hold": lambda c: c.memory.upkeep.hold(HELD, scope=SCOPE, by="another court"),
     "upkeep.maintain": _maintain,
@@ -171,8 +165,6 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "upkeep.detail": lambda c: c.memory.upkeep.detail(HELD, scope=SCOPE),
     "upkeep.unpin": lambda c: c.memory.upkeep.unpin(HELD, scope=SCOPE),  # it is not pinned
     "trust.review": lambda c: c.memory.trust.review(scope=SCOPE),
-    "trust.reveal": lambda c: c.memory.trust.reveal("no pseudonym"),
-    "trust.verify_forgotten": lambda c: c.memory.trust.verify_forgotten("nothing of it", scope=SCOPE),
     "trust.verify_receipt": _verify_receipt,
     "watch": lambda c: list(c.memory.watch(scope=SCOPE, since=0, wait=0)),
     "admin.changes": lambda c: c.memory.admin.changes(scope=SCOPE, since=0),

@@ -35,8 +35,8 @@ def test_findings_say_where_and_never_what() -> None:
     assert "Lee" not in repr(find(TEXT))
 
 
-def test_one_address_has_one_pseudonym_however_it_is_written() -> None:
-    policy = Policy(default="pseudonym")
+def test_one_address_has_one_hash_however_it_is_written() -> None:
+    policy = Policy(default="hash")
     one, two = (guard_text(text, policy, KEY).text for text in ("to ANN@example.com", "to ann@Example.com"))
     assert one == two
     assert one != guard_text("to bob@example.com", policy, KEY).text

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
-import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +20,16 @@ from eidet import (
     Memory,
     Message,
     Misconfigured,
-    Refused,
     Settings,
     Upkeep,
     Where,
 )
-from eidet.core.errors import Corrupt, MissingExtra, NotFound
+from eidet.core.errors import NotFound
 from eidet.core.settings import read_settings
 from eidet.core.state import NO_STATE
 from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
 from eidet.trust.privacy import Forbidden, Pattern, Policy
-from eidet.trust.privacy import vault as vaults
 
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 NOW = 1_700_000_000.0
@@ -68,8 +62,7 @@ class Slow:
         return Hashing(64).embed(texts)
 
 
-def settings(folder: Path, **more: Any) -> Settings:
-    return replace(Settings(guard_key=KEY, vault=folder / "people.vault"), **more)
+HASHING = Settings(guard_key=KEY)
 
 
 def holds(folder: Path, *values: str) -> list[str]:
@@ -81,14 +74,14 @@ def holds(folder: Path, *values: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("action", ["redact", "mask", "hash", "pseudonym"])
+@pytest.mark.parametrize("action", ["redact", "mask", "hash"])
 def test_no_value_reaches_a_file_an_embedder_a_log_or_an_answer(
     action: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     ear = Listening()
     told: list[object] = []
-    how = settings(tmp_path, flush_uses=1)
+    how = replace(HASHING, flush_uses=1)
     with Memory(tmp_path / "m.db", embedder=ear, guard=action, settings=how) as memory:
         one = memory.remember(f"Write to {MAIL} or call {PHONE}", who=MAIL, source=f"mailto:{MAIL}")
         told += [one, memory.remember({"card": CARD, PHONE: ["x", MAIL]}, meta={MAIL: CARD, "n": [PHONE]})]
@@ -159,10 +152,9 @@ def test_settings_come_from_the_environment_and_from_a_file(tmp_path: Path) -> N
     assert KEY not in repr(Settings(guard_key=KEY))
 
 
-def test_what_is_refused_is_named_by_class_and_nothing_is_written(tmp_path: Path) -> None:
+def test_what_is_refused_is_named_by_class_and_nothing_is_written() -> None:
     ear = Listening()
-    how = settings(tmp_path)
-    memory = Memory(embedder=ear, guard=Policy(card="refuse", default="pseudonym"), settings=how)
+    memory = Memory(embedder=ear, guard=Policy(card="refuse", default="hash"), settings=HASHING)
     with pytest.raises(Forbidden, match="the policy refuses card") as refusal:
         memory.remember([f"mail {MAIL}", f"pay with {CARD}"])
     assert not any(part in str(refusal.value) for part in ("4242", MAIL))
@@ -173,45 +165,26 @@ def test_what_is_refused_is_named_by_class_and_nothing_is_written(tmp_path: Path
         memory.revise(kept.id, text=CARD)
     assert memory.count() == 1
     assert ear.heard == ["fine"]
-    assert memory.trust.reveal("EMAIL_0000000000") == "EMAIL_0000000000"
-    assert _tokens(tmp_path) == []  # the mail of the refused list is not in the vault either
     assert "4242 4242" not in str(memory.recall(f"who has {CARD}?", explain=True).trace)
     memory.close()
 
 
-def _tokens(folder: Path) -> list[str]:
-    file = sqlite3.connect(folder / "people.vault")
-    try:
-        return [row[0] for row in file.execute("SELECT token FROM sealed")]
-    finally:
-        file.close()
-
-
-def test_a_value_behind_a_pseudonym_is_found_and_turned_back_for_who_may_see_it(tmp_path: Path) -> None:
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
+def test_a_hashed_value_is_found_by_a_question_that_names_it() -> None:
+    with Memory(embedder="hashing", guard="hash", settings=HASHING) as memory:
         memory.remember(f"Ann's number is {PHONE}", who="Ann")
         memory.remember("Bob's number is +44 20 7946 0001", who="Bob")
         hits = memory.recall("who has the number +442079460958?", limit=1)
-        assert hits[0].text.startswith("Ann's number is PHONE_")
-        assert (
-            memory.trust.reveal(hits)[0].text
-            == memory.trust.reveal(hits[0]).text
-            == f"Ann's number is {PHONE}"
-        )
-        assert memory.trust.reveal(hits[0].record).text == memory.trust.reveal(hits[0].text)
-        assert PHONE in memory.context("Ann's number", reveal=True).text
+        assert hits[0].text.startswith("Ann's number is phone:")
         assert PHONE not in memory.context("Ann's number").text
         assert memory.find(Where(conditions=(Condition("state.pii", "contains", "phone"),), who="Ann"))
 
 
-def test_pseudonyms_of_who_data_and_meta_are_turned_back_and_filtered_by(tmp_path: Path) -> None:
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
+def test_hashes_of_who_data_and_meta_are_filtered_by_their_value() -> None:
+    with Memory(embedder="hashing", guard="hash", settings=HASHING) as memory:
         kept = memory.remember({"mail": MAIL, MAIL: [1]}, who=MAIL, meta={"by": MAIL}, source=MAIL)
         assert kept.who is not None
-        assert kept.who.startswith("EMAIL_")
-        shown = memory.trust.reveal(kept)
-        assert (shown.data, shown.who) == ({"mail": MAIL, MAIL: [1]}, MAIL)
-        assert (shown.meta["by"], shown.source) == (MAIL, MAIL)
+        assert kept.who.startswith("email:")
+        assert MAIL not in str(kept)
         same = [
             memory.find(who=MAIL.upper()),
             memory.find(Where(conditions=(Condition("meta.by", "=", MAIL),))),
@@ -224,94 +197,17 @@ def test_pseudonyms_of_who_data_and_meta_are_turned_back_and_filtered_by(tmp_pat
         assert memory.forget(where=Where(who=MAIL)) == 1
 
 
-def test_a_question_leaves_nothing_in_the_vault(tmp_path: Path) -> None:
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
-        memory.recall(f"who is {MAIL}?")
-        memory.context(f"who is {MAIL}?")
-        memory.find(who=MAIL)
-    assert _tokens(tmp_path) == []
-
-
-def test_secrets_are_redacted_where_everything_else_has_a_pseudonym(tmp_path: Path) -> None:
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
-        assert memory.remember("the password: swordfish99").text == "the password: [SECRET]"
-    assert _tokens(tmp_path) == []
-
-
-def test_who_may_not_reveal_needs_the_key(tmp_path: Path) -> None:
-    how = settings(tmp_path, reveal=False)
-    with Memory(embedder="hashing", guard="pseudonym", settings=how) as memory:
-        kept = memory.remember(MAIL)
-        for verb in (lambda: memory.trust.reveal(kept), lambda: memory.context("x", reveal=True)):
-            with pytest.raises(Refused, match="pass key="):
-                verb()
-        with pytest.raises(Refused, match="not the one"):
-            memory.trust.reveal(kept, key="ff" * 32)
-        assert (
-            memory.trust.reveal(kept, key=KEY).text
-            == memory.trust.reveal(kept, key=bytes.fromhex(KEY)).text
-            == MAIL
-        )
-
-
-def test_revealing_and_forgetting_a_value_are_audited_without_the_value(tmp_path: Path) -> None:
-    log = tmp_path / "audit.jsonl"
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path), audit=log) as memory:
-        kept = memory.remember(f"Ann: {MAIL}")
-        told = [
-            memory.trust.reveal(kept).text,
-            memory.trust.reveal(kept.text),
-            memory.trust.reveal(memory.recall("Ann"))[0].text,
-        ]
-        told.append(memory.context("Ann", reveal=True).text)
-        memory.trust.forget_value(MAIL)
-    assert all(MAIL in text for text in told)
-    lines = log.read_text()
-    assert lines.count('"verb":"reveal"') == 4
-    assert lines.count('"verb":"forget_value"') == 1
-    assert kept.id in lines
-    assert MAIL not in lines
-
-
-def test_the_vault_is_there_after_a_restart_and_forgets_a_value_for_good(tmp_path: Path) -> None:
-    place, how = tmp_path / "m.db", settings(tmp_path)
-    with Memory(place, embedder="hashing", guard="pseudonym", settings=how) as memory:
-        kept = memory.remember(f"Ann: {MAIL}, {PHONE}")
-    with Memory(place, embedder="hashing", guard="pseudonym", settings=how) as memory:
-        assert memory.trust.reveal(kept.text) == f"Ann: {MAIL}, {PHONE}"
-        assert memory.remember(f"again {MAIL}").text.split()[1] in kept.text
-        assert memory.trust.forget_value(MAIL) == 1
-        assert memory.trust.forget_value(MAIL) == 0
-        assert MAIL not in memory.trust.reveal(kept.text)
-        assert PHONE in memory.trust.reveal(kept.text)
-        assert memory.trust.forget_value(kept.text.split()[-1]) == 1  # by its pseudonym
-        assert PHONE not in memory.trust.reveal(kept.text)
-    assert (tmp_path / "people.vault").stat().st_mode & 0o077 == 0
-
-
-def test_losing_the_key_of_a_vault_is_told_at_once(tmp_path: Path) -> None:
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
-        memory.remember(MAIL)
+def test_hashes_need_a_key_before_anything_is_opened(tmp_path: Path) -> None:
     place = tmp_path / "m.db"
-    with pytest.raises(Misconfigured, match="was created with another key"):
-        Memory(place, guard="pseudonym", settings=settings(tmp_path, guard_key="ff" * 32))
     with pytest.raises(Misconfigured, match="need a key: Settings"):
-        Memory(place, guard="pseudonym", settings=settings(tmp_path, guard_key=None))
-    with pytest.raises(Misconfigured, match="need a key"):
         Memory(place, guard="hash")
-    with pytest.raises(Misconfigured, match="need a vault"):
-        Memory(place, guard="pseudonym", settings=Settings(guard_key=KEY))
-    with pytest.raises(Misconfigured, match="no vault to reveal from"):
-        Memory(guard="redact").trust.reveal("x")
-    with pytest.raises(Misconfigured, match="no vault to forget from"):
-        Memory().trust.forget_value("x")
     assert not place.exists()
 
 
 @pytest.mark.parametrize("key", ["short", b"short", "zz!" * 20, "file:/does/not/exist", "ab" * 65])
-def test_a_bad_key_is_refused_without_being_quoted(key: Any, tmp_path: Path) -> None:
+def test_a_bad_key_is_refused_without_being_quoted(key: Any) -> None:
     with pytest.raises((BadInput, Misconfigured)) as refusal:
-        Memory(guard="hash", settings=settings(tmp_path, guard_key=key))
+        Memory(guard="hash", settings=Settings(guard_key=key))
     assert str(key).removeprefix("file:") not in str(refusal.value) or str(key).startswith("file:")
 
 
@@ -324,55 +220,6 @@ def test_a_key_may_be_base64_or_in_a_file(tmp_path: Path) -> None:
         for key in (KEY, *spelt)
     }
     assert len(texts) == 1
-
-
-def test_a_vault_that_is_none_and_a_damaged_value_are_told(tmp_path: Path) -> None:
-    (tmp_path / "people.vault").write_bytes(b"no database at all" * 100)
-    with pytest.raises(Corrupt, match="damaged or not a vault"):
-        Memory(guard="pseudonym", settings=settings(tmp_path))
-    (tmp_path / "people.vault").unlink()
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
-        one, two = memory.remember([MAIL, "bob@example.com"])
-        file = sqlite3.connect(tmp_path / "people.vault")
-        swap = "UPDATE sealed SET value = (SELECT value FROM sealed WHERE token = ?) WHERE token = ?"
-        with file:
-            file.execute(swap, (two.text, one.text))  # a sealed value is of its pseudonym only
-        file.close()
-        with pytest.raises(Corrupt, match=one.text):
-            memory.trust.reveal(one)
-        assert memory.trust.reveal(two).text == "bob@example.com"
-
-
-def test_a_vault_without_the_package_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'eidet\[seal\]'"):
-        Memory(guard="pseudonym", settings=settings(tmp_path))
-
-
-def test_many_threads_share_a_vault(tmp_path: Path) -> None:
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
-        with ThreadPoolExecutor(8) as pool:
-            kept = list(pool.map(lambda n: memory.remember(f"mail n{n % 10}@example.com {n}"), range(60)))
-        assert [memory.trust.reveal(record).text for record in kept] == [
-            f"mail n{n % 10}@example.com {n}" for n in range(60)
-        ]
-    assert len(_tokens(tmp_path)) == 10
-
-
-def _remembers(folder: str, start: int) -> list[str]:
-    place = Path(folder)
-    with Memory(place / f"m{start}.db", embedder="hashing", guard="pseudonym", settings=settings(place)) as m:
-        return [m.remember(f"n{n}@example.com").text for n in range(start, start + 20)]
-
-
-def test_several_processes_share_a_vault(tmp_path: Path) -> None:
-    with get_context("spawn").Pool(2) as pool:
-        made = pool.starmap(_remembers, [(str(tmp_path), start) for start in (0, 10)])
-    with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
-        told = [[memory.trust.reveal(text) for text in texts] for texts in made]
-    assert told == [[f"n{n}@example.com" for n in range(start, start + 20)] for start in (0, 10)]
 
 
 def test_a_vector_that_was_made_of_the_value_is_not_kept() -> None:
@@ -432,15 +279,13 @@ def test_guarding_hides_no_bad_input() -> None:
         memory.revise("none", text=MAIL)
     with pytest.raises(BadInput, match="cannot revise"):
         memory.revise(memory.remember("x").id, colour=MAIL)
-    with pytest.raises(BadInput, match="reveal takes"):
-        Memory(embedder="hashing").trust.reveal(7)  # type: ignore[call-overload]
 
 
-def test_an_asynchronous_embedder_hears_no_value(tmp_path: Path) -> None:
+def test_an_asynchronous_embedder_hears_no_value() -> None:
     ear = Slow()
 
     async def story() -> None:
-        async with AsyncMemory(embedder=ear, guard="pseudonym", settings=settings(tmp_path)) as memory:
+        async with AsyncMemory(embedder=ear, guard="hash", settings=HASHING) as memory:
             kept = await memory.remember(f"Ann: {MAIL}")
             await memory.remember(Draft(text=f"Bob: {PHONE}"))
             await memory.remember(data={"Bob": PHONE}, scope="other", keep_duplicates=True, again=True)
@@ -448,9 +293,6 @@ def test_an_asynchronous_embedder_hears_no_value(tmp_path: Path) -> None:
             await memory.revise(kept.id, text=f"Ann: {CARD}")
             await memory.recall(f"who is {MAIL}?", understand=False)
             await memory.context(f"who is {MAIL}?")
-            hits = await memory.recall(f"Ann {CARD}", limit=1)
-            assert (await memory.trust.reveal(hits))[0].text == f"Ann: {CARD}"
-            assert await memory.trust.forget_value(CARD) == 1
             quarantined = await memory.trust.quarantine(kept.id)
             assert await memory.trust.review() == [quarantined]
             assert (await memory.trust.approve(kept.id)).trust == "user"
@@ -458,13 +300,3 @@ def test_an_asynchronous_embedder_hears_no_value(tmp_path: Path) -> None:
     asyncio.run(story())
     assert len(ear.heard) >= 6
     assert [value for value in VALUES if value in "\n".join(ear.heard)] == []
-
-
-def test_a_vault_made_for_power_loss_is_synced(tmp_path: Path) -> None:
-    vault = vaults.VaultFile(tmp_path / "v", bytes(32), lasting=True)
-    vault.keep({"EMAIL_0000000000": "x"})
-    assert vault.get("EMAIL_0000000000") == "x"
-    assert vault.get("EMAIL_1111111111") is None
-    assert vault._connection().execute("PRAGMA synchronous").fetchone() == (2,)
-    vault.close()
-    vault.close()

@@ -173,7 +173,7 @@ def _change_a_key(memory: Memory, _folder: Path) -> Record:
 
 def _reload(memory: Memory, folder: Path) -> Record:
     approved = memory.trust.approve(memory.remember(TEXT).id)
-    memory.export(folder / "all.jsonl")
+    memory.export(folder / "all.jsonl", plain=True)
     memory.load(folder / "all.jsonl")
     return approved
 
@@ -181,16 +181,16 @@ def _reload(memory: Memory, folder: Path) -> Record:
 def _load_unseen(memory: Memory, folder: Path) -> Record:
     with closing(open_memory(review="off")) as other:
         kept = other.remember(TEXT)
-        other.export(folder / "all.jsonl")
-    memory.load(folder / "all.jsonl", unverified=True)
+        other.export(folder / "all.jsonl", plain=True)
+    memory.load(folder / "all.jsonl")
     return kept
 
 
 def _load_approved(memory: Memory, folder: Path) -> Record:
     with closing(open_memory()) as other:
         kept = other.trust.approve(other.remember(TEXT).id)
-        other.export(folder / "all.jsonl")
-    memory.load(folder / "all.jsonl", unverified=True)
+        other.export(folder / "all.jsonl", plain=True)
+    memory.load(folder / "all.jsonl")
     return kept
 
 

@@ -70,7 +70,6 @@ WRITERS: dict[str, Callable[[Memory], None]] = {
 GUARDS: dict[str, dict[str, Any]] = {
     "redact": {"guard": "redact"},
     "hash": {"guard": "hash", "guard_key": KEY},
-    "pseudonym": {"guard": "pseudonym", "guard_key": KEY, "vault": "people.vault"},
 }
 
 

@@ -23,7 +23,7 @@ class Clock:
 
 
 def _load(memory: Memory, _: Clock, folder: Path) -> Record | None:
-    memory.export(folder / "out.jsonl")
+    memory.export(folder / "out.jsonl", plain=True)
     with Memory(embedder="hashing:16", key=KEY) as other:
         other.load(folder / "out.jsonl")
         return other.get("r")

@@ -13,7 +13,7 @@ import pytest
 from eidet import Memory, Scope
 from eidet.core.errors import Corrupt
 from eidet.core.record import Record
-from eidet.trust.seal.exports import archive_for
+from eidet.trust.seal.archives import archive_for
 from eidet.upkeep.archive import Archive, FolderArchive
 
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"

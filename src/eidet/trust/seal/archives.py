@@ -1,0 +1,110 @@
+"""Archives of sealed records."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ...core.errors import Corrupt, Misconfigured
+from ...core.record import Record
+from ...store import Store
+from ...store.passthrough import PassthroughStore
+from . import Shredded
+from .boxes import LASTING, ScopeKeys
+from .codec import open_record, seal_record
+from .store import SealedStore
+
+if TYPE_CHECKING:
+    from ...upkeep.archive import Archive
+
+log: logging.Logger = logging.getLogger("eidet.trust.seal")
+SEALED: Final = "sealed"  # the part of a manifest that says by whose keys records are sealed
+
+
+def find_sealed(store: Store) -> SealedStore | None:
+    """Returns the sealed store that a store is or wraps; None if there is none."""
+    if isinstance(store, SealedStore):
+        return store
+    return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
+
+
+@dataclass(frozen=True, slots=True)
+class SealedArchive:
+    """An archive whose records are sealed by a store's lasting keys.
+
+    It holds no key: once a scope is shredded, nobody can read what was archived of it. A scope whose key is
+    changed can still be brought back.
+    """
+
+    archive: Archive
+    store: SealedStore
+
+    def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
+        self.store.fresh()
+        keys = {record.scope: self.store.keys(record.scope) for record in records}
+        forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
+        lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
+        seal = {"identity": self.store.identity, "lasting": lasting}
+        return self.archive.keep(forms, {**manifest, SEALED: seal}, now=now)
+
+    def names(self) -> list[str]:
+        return self.archive.names()
+
+    def manifest(self, name: str) -> dict[str, Any]:
+        return self.archive.manifest(name)
+
+    def read(self, name: str) -> Iterator[Record]:
+        seal = self.archive.manifest(name).get(SEALED)
+        if not isinstance(seal, Mapping) or seal.get("identity") != self.store.identity:
+            raise Misconfigured(
+                f"{name} was not archived by this sealed memory: if you know where it comes from, load its "
+                "file by itself"
+            )
+        self.store.fresh()
+        return iter([*self._open_each(name, seal.get("lasting"))])
+
+    def _open_each(self, name: str, lasting: object) -> Iterator[Record]:
+        """The records, without those of scopes that were shredded since."""
+        if not isinstance(lasting, Mapping):
+            raise Corrupt(f"{name}: its manifest was changed since it was archived; nothing was loaded")
+        lost = 0
+        for form in self.archive.read(name):
+            keys = self.store.opener.find_keys(form.scope)
+            if form.scope not in lasting:
+                raise Corrupt(f"{name}: records were added since it was archived; nothing was loaded")
+            if keys is not None and _fingerprint(keys) == lasting[form.scope]:
+                yield open_record(form, keys)
+            else:
+                lost += 1
+        if lost:
+            log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
+
+    def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
+        """Takes records out of a piece, as the archive inside does; the unreadable are known by their ids."""
+        from ...upkeep.archive import ErasableArchive  # which imports this module
+
+        self.store.fresh()
+        if not isinstance(self.archive, ErasableArchive):
+            raise Misconfigured(f"{self.archive!r} has no method `expunge(name, gone, now=…)`")
+        return self.archive.expunge(name, lambda form: gone(self._readable(form)), now=now)
+
+    def _readable(self, form: Record) -> Record:
+        try:
+            return open_record(form, self.store.keys(form.scope))
+        except (Shredded, Corrupt):
+            return form
+
+
+def _fingerprint(keys: ScopeKeys) -> str:
+    """Tells the lasting key of a scope from the one it had before it was shredded."""
+    return keys.mark(b"fingerprint").hex()
+
+
+def archive_for(store: Store, archive: Archive) -> Archive:
+    """An archive for what a store deletes: sealed, once, if the store is."""
+    sealed = find_sealed(store)
+    if sealed is None or isinstance(archive, SealedArchive):
+        return archive
+    return SealedArchive(archive, sealed)
