@@ -162,7 +162,8 @@ class _Delivery:
         progress = (await self._run(list_progress))[self._hook.name]
         try:
             for scope in await self._list_scopes(progress):
-                await self._send_scope(scope, progress)
+                if not await self._send_scope(scope, progress):
+                    return
             progress.failures, failed = 0, progress.failures
             if failed:
                 await self._save(progress)
@@ -186,19 +187,22 @@ class _Delivery:
         found = await self._memory.scopes(None if self._hook.scope == ALL else scope.path)
         return sorted({*found, *progress.cursors})
 
-    async def _send_scope(self, scope: str, progress: Progress) -> None:
+    async def _send_scope(self, scope: str, progress: Progress) -> bool:
+        """Sends what is new in a scope. Tells whether the lease is still ours."""
         more = True
         while more:
             since = progress.cursors.get(scope, progress.start)
             page = await self._memory.admin.changes(scope=scope, since=since, limit=_CHANGES)
             if page.changes:
-                await self._lease(self._hook.seconds + _PAUSE)
+                if not await self._lease(self._hook.seconds + _PAUSE):
+                    return False
                 async with asyncio.timeout(self._hook.seconds):
                     await self._post(scope, page)
             progress.cursors[scope], more = page.cursor, page.more
             if page.changes:
                 progress.failures = 0
                 await self._save(progress)
+        return True
 
     async def _post(self, scope: str, page: ChangePage) -> None:
         """Sends one message; the id of the same changes is the same, however often they are sent."""
