@@ -62,13 +62,7 @@ def _import(
         Option(metavar="FIELD=COLUMN", help="For tables: text=note takes the text from column note."),
     ] = None,
     delimiter: Annotated[str, Option(help="For CSV.")] = ",",
-    history: Annotated[
-        Path | None, Option(metavar="FILE", help="For mem0: its history.db, for earlier texts.")
-    ] = None,
     trust: TrustOf = None,
-    everything: Annotated[
-        bool, Option("--everything", help="Also what is hidden or on another branch.")
-    ] = False,
     overwrite: Annotated[
         bool, Option("--overwrite", help="Also replace what differs in the memory.")
     ] = False,
@@ -84,9 +78,7 @@ def _import(
     """
     from ..exchange import ImportOptions, ReadOptions, make_importer
 
-    read = ReadOptions(
-        columns=_parse_columns(column or []), delimiter=delimiter, history=history, everything=everything
-    )
+    read = ReadOptions(columns=_parse_columns(column or []), delimiter=delimiter)
     options = ImportOptions(scope=on.scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
     importer = make_importer(format, source, options)
     with resumable():

@@ -57,7 +57,7 @@ __all__ = [
 
 FORMATS: Final[dict[str, SourceFormat]] = {
     "mem0": SourceFormat(
-        about="mem0: a local Qdrant or FAISS folder, or `get_all` as JSON",
+        about="mem0: a local Qdrant folder, or `get_all` as JSON",
         read=read_mem0,
         scope="mem0/{owner}",
     ),
@@ -108,11 +108,9 @@ def import_memories(
     dry_run: bool = False,
     overwrite: bool = False,
     skip_bad: bool = False,
-    everything: bool = False,
     trust: str | None = None,
     columns: Mapping[str, str] | None = None,
     delimiter: str = ",",
-    history: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Imported:
     """Brings memories of another program, and reports what had no place.
@@ -122,15 +120,9 @@ def import_memories(
     missing. What is there under the same id with another text is left and told, unless `overwrite`.
 
     `scope` is the name of a scope, with gaps if you like: `"acme/{user}"`. `columns` says which column of
-    a table holds a field: `{"text": "note"}`. `history` is mem0's history file. `everything` also brings
-    what is hidden or on a branch that was left.
+    a table holds a field: `{"text": "note"}`.
     """
-    read = ReadOptions(
-        columns=columns or {},
-        delimiter=delimiter,
-        history=None if history is None else Path(history),
-        everything=everything,
-    )
+    read = ReadOptions(columns=columns or {}, delimiter=delimiter)
     options = ImportOptions(scope=scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
     importer = make_importer(format, source, options)
     checked = importer.check(memory.parts.settings, memory.parts.clock())

@@ -131,7 +131,7 @@ class _Table:
     """Turns rows of one table into items."""
 
     def __init__(self, format: str, path: Path, options: ReadOptions, notes: Notes) -> None:
-        self._columns, self._skips_bad = options.columns, options.skip_bad
+        self._columns = options.columns
         if unknown := sorted(self._columns.keys() - _FIELDS):
             raise BadInput(f"a memory has no field {unknown[0]!r}; it has {', '.join(sorted(_FIELDS))}")
         self._format, self._name, self._notes = format, path.name, notes
@@ -152,16 +152,12 @@ class _Table:
         """
         where = f"{self._name}, {place}"
         if isinstance(row, str):
-            if not self._skips_bad:
-                raise BadInput(f"{where} {row}; nothing was imported. --skip-bad leaves such lines out")
-            self._notes.skip(where, row)
+            self._notes.refuse(where, row)
             return
         try:
             item = self._make_item(row, where)
         except BadInput as error:
-            if not self._skips_bad:
-                raise
-            self._notes.skip(where, str(error).removeprefix(where).lstrip(" :,"))
+            self._notes.refuse(where, str(error))
         else:
             yield from () if item is None else (item,)
 
@@ -172,11 +168,11 @@ class _Table:
         others = {name: row[name] for name in row if name not in taken and row[name] not in empty}
         self._drop_unsayable(others)
         values = {
-            field: self._convert(field, row[name], where)
+            field: self._convert(field, row[name])
             for field, name in columns.items()
             if row[name] not in (None, "") or field in ("text", "data")
         }
-        draft = _draft_of(row, values, others, where)
+        draft = _draft_of(row, values, others)
         if draft.data is None and (draft.text is None or draft.text == "" or _is_blank(draft.text)):
             self._notes.skip(where, "has no text")
             return None
@@ -201,16 +197,16 @@ class _Table:
                 del others[name]
                 self._notes.drop_vector(name)
 
-    def _convert(self, field: str, value: Any, where: str) -> Any:
+    def _convert(self, field: str, value: Any) -> Any:
         if field in _TIMES:
-            return parse_time(value, f"{where}: {field}")
+            return parse_time(value, field)
         if field in _NAMES and isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
         if self._in_text and isinstance(value, str) and field in _FROM_TEXT:
             try:
                 return _FROM_TEXT[field](value)
             except (ValueError, KeyError):
-                raise BadInput(f"{where}: {field} cannot be read: {value!r:.80}") from None
+                raise BadInput(f"{field} cannot be read: {value!r:.80}") from None
         return value
 
     def _make_key(self, row: Mapping[str, Any]) -> str:
@@ -225,9 +221,7 @@ def _is_blank(text: Any) -> bool:
     return isinstance(text, str) and not has_text(text)
 
 
-def _draft_of(
-    row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any], where: str
-) -> Draft:
+def _draft_of(row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any]) -> Draft:
     message = _draft_message(row, others)
     skipped = _PLACES if message is None else (*_PLACES, "text")
     changes = {field: value for field, value in values.items() if field not in skipped}
@@ -236,7 +230,7 @@ def _draft_of(
     rest = plain_json({name: others[name] for name in others if message is None or name != "role"})
     meta = changes.get("meta", {})
     if not isinstance(meta, dict):
-        raise BadInput(f"{where}: meta is not a JSON object")
+        raise BadInput("meta is not a JSON object")
     return replace(message or Draft(), **changes | {"meta": {**rest, **meta} or None})
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeGuard
 from uuid import UUID
 
@@ -35,9 +34,6 @@ class ReadOptions:
 
     columns: Mapping[str, str] = field(default_factory=dict)  # a field of a memory -> its column
     delimiter: str = ","
-    history: Path | None = None  # mem0's history file
-    everything: bool = False  # also what is hidden, or on another branch
-    skip_bad: bool = False  # note a line that cannot be read, and go on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +47,8 @@ class LeftOut:
 class Notes:
     """Counts the fields that were dropped and the items that were skipped, with the reasons."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, skip_bad: bool = False) -> None:
+        self._skips_bad = skip_bad
         self.dropped: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.examples: list[LeftOut] = []
@@ -68,6 +65,12 @@ class Notes:
         self.skipped[why] += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(LeftOut(where=where, why=why))
+
+    def refuse(self, where: str, why: str) -> None:
+        """`BadInput` for an item that cannot be stored, unless the caller wants such items skipped."""
+        if not self._skips_bad:
+            raise BadInput(f"{where}: {why}; nothing was imported. --skip-bad leaves it out")
+        self.skip(where, why)
 
 
 class _SourceReader(Protocol):
