@@ -76,10 +76,16 @@ def _import(
     Run the same command again to resume it or to bring what is new: what is there already is left as it is.
     --scope may have gaps, as in acme/{user}; each format has a default.
     """
-    from ..exchange import ImportOptions, ReadOptions, make_importer
+    from ..exchange import ImportOptions, make_importer
 
-    read = ReadOptions(columns=_parse_columns(column or []), delimiter=delimiter)
-    options = ImportOptions(scope=on.scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
+    options = ImportOptions(
+        scope=on.scope,
+        trust=trust,
+        overwrite=overwrite,
+        skip_bad=skip_bad,
+        columns=_parse_columns(column or []),
+        delimiter=delimiter,
+    )
     importer = make_importer(format, source, options)
     with resumable():
         done = _run(on, importer, dry_run)

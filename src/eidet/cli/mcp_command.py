@@ -25,7 +25,7 @@ from .memory_options import Which, command
 if TYPE_CHECKING:
     from ..server.access import Caller
 
-Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
+Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of read, write, forget, admin.")]
 GraphTools = Annotated[
     bool, Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server.")
 ]

@@ -29,11 +29,11 @@ from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
 from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
-from .importing import Imported, Importer, ImportOptions
+from .importing import Imported, Importer
 from .markdown import read_markdown, read_okf
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
 from .skills import read_skills
-from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
+from .source_items import ImportOptions, LeftOut, Notes, SourceFormat, SourceItem
 
 __all__ = [
     "FORMATS",
@@ -45,7 +45,6 @@ __all__ = [
     "Importer",
     "LeftOut",
     "Notes",
-    "ReadOptions",
     "SourceFormat",
     "SourceItem",
     "Synced",
@@ -122,8 +121,14 @@ def import_memories(
     `scope` is the name of a scope, with gaps if you like: `"acme/{user}"`. `columns` says which column of
     a table holds a field: `{"text": "note"}`.
     """
-    read = ReadOptions(columns=columns or {}, delimiter=delimiter)
-    options = ImportOptions(scope=scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
+    options = ImportOptions(
+        scope=scope,
+        trust=trust,
+        overwrite=overwrite,
+        skip_bad=skip_bad,
+        columns=columns or {},
+        delimiter=delimiter,
+    )
     importer = make_importer(format, source, options)
     checked = importer.check(memory.parts.settings, memory.parts.clock())
     return importer.run(memory, checked, dry_run=dry_run, progress=progress)

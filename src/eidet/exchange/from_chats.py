@@ -13,8 +13,8 @@ from ..core.draft import Draft
 from ..core.errors import BadInput
 from .source_files import SourceFiles, open_members
 from .source_items import (
+    ImportOptions,
     Notes,
-    ReadOptions,
     SourceItem,
     keep_present,
     make_labels,
@@ -30,7 +30,7 @@ _REPEATED: Final = ("message_feedback.json", "shared_conversations.json", "model
 _ROLES: Final = {"human": "user"}
 
 
-def read_chatgpt(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_chatgpt(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_members(source) as members:
         for name in (name for pattern in _REPEATED for name in members.find(pattern)):
             notes.drop(name, "says nothing that was not said in a conversation")
@@ -118,7 +118,7 @@ def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
     return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
-def read_claude(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_claude(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_members(source) as members:
         for where, found in members.read_conversations("Claude", "chat_messages"):
             yield from _parse_chat(found, where, notes)

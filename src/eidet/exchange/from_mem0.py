@@ -18,8 +18,8 @@ from ..core.errors import BadInput
 from ..integrations.mem0.entities import NAMES
 from .source_files import find_source, is_sqlite, load_document, open_database, open_text
 from .source_items import (
+    ImportOptions,
     Notes,
-    ReadOptions,
     SourceItem,
     has_text,
     identify,
@@ -35,7 +35,7 @@ _TAKEN: Final = frozenset((*_MADE, "id", "data", "memory", "metadata", "score", 
 _DAY: Final = 86_400.0
 
 
-def read_mem0(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_mem0(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     for where, id, payload in _list_rows(find_source(source), notes):
         if not has_text(payload.get("data")):
             notes.skip(where, "has no text")

@@ -19,8 +19,8 @@ from ..graph.mcp_memory import make_drafts, parse_mcp_lines
 from ..integrations.extras import quote_label
 from .source_files import find_source, load_document, open_database, open_text
 from .source_items import (
+    ImportOptions,
     Notes,
-    ReadOptions,
     SourceItem,
     has_text,
     identify,
@@ -47,7 +47,7 @@ _CHROMA: Final = """
 _ARRAYS: Final = "SELECT * FROM embedding_metadata_array ORDER BY id, key, rowid"
 
 
-def read_chroma(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_chroma(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """The documents and metadata of a persistent folder; its collections become scopes."""
     path = find_source(source)
     with open_database(find_source(str(path / "chroma.sqlite3")) if path.is_dir() else path) as database:
@@ -97,7 +97,7 @@ _LANGGRAPH_COLUMNS: Final = frozenset(("prefix", "key", "value", "created_at", "
 _PAGE: Final = 1000  # rows that a server sends at once
 
 
-def read_langgraph(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_langgraph(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """The items of a SqliteStore (a file) or a PostgresStore (a URL).
 
     They become what `EidetStore` of `eidet.integrations.langgraph` keeps, so that agents find them there.
@@ -169,7 +169,7 @@ def _read_server(url: str) -> Iterator[Row]:
         raise Unavailable(f"the database with the store cannot be reached: {error}") from error
 
 
-def read_letta(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_letta(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """The memory blocks and messages of an agent file (`.af`)."""
     path = find_source(source)
     with open_text(path) as file:
@@ -250,7 +250,7 @@ _MCP_FIELDS: Final = {
 }
 
 
-def read_mcp(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_mcp(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_text(find_source(source)) as file:
         text = file.read()
     facts = parse_mcp_lines(text)

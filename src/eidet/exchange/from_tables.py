@@ -20,8 +20,8 @@ from ..core.validate import dump_json
 from ..write.shape import drafts_of
 from .source_files import find_source, open_text
 from .source_items import (
+    ImportOptions,
     Notes,
-    ReadOptions,
     SourceItem,
     has_text,
     identify,
@@ -49,7 +49,7 @@ _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def read_jsonl(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_jsonl(source: str, options: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """Reads one memory per line: an object or a text."""
     path = find_source(source)
     table = _Table("jsonl", path, options, notes)
@@ -74,7 +74,7 @@ def _parse_line(line: str, number: int) -> dict[str, Any] | str:
     return row
 
 
-def read_csv(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_csv(source: str, options: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """Reads one memory per row; the first row names the columns."""
     path = find_source(source)
     table = _Table("csv", path, options, notes)
@@ -130,7 +130,7 @@ _FROM_TEXT: Final[Mapping[str, Callable[[str], Any]]] = {
 class _Table:
     """Turns rows of one table into items."""
 
-    def __init__(self, format: str, path: Path, options: ReadOptions, notes: Notes) -> None:
+    def __init__(self, format: str, path: Path, options: ImportOptions, notes: Notes) -> None:
         self._columns = options.columns
         if unknown := sorted(self._columns.keys() - _FIELDS):
             raise BadInput(f"a memory has no field {unknown[0]!r}; it has {', '.join(sorted(_FIELDS))}")

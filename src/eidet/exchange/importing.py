@@ -22,7 +22,7 @@ from ..core.validate import EARLIEST, moment
 from ..memory import Memory
 from ..write.ingest import batches
 from ..write.shape import shape_record
-from .source_items import EXAMPLES, LeftOut, Notes, ReadOptions, SourceFormat
+from .source_items import EXAMPLES, ImportOptions, LeftOut, Notes, SourceFormat
 
 BATCH: Final = 500
 CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
@@ -32,17 +32,6 @@ _GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", 
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
 Progress = Callable[[int, int], None]  # done, of how many
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportOptions:
-    """Options of storing. Without a `scope` template, the format's own is used."""
-
-    scope: str | None = None
-    trust: str | None = None  # where the texts come from, of those that do not say so
-    overwrite: bool = False  # also replace what differs in the memory
-    skip_bad: bool = False  # leave out, and report, what cannot be stored
-    read: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +114,7 @@ class Importer:
 
     def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[_ReadyItem]:
         seen: dict[tuple[str, str], str] = {}
-        for item in self._form.read(self._source, self._options.read, notes):
+        for item in self._form.read(self._source, self._options, notes):
             scope = _fill_scope(self._template, item.labels)
             expires = item.draft.expires
             if isinstance(expires, int | float) and moment(expires, "expires") <= now:

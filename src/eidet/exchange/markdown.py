@@ -20,7 +20,7 @@ from ..core.errors import BadInput
 from ..core.record import Record, iso_time
 from .front_matter import RESERVED, can_hold, join_front_matter, make_stem, split_front_matter
 from .source_files import SourceFiles, open_members
-from .source_items import Notes, ReadOptions, SourceItem, has_text, parse_time, with_origin
+from .source_items import ImportOptions, Notes, SourceItem, has_text, parse_time, with_origin
 from .table_files import make_json_row
 
 _BULLET: Final = re.compile(r"^ {0,3}(?:[-*+]|\d+[.)])\s*")
@@ -29,7 +29,7 @@ _LINE_END: Final = re.compile(r"\r\n?|\n")
 _TITLE_CHARS: Final = 80
 
 
-def read_markdown(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_markdown(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """A file of notes or a folder of them: a memory for each bullet, and for the prose of each section."""
     seen: Counter[str] = Counter()
     for name, text in _read_notes(source):
@@ -120,7 +120,7 @@ def write_notes(records: Iterable[Record], file: BinaryIO) -> int:
     return sum(map(len, sections.values()))
 
 
-def read_okf(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_okf(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """A bundle of the Open Knowledge Format, as a folder, a zip or one file: a memory for each concept."""
     for name, text in _read_notes(source):
         matter, body, _line = split_front_matter(text, name)

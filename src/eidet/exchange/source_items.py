@@ -29,11 +29,15 @@ class SourceItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOptions:
-    """Options of reading; a format ignores those that it does not know."""
+class ImportOptions:
+    """Options of an import. Without a `scope` template, the format's own is used."""
 
-    columns: Mapping[str, str] = field(default_factory=dict)  # a field of a memory -> its column
-    delimiter: str = ","
+    scope: str | None = None
+    trust: str | None = None  # where the texts come from, of those that do not say so
+    overwrite: bool = False  # also replace what differs in the memory
+    skip_bad: bool = False  # leave out, and report, what cannot be stored
+    columns: Mapping[str, str] = field(default_factory=dict)  # of a table: a field of a memory -> its column
+    delimiter: str = ","  # of CSV
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +84,7 @@ class _SourceReader(Protocol):
     is not of this format, with the place of what is wrong.
     """
 
-    def __call__(self, source: str, options: ReadOptions, notes: Notes, /) -> Iterator[SourceItem]: ...
+    def __call__(self, source: str, options: ImportOptions, notes: Notes, /) -> Iterator[SourceItem]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,6 @@ from .serving import Serving
 
 T = TypeVar("T")
 _PAUSE: Final = 0.5  # seconds between two looks at the store
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds, after a receiver failed
 _CHANGES: Final = 100  # of one message
 _SECRET: Final = "whsec_"  # noqa: S105  # how secrets of Standard Webhooks begin
 _SECRET_BYTES: Final = 24
@@ -148,8 +147,7 @@ class _Delivery:
         await self._run(lambda store: save_progress(store, self._hook.name, progress, fresh=fresh))
 
     async def run(self) -> None:
-        wait: dict[str, Any] = {"wait_initial": _FIRST_PAUSE, "wait_max": _LONGEST_PAUSE}
-        again = stamina.AsyncRetryingCaller(attempts=None, timeout=None, **wait)
+        again = stamina.AsyncRetryingCaller(attempts=None, timeout=None, wait_initial=1.0, wait_max=300.0)
         while True:
             await again((EidetError, OSError), self._catch_up)
             await asyncio.sleep(_PAUSE)
@@ -164,8 +162,8 @@ class _Delivery:
             for scope in await self._list_scopes(progress):
                 if not await self._send_scope(scope, progress):
                     return
-            progress.failures, failed = 0, progress.failures
-            if failed:
+            if progress.failures:
+                progress.failures = 0
                 await self._save(progress)
             self._told_up_to = head
         except (EidetError, OSError) as error:
@@ -200,7 +198,6 @@ class _Delivery:
                     await self._post(scope, page)
             progress.cursors[scope], more = page.cursor, page.more
             if page.changes:
-                progress.failures = 0
                 await self._save(progress)
         return True
 
