@@ -108,12 +108,9 @@ def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
 
 
 def _parse_columns(pairs: list[str]) -> dict[str, str]:
-    columns: dict[str, str] = {}
-    for pair in pairs:
-        field, sign, column = pair.partition("=")
-        if not sign or not field or not column:
-            raise BadInput(f"--column takes field=column, not {pair!r}")
-        columns[field] = column
+    columns = {field: column for field, _, column in (pair.partition("=") for pair in pairs)}
+    if not all(field and column for field, column in columns.items()):
+        raise BadInput(f"--column takes field=column, not {' '.join(pairs)!r}")
     return columns
 
 

@@ -48,8 +48,7 @@ def _integrate(
     if tool is None:
         raise BadInput(f"name a coding agent, one of {', '.join(TOOLS)}; --list shows what is installed")
     place = find_project(str(Path.cwd())) if project else None
-    memory = _place_of(at)
-    changes = plan(tool, Commands(at=memory, budget=budget), place, remove=remove)
+    changes = plan(tool, Commands(at=_place_of(at), budget=budget), place, remove=remove)
     if not changes:
         typer.echo(f"{tool.title}: nothing to change", err=True)
         return
@@ -58,8 +57,8 @@ def _integrate(
         typer.echo("nothing was changed", err=True)
         raise typer.Exit(1)
     apply(changes)
-    if not remove and at is None:
-        Path(memory).parent.mkdir(mode=0o700, exist_ok=True)  # the server may be started before any hook
+    if not remove:
+        home().mkdir(mode=0o700, exist_ok=True)  # the server may be started before any hook
     done = "is out of" if remove else "is part of"
     typer.echo(f"Eidet {done} {tool.title}. {'' if remove else tool.after}".rstrip(), err=True)
     if not remove and find_spec("mcp") is None:

@@ -242,30 +242,10 @@ def _parse_message(message: Any, number: int, agent: str, notes: Notes) -> Itera
         )
 
 
-# MCP: the memory file of the reference server, a graph as JSON lines. Its facts become facts of Eidet.
-
-_MCP_FIELDS: Final = {
-    "entity": frozenset(("type", "name", "entityType", "observations")),
-    "relation": frozenset(("type", "from", "to", "relationType")),
-}
-
-
-def read_mcp(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_mcp(source: str, _: ImportOptions, __: Notes) -> Iterator[SourceItem]:
+    """The graph of the MCP reference server, as JSON lines: its facts become facts of Eidet."""
     with open_text(find_source(source)) as file:
-        text = file.read()
-    facts = parse_mcp_lines(text)
-    _note_fields(text, notes)
-    seen: set[str] = set()
+        facts = list(dict.fromkeys(parse_mcp_lines(file.read())))
     for fact, draft in zip(facts, make_drafts(facts), strict=True):
         where = f"{fact.subject} {fact.relation} {fact.object}"
-        if fact.key in seen:
-            notes.skip(where, "is said twice")
-            continue
-        seen.add(fact.key)
         yield SourceItem(where=where, draft=replace(draft, source="mcp"))
-
-
-def _note_fields(text: str, notes: Notes) -> None:
-    for row in map(json.loads, filter(str.strip, text.split("\n"))):
-        for name in sorted(row.keys() - _MCP_FIELDS[row["type"]]):
-            notes.drop(f"{name} of an {row['type']}", "is not known of an MCP memory")
