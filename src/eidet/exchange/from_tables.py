@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -36,6 +36,7 @@ _VECTORS: Final = ("vector", "vectors", "embedding")
 _PLACES: Final = ("scope", "user")  # fields that name a scope
 _FIELDS: Final = frozenset(field.name for field in fields(Draft)) - {"vector"} | frozenset(_PLACES)
 _TIMES: Final = ("occurred", "expires")
+_JSON: Final = ("data", "meta", "derived_from", "place", "importance", "ttl", "step", "pinned")
 _NAMES: Final = ("who", "agent", "session", "source", "id", "key", "user")  # fields that may be numbers
 # Names that other programs use, taken where the table has no column of the field's own name.
 _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -110,21 +111,8 @@ def _parse_lenient(text: str) -> Any:
     """JSON, or the text itself."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
-
-
-_FLAGS: Final = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
-_FROM_TEXT: Final[Mapping[str, Callable[[str], Any]]] = {
-    "data": _parse_lenient,
-    "meta": json.loads,
-    "derived_from": json.loads,
-    "place": lambda text: [float(part) for part in text.strip("[] ").split(",")],
-    "importance": float,
-    "ttl": float,
-    "step": int,
-    "pinned": lambda text: _FLAGS[text.strip().casefold()],
-}
 
 
 class _Table:
@@ -202,12 +190,7 @@ class _Table:
             return parse_time(value, field)
         if field in _NAMES and isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
-        if self._in_text and isinstance(value, str) and field in _FROM_TEXT:
-            try:
-                return _FROM_TEXT[field](value)
-            except (ValueError, KeyError):
-                raise BadInput(f"{field} cannot be read: {value!r:.80}") from None
-        return value
+        return _parse_lenient(value) if self._in_text and field in _JSON else value
 
     def _make_key(self, row: Mapping[str, Any]) -> str:
         """A key that stays the same while the file keeps its name, wherever the row moves in it."""

@@ -179,7 +179,7 @@ def _begin(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[s
         step=counted if stated is None else stated,
         arguments=_arguments(method, agent, args, kwargs),
         before=before,
-        started=plan.clock(),
+        started=time.time(),
         clock=time.perf_counter(),
     )
 

@@ -41,8 +41,6 @@ class HookOptions(TypedDict, total=False):
     """The scope of the records."""
     session: str | None
     """The session of the records."""
-    clock: Callable[[], float]
-    """Tells the time of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +53,6 @@ class Plan:
     agent_id: str | None = None
     scope: str = "default"
     session: str | None = None
-    clock: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
         if self.memory is not None and self.store is not None:

@@ -183,7 +183,7 @@ BAD: dict[str, tuple[str, str, str]] = {
     "no columns": ("csv", "", "first row should name the columns"),
     "a column twice": ("csv", "text,text\nx,y\n", "names a column twice"),
     "open quotes": ("csv", 'text\n"x', "is not CSV"),
-    "a bad number": ("csv", "text,importance\nx,much\n", "line 2: importance cannot be read: 'much'"),
+    "a bad number": ("csv", "text,importance\nx,much\n", "line 2: importance must be a number"),
     "no array": ("chatgpt", '{"a": 1}', "is no export of ChatGPT: it is not a list of conversations"),
     "cut off": ("chatgpt", '[{"mapping": {}}, {"map', "is not JSON, or was cut off"),
     "another's": (
