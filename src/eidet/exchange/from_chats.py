@@ -26,14 +26,11 @@ from .source_items import (
 _THOUGHTS: Final = frozenset(("thoughts", "reasoning_recap"))
 _HIDDEN: Final = "is_visually_hidden_from_conversation"
 _BETWEEN: Final = 1e-6  # seconds between messages of which the export tells no time
-_REPEATED: Final = ("message_feedback.json", "shared_conversations.json", "model_comparisons.json")
 _ROLES: Final = {"human": "user"}
 
 
 def read_chatgpt(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_members(source) as members:
-        for name in (name for pattern in _REPEATED for name in members.find(pattern)):
-            notes.drop(name, "says nothing that was not said in a conversation")
         for where, found in members.read_conversations("ChatGPT", "mapping"):
             yield from _parse_tree(found, where, notes)
 
@@ -124,7 +121,6 @@ def read_claude(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceI
             yield from _parse_chat(found, where, notes)
         if not members.is_single:
             yield from _read_memories(members)
-            yield from _read_projects(members, notes)
 
 
 def _parse_chat(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
@@ -197,33 +193,3 @@ def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
                     meta = with_origin({}, "claude", keep_present(project=project))
                     draft = Draft(key=key, kind="summary", text=text, source="claude", meta=meta)
                     yield SourceItem(where=f"{name}, {key}", labels=make_labels(user=account), draft=draft)
-
-
-def _read_projects(members: SourceFiles, notes: Notes) -> Iterator[SourceItem]:
-    """The documents of projects, which lie in one file or in a folder."""
-    below = [name for name in members.list_names() if "projects/" in name and name.endswith(".json")]
-    for name in (*members.find("projects*.json"), *below):
-        found = members.load(name)
-        for project in found if isinstance(found, list) else [found]:
-            yield from _parse_documents(project, name, notes)
-
-
-def _parse_documents(project: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
-    if project.get("prompt_template"):
-        notes.drop("prompt of a project", "is a setting")
-    own = keep_present(project=project.get("uuid"), title=project.get("name"))
-    for document in project.get("docs") or []:
-        name = str(document.get("filename") or document.get("uuid"))
-        place = f"{where}, {name}"
-        if not document.get("content"):
-            notes.skip(place, "has no text")
-            continue
-        draft = Draft(
-            key=f"claude document {document.get('uuid') or name}",
-            kind="document",
-            text=document["content"],
-            source=name[:1000],
-            occurred=parse_time(document.get("created_at"), f"{name}: created_at"),
-            meta=with_origin({}, "claude", own),
-        )
-        yield SourceItem(where=place, draft=draft)

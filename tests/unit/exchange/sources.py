@@ -27,7 +27,7 @@ SOURCES: Final[dict[str, tuple[str, Path, dict[str, Any], int]]] = {
     "chroma": ("chroma", FOREIGN / "chroma", {}, 2),
     "letta": ("letta", FOREIGN / "letta" / "agent.af", {}, 6),
     "chatgpt": ("chatgpt", FOREIGN / "chatgpt", {}, 5),
-    "claude": ("claude", FOREIGN / "claude", {}, 5),
+    "claude": ("claude", FOREIGN / "claude", {}, 4),
     "mcp": ("mcp", FOREIGN / "mcp" / "graph.jsonl", {}, 5),
     "markdown": ("markdown", FOREIGN / "markdown", {}, 8),
     "okf": ("okf", FOREIGN / "okf", {}, 2),

@@ -166,7 +166,7 @@ def test_chatgpt_conversations_are_the_branch_that_was_shown(memory: Memory) -> 
     assert not memory.find({"meta.chatgpt.message": "a1"})
 
 
-@pytest.mark.parametrize(("format", "count"), [("chatgpt", 5), ("claude", 5)])
+@pytest.mark.parametrize(("format", "count"), [("chatgpt", 5), ("claude", 4)])
 def test_an_export_may_be_a_zip_archive(memory: Memory, tmp_path: Path, format: str, count: int) -> None:
     with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for path in (FOREIGN / format).rglob("*.json"):
@@ -197,8 +197,6 @@ def test_claude_says_what_was_said_remembered_and_written(memory: Memory) -> Non
     assert first.meta["claude"] == {"message": "cm1", "title": "A new home", "account": "acct-1"}
     assert found["default", "Ann lives in Lisbon and drinks tea."].kind == "summary"
     assert found["default", "Ann plans a garden."].meta == {"claude": {"project": "proj-1"}}
-    plan = found["default", "Plant tomatoes in April."]
-    assert (plan.kind, plan.source, plan.occurred) == ("document", "plan.md", at("2025-01-01T12:00:00+00:00"))
     assert done.dropped["content of type thinking: is not said to anybody"] == 1
 
 
