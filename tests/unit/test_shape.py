@@ -38,7 +38,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "copy": (828, 14),
     "core": (4756, 165),
     "eval": (1839, 45),
-    "exchange": (2809, 59),
+    "exchange": (2762, 59),
     "graph": (3195, 56),
     "hooks": (787, 18),
     "index": (7669, 119),
