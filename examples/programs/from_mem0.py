@@ -4,7 +4,7 @@
     python examples/programs/from_mem0.py memories.json --at agent.db
     python examples/programs/from_mem0.py /tmp/qdrant --at agent.db
 
-A source is what mem0's `get_all` returned, saved as JSON, or the folder of its local Qdrant or FAISS. mem0
+A source is what mem0's `get_all` returned, saved as JSON, or the folder of its local Qdrant. mem0
 itself is not needed. `eidet import mem0 …` does the same in a shell; `docs/guides/importing.md` describes it.
 
 For your own use: name your source; change `SCOPE` if your users' scopes are called otherwise.

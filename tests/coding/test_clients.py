@@ -47,7 +47,7 @@ def test_the_plugin_of_opencode_recalls_into_the_system_prompt_and_captures(user
     user.remember("The cache of the shop is cleared by a nightly job.")
     user.eidet("integrate", "opencode", "--yes")
     plugin = user.home / ".config" / "opencode" / "plugins" / "eidet.js"
-    plugin.write_text(plugin.read_text().replace("LIMIT_MS = 400", "LIMIT_MS = 30000"))  # the machine is busy
+    plugin.write_text(plugin.read_text().replace("LIMIT_MS = 300", "LIMIT_MS = 30000"))  # the machine is busy
     (plugin.parent / "package.json").write_text('{"type": "module"}')
     user.check()
     code = PLUGIN.format(plugin=json.dumps(str(plugin)), project=json.dumps(str(user.project)))

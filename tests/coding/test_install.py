@@ -310,6 +310,14 @@ def test_list_and_doctor_run_the_installed_command(user: User) -> None:
     assert (broken["level"], broken["todo"]) == ("warning", "eidet integrate claude")
 
 
+def test_the_server_starts_before_any_hook_has_run(user: User) -> None:
+    user.eidet("integrate", "claude", "--yes")
+    server = json.loads((user.home / ".claude.json").read_text())["mcpServers"]["eidet"]
+    said = user.eidet(*server["args"])
+    assert (said.code, said.err) == (0, "")
+    assert user.at.parent.stat().st_mode & 0o077 == 0
+
+
 def test_a_file_of_an_agent_that_cannot_be_read_is_no_fault_of_the_doctor(user: User) -> None:
     (user.home / ".gemini").mkdir()
     (user.home / ".gemini" / "settings.json").write_bytes(b"\xff\xfe")
@@ -325,6 +333,7 @@ def test_a_file_of_an_agent_that_cannot_be_read_is_no_fault_of_the_doctor(user: 
         ((), 2, "--list"),
         (("claude", "--at", "postgresql://ann:secret@host/db"), 2, "password"),
         (("claude", "--at", r"C:\Users\ann\memory.db"), 2, "a path of Windows"),
+        (("claude", "--at", "nowhere/memory.db"), 2, "create it first"),
     ],
 )
 def test_bad_usage_is_told(user: User, words: tuple[str, ...], code: int, told: str) -> None:

@@ -31,7 +31,7 @@ def silent(said: Said) -> bool:
 
 def impatient(user: User) -> User:
     """The same user, with the limit that hooks have outside of tests."""
-    return User(user.home, user.project, {"EIDET_HOOKS_WAIT_SECONDS": "0.2"})
+    return User(user.home, user.project, {"EIDET_HOOKS_WAIT_SECONDS": "0.27"})
 
 
 def prompt(user: User, **more: Any) -> Said:
@@ -125,7 +125,24 @@ def test_a_hung_process_is_given_up(user: User) -> None:
     with hung_process(user):
         said = within(LIMIT * 4, lambda: prompt(impatient(user)))
         assert silent(said)
-        assert "no answer within 200 ms" in user.log
+        assert "no answer within 270 ms" in user.log
+
+
+def test_the_start_of_python_counts(user: User) -> None:
+    """Here it takes longer than a hook may live: there is no answer, and what was said is kept."""
+    user.remember("The cache of the shop is cleared by a nightly job.")
+    user.check()
+    slow = user.home / "slow"
+    slow.mkdir()
+    (slow / "sitecustomize.py").write_text("import time; time.sleep(0.3)")
+    late = User(user.home, user.project, {**impatient(user).env, "PYTHONPATH": str(slow)})
+    assert silent(prompt(late))
+    assert "Python's start" in user.log
+    event = {"session_id": "s1", "cwd": str(user.project), "last_assistant_message": "All is well."}
+    assert silent(late.hook("claude", "turn", event))
+    assert "nightly" in prompt(user).context
+    user.hook("claude", "turn", {**event, "last_assistant_message": "Still well."})
+    user.wait_for("All is well.")
 
 
 def test_a_killed_process_is_replaced(user: User) -> None:

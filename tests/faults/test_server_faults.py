@@ -289,31 +289,18 @@ def test_a_probe_of_a_database_that_hangs_is_answered_within_two_seconds(
         until(lambda: http.get("/v1/health/ready").status_code == 200)
 
 
-def workers_of(server: ServerProcess) -> list[int]:
-    """The processes of its workers, by what they listen on."""
-    parent = server.child.pid
-    found = []
-    for line in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            words = line.read_text().rpartition(")")[2].split()
-            command = (line.parent / "cmdline").read_text()
-            if int(words[1]) == parent and "spawn_main" in command:
-                found.append(int(line.parent.name))
-    return sorted(found)
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find the workers")
 def test_three_workers_one_of_them_killed(postgres: Postgres, postgres_database: str, tmp_path: Path) -> None:
     """Nothing is lost or doubled, and what one worker has written, the others find."""
     server = ServerProcess(postgres.url(postgres_database), tmp_path, "--workers", "3")
     server.start()
     try:
-        await_true(lambda: len(workers_of(server)) == 3, pause=0.2)
-        before = workers_of(server)
+        await_true(lambda: len(server.list_workers()) == 3, pause=0.2)
+        before = server.list_workers()
         writers = Writers(lambda: server.url)
         writers.run(SECONDS, lambda: kill_one(before[1], SECONDS))
         writers.retry()
-        await_true(lambda: len(set(workers_of(server)) - {before[1]}) >= 3, pause=0.2)
+        await_true(lambda: len(set(server.list_workers()) - {before[1]}) >= 3, pause=0.2)
         for number in range(rounds(6, 12)):
             with (
                 httpx.Client(base_url=server.url, timeout=60) as one,

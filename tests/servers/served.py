@@ -164,6 +164,17 @@ class ServerProcess:
         finally:
             asked.close()
 
+    def list_workers(self) -> list[int]:
+        """The processes of its workers, where there is a /proc to find them."""
+        found = []
+        for line in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                words = line.read_text().rpartition(")")[2].split()
+                command = (line.parent / "cmdline").read_text()
+                if int(words[1]) == self.child.pid and "spawn_main" in command:
+                    found.append(int(line.parent.name))
+        return sorted(found)
+
     def stop(self) -> None:
         self.child.stop()
 

@@ -62,13 +62,7 @@ def _import(
         Option(metavar="FIELD=COLUMN", help="For tables: text=note takes the text from column note."),
     ] = None,
     delimiter: Annotated[str, Option(help="For CSV.")] = ",",
-    history: Annotated[
-        Path | None, Option(metavar="FILE", help="For mem0: its history.db, for earlier texts.")
-    ] = None,
     trust: TrustOf = None,
-    everything: Annotated[
-        bool, Option("--everything", help="Also what is hidden or on another branch.")
-    ] = False,
     overwrite: Annotated[
         bool, Option("--overwrite", help="Also replace what differs in the memory.")
     ] = False,
@@ -82,12 +76,16 @@ def _import(
     Run the same command again to resume it or to bring what is new: what is there already is left as it is.
     --scope may have gaps, as in acme/{user}; each format has a default.
     """
-    from ..exchange import ImportOptions, ReadOptions, make_importer
+    from ..exchange import ImportOptions, make_importer
 
-    read = ReadOptions(
-        columns=_parse_columns(column or []), delimiter=delimiter, history=history, everything=everything
+    options = ImportOptions(
+        scope=on.scope,
+        trust=trust,
+        overwrite=overwrite,
+        skip_bad=skip_bad,
+        columns=_parse_columns(column or []),
+        delimiter=delimiter,
     )
-    options = ImportOptions(scope=on.scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
     importer = make_importer(format, source, options)
     with resumable():
         done = _run(on, importer, dry_run)
@@ -110,12 +108,9 @@ def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
 
 
 def _parse_columns(pairs: list[str]) -> dict[str, str]:
-    columns: dict[str, str] = {}
-    for pair in pairs:
-        field, sign, column = pair.partition("=")
-        if not sign or not field or not column:
-            raise BadInput(f"--column takes field=column, not {pair!r}")
-        columns[field] = column
+    columns = {field: column for field, _, column in (pair.partition("=") for pair in pairs)}
+    if not all(field and column for field, column in columns.items()):
+        raise BadInput(f"--column takes field=column, not {' '.join(pairs)!r}")
     return columns
 
 

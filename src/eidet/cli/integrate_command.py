@@ -57,6 +57,8 @@ def _integrate(
         typer.echo("nothing was changed", err=True)
         raise typer.Exit(1)
     apply(changes)
+    if not remove:
+        home().mkdir(mode=0o700, exist_ok=True)  # the server may be started before any hook
     done = "is out of" if remove else "is part of"
     typer.echo(f"Eidet {done} {tool.title}. {'' if remove else tool.after}".rstrip(), err=True)
     if not remove and find_spec("mcp") is None:
@@ -70,7 +72,10 @@ def _place_of(at: str | None) -> str:
     if "://" not in at:
         if os.name != "nt" and PureWindowsPath(at).drive:
             raise BadInput(f"{at} is a path of Windows, and this is another system")
-        return str(Path(at).expanduser().absolute())
+        file = Path(at).expanduser().absolute()
+        if not file.parent.is_dir():
+            raise BadInput(f"the folder {file.parent} does not exist; create it first")
+        return str(file)
     if urlsplit(at).password is not None:
         raise BadInput("the address has a password, which would stand in the agent's files: leave it out")
     return at

@@ -25,7 +25,7 @@ from .memory_options import Which, command
 if TYPE_CHECKING:
     from ..server.access import Caller
 
-Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
+Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of read, write, forget, admin.")]
 _PrintConfig = Annotated[
     bool, Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -46,10 +47,7 @@ def _mirror(
     from ..mirror import mirror_folder, watch_folder
 
     options: dict[str, Any] = {"scope": on.one_scope, "dry_run": dry_run, "delete": delete, "plain": plain}
-
-    def tell(done: Mirrored | EidetError) -> None:
-        _tell(done, as_json=on.json)
-
+    tell = partial(_tell, as_json=on.json)
     with on.open_memory() as memory:
         if not watch:
             done = mirror_folder(memory, folder, **options)

@@ -120,7 +120,7 @@ def _review(
     below: Below = False,
     limit: Annotated[int, Option("--limit", "-n", help="How many at most.")] = 50,
 ) -> None:
-    """List what waits for review, newest first: suspicious texts.
+    """List what waits for review, newest first: new texts, by the setting `review`, and suspicious ones.
 
     `eidet mark ID --approve`, `--approve --text …` or `--reject` decides. With --json one a line.
     """

@@ -101,36 +101,28 @@ def add_entries(text: str, entries: Sequence[Entry]) -> str:
     """Adds the entries to the text; replaces ours unless they are the same."""
     for entry in reversed(entries):
         found = _find_ours(text, entry)
-        if found is None and entry.name in _find_object(text, entry.path):
-            raise Unreadable(f"{'.'.join((*entry.path, str(entry.name)))} is not of Eidet: rename it")
         if found is None or found[1].value != entry.value:
             text = _add(remove_entries(text, [entry]), entry)
     return text
 
 
-def _find_object(text: str, path: Sequence[str]) -> Any:
-    """What stands at a path, if it is an object or a list; else an empty one."""
-    found: Any = parse(text)
-    for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict | list) else {}
-
-
 def _add(text: str, entry: Entry) -> str:
-    value = [entry.value] if entry.name is None else {entry.name: entry.value}
+    names = [*entry.path, entry.name]
     if not text.strip():
-        for name in reversed(entry.path):
-            value = {name: value}
-        return json.dumps(value, indent=2) + "\n"
+        return json.dumps(_nest(names, entry.value), indent=2) + "\n"
     walked = _walk(text, entry.path)
-    node, missing = walked[-1], entry.path[len(walked) - 1 :]
-    if (missing and missing[0] in node.value) or (not missing and type(node.value) is not type(value)):
+    node, (name, *rest) = walked[-1], names[len(walked) - 1 :]
+    if (rest and name in node.value) or not isinstance(node.value, list if name is None else dict):
         raise Unreadable(f"{'.'.join(entry.path)} is not {'a list' if entry.name is None else 'an object'}")
-    for name in reversed(missing[1:]):
-        value = {name: value}
-    if missing:
-        return _insert(text, node, len(walked), missing[0], value)
-    return _insert(text, node, len(walked), entry.name, entry.value)
+    if name in node.value:
+        raise Unreadable(f"{'.'.join((*entry.path, str(name)))} is not of Eidet: rename it")
+    return _insert(text, node, len(walked), name, _nest(rest, entry.value))
+
+
+def _nest(names: Sequence[str | None], value: Any) -> Any:
+    for name in reversed(names):
+        value = [value] if name is None else {name: value}
+    return value
 
 
 def _insert(text: str, node: _Member, depth: int, name: str | None, value: Any) -> str:

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 
 const PROMPT = PROMPT_COMMAND
 const TURN = TURN_COMMAND
-const LIMIT_MS = 400
+const LIMIT_MS = 300
 
 // Runs a hook with an event; the text for the agent, or "" for nothing and for any fault.
 const run = (command, event) =>

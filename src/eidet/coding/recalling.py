@@ -22,11 +22,6 @@ _QUERY_CHARS: Final = 2_000
 _FRAME: Final = 60  # tokens for the lines around the memories
 _KEPT_DAYS: Final = 30  # of what a session was told
 _LASTING: Final = ("fact", "procedure", "episode", "summary", "document")
-# For an event: the scope, the kinds (None: all) and the share of what is left of the budget, one by one.
-_PORTIONS: Final[Mapping[str, tuple[tuple[str, tuple[str, ...] | None, float], ...]]] = {
-    "start": (("project", _LASTING, 0.5), (_USER, _LASTING, 0.5), ("project", None, 1.0)),
-    "prompt": (("project", None, 0.7), (_USER, None, 1.0)),
-}
 
 
 @dataclass(slots=True)
@@ -35,7 +30,6 @@ class Session:
 
     shown: list[str] = field(default_factory=list)
     offset: int = 0
-    began: bool = False  # whether it was told what a session is told at its start
 
     @classmethod
     def load(cls, file: Path) -> Session:
@@ -83,17 +77,18 @@ def recall(memory: Memory, request: Mapping[str, Any], session: Session) -> tupl
     event, query = request["event"], str(request["input"].get("prompt") or "")
     project, own = scope_of(request["cwd"]), Where(session=session_of(request))
     parts, ids, left = [], list[str](), request["budget"] - _FRAME
-    events = (event,) if session.began or event == "start" else ("prompt", "start")
+    events = (event,) if session.shown or event == "start" else ("prompt", "start")
     for name in events:
-        for scope, kinds, share in _PORTIONS[name]:
+        for scopes, kinds, share in _list_portions(name, project):
             context = memory.context(
                 query[:_QUERY_CHARS] if name == "prompt" else "",
-                scope=project if scope == "project" else scope,
+                scope=scopes,
                 budget=max(int(left * share), 1),
-                where=~(own | Where(ids=[*session.shown, *ids])),
+                where=~own,
+                seen=[*session.shown, *ids],
                 least=_LEAST if name == "prompt" else None,
                 neighbours=0,
-                **({"kinds": kinds} if kinds else {}),  # type: ignore[arg-type]
+                kinds=kinds or None,
             )
             if context.records and left > 0:
                 parts.append(context.text)
@@ -103,6 +98,13 @@ def recall(memory: Memory, request: Mapping[str, Any], session: Session) -> tupl
         return "", []
     head = f"From earlier sessions, by Eidet. The memory scope of this project is {project}."
     return "\n\n".join([head, *parts]), ids
+
+
+def _list_portions(event: str, project: str) -> list[tuple[list[str], tuple[str, ...], float]]:
+    """Scopes, kinds (none: all), and the share of what is left of the budget, one after the other."""
+    if event == "prompt":
+        return [([project, _USER], (), 1.0)]
+    return [([project], _LASTING, 0.5), ([_USER], _LASTING, 0.5), ([project], (), 1.0)]
 
 
 def write_answer(tool: str, text: str, given: Mapping[str, Any]) -> str:

@@ -119,7 +119,7 @@ class _Resident:
             if ids and line.poll(_ARRIVAL_SECONDS):
                 with self._sessions:
                     session = Session.load(self._session_file(request))
-                    session.shown, session.began = session.shown + ids, True
+                    session.shown += ids
                     session.save(self._session_file(request))
             if request["event"] in CAPTURES:
                 self._empty_spool()
@@ -206,11 +206,8 @@ def _read_configuration() -> dict[str, Any]:
     """
     file = home() / _CONFIG
     config = file if file.is_file() else None
-    settings: Settings = read_settings(os.environ, config)
-    if settings.guard is None:
-        settings = replace(settings, guard="redact")
-    if not settings.retention:
-        settings = replace(settings, retention=RETENTION)
+    found: Settings = read_settings(os.environ, config)
+    settings = replace(found, guard=found.guard or "redact", retention=found.retention or RETENTION)
     chosen = {} if config is None else read_choices(config)
     return {"settings": settings, "embedder": os.environ.get("EIDET_EMBEDDER") or chosen.get("embedder")}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -129,10 +128,7 @@ class Commands:
 def find_command() -> list[str]:
     """Finds a command that starts `eidet` from any folder."""
     beside = Path(sys.executable).with_name("eidet")
-    if beside.exists():
-        return [str(beside)]
-    found = shutil.which("eidet")
-    return [found] if found is not None else [sys.executable, "-m", "eidet.cli"]
+    return [str(beside)] if beside.exists() else [sys.executable, "-m", "eidet.cli"]
 
 
 def hook_entries(tool: Tool, commands: Commands) -> list[Entry]:

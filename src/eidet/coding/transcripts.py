@@ -206,11 +206,9 @@ def _answered(call: Done, output: str, failed: Any) -> Done:
 
 def _command_of(asked: Any) -> str:
     found = asked if isinstance(asked, str) else _first(asked, "command", "cmd")
-    if isinstance(found, list):
-        return (
-            str(found[-1]) if found[:1] and found[0] in ("bash", "sh", "zsh") else " ".join(map(str, found))
-        )
-    return str(found or "")
+    if not isinstance(found, list):
+        return str(found or "")
+    return str(found[-1]) if found[:1] in (["bash"], ["sh"], ["zsh"]) else " ".join(map(str, found))
 
 
 def _file_of(asked: Any) -> str:

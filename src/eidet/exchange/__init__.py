@@ -29,11 +29,11 @@ from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
 from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
-from .importing import Imported, Importer, ImportOptions
+from .importing import Imported, Importer
 from .markdown import read_markdown, read_okf
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
 from .skills import read_skills
-from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
+from .source_items import ImportOptions, LeftOut, Notes, SourceFormat, SourceItem
 
 __all__ = [
     "FORMATS",
@@ -45,7 +45,6 @@ __all__ = [
     "Importer",
     "LeftOut",
     "Notes",
-    "ReadOptions",
     "SourceFormat",
     "SourceItem",
     "Synced",
@@ -57,7 +56,7 @@ __all__ = [
 
 FORMATS: Final[dict[str, SourceFormat]] = {
     "mem0": SourceFormat(
-        about="mem0: a local Qdrant or FAISS folder, or `get_all` as JSON",
+        about="mem0: a local Qdrant folder, or `get_all` as JSON",
         read=read_mem0,
         scope="mem0/{owner}",
     ),
@@ -108,11 +107,9 @@ def import_memories(
     dry_run: bool = False,
     overwrite: bool = False,
     skip_bad: bool = False,
-    everything: bool = False,
     trust: str | None = None,
     columns: Mapping[str, str] | None = None,
     delimiter: str = ",",
-    history: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Imported:
     """Brings memories of another program, and reports what had no place.
@@ -122,16 +119,16 @@ def import_memories(
     missing. What is there under the same id with another text is left and told, unless `overwrite`.
 
     `scope` is the name of a scope, with gaps if you like: `"acme/{user}"`. `columns` says which column of
-    a table holds a field: `{"text": "note"}`. `history` is mem0's history file. `everything` also brings
-    what is hidden or on a branch that was left.
+    a table holds a field: `{"text": "note"}`.
     """
-    read = ReadOptions(
+    options = ImportOptions(
+        scope=scope,
+        trust=trust,
+        overwrite=overwrite,
+        skip_bad=skip_bad,
         columns=columns or {},
         delimiter=delimiter,
-        history=None if history is None else Path(history),
-        everything=everything,
     )
-    options = ImportOptions(scope=scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
     importer = make_importer(format, source, options)
     checked = importer.check(memory.parts.settings, memory.parts.clock())
     return importer.run(memory, checked, dry_run=dry_run, progress=progress)

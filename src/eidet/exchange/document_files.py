@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ..core.errors import BadInput, MissingExtra
 from ..text.chunks import units_of
@@ -168,36 +168,23 @@ class _HtmlSections(HTMLParser):
 
 
 def _read_pdf(path: Path) -> Iterator[Passage]:
-    """Yields one section per page, below the last bookmark that leads to it or to an earlier page."""
+    """Yields one section per page."""
     try:
         from pypdf import PdfReader
     except ImportError:
         raise MissingExtra("reading PDF files", extra="pdf") from None
-    outline, is_blank = _Outline(), True
+    is_blank = True
     try:
-        reader = PdfReader(path)
-        bookmarks = list(_list_bookmarks(reader, reader.outline))
-        for number, page in enumerate(reader.pages):
-            for _, level, title in (one for one in bookmarks if one[0] == number):
-                outline.enter(level, title)
+        for number, page in enumerate(PdfReader(path).pages, 1):
             text = _LINE_END.sub(" ", page.extract_text())  # lines of a page are layout
             is_blank = is_blank and not text.strip()
-            yield Passage(text=text, heading=outline.path, page=number + 1)
+            yield Passage(text=text, page=number)
     except OSError:
         raise
     except Exception as error:  # a damaged file raises whatever it meets
         raise BadInput(f"it is no PDF that can be read: {error}") from error
     if is_blank:
         raise BadInput("no page has text: a scan needs text recognition first")
-
-
-def _list_bookmarks(reader: Any, items: list[Any], level: int = 1) -> Iterator[tuple[int, int, str]]:
-    """Page (from 0), level and title of each bookmark."""
-    for item in items:
-        if isinstance(item, list):
-            yield from _list_bookmarks(reader, item, level + 1)
-        elif (page := reader.get_destination_page_number(item)) is not None:
-            yield page, level, str(item.title)
 
 
 READERS: Final[dict[str, Callable[[Path], Iterator[Passage]]]] = {

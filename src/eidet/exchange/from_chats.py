@@ -1,7 +1,7 @@
 """Data exports of ChatGPT and Claude: a zip archive, its folder, or a single `conversations.json`.
 
 A conversation of ChatGPT is a tree, because answers can be regenerated and questions edited. The branch
-that the user saw last is read; the others only if everything is asked for.
+that the user saw last is read.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .source_files import SourceFiles, make_foreign, open_members
+from .source_files import SourceFiles, open_members
 from .source_items import (
+    ImportOptions,
     Notes,
-    ReadOptions,
     SourceItem,
     keep_present,
     make_labels,
@@ -26,27 +26,21 @@ from .source_items import (
 _THOUGHTS: Final = frozenset(("thoughts", "reasoning_recap"))
 _HIDDEN: Final = "is_visually_hidden_from_conversation"
 _BETWEEN: Final = 1e-6  # seconds between messages of which the export tells no time
-_REPEATED: Final = ("message_feedback.json", "shared_conversations.json", "model_comparisons.json")
 _ROLES: Final = {"human": "user"}
 
 
-def read_chatgpt(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_chatgpt(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_members(source) as members:
-        for name in (name for pattern in _REPEATED for name in members.find(pattern)):
-            notes.drop(name, "says nothing that was not said in a conversation")
-        for where, found in members.read_conversations("chatgpt"):
-            yield from _parse_tree(found, where, options, notes)
+        for where, found in members.read_conversations("ChatGPT", "mapping"):
+            yield from _parse_tree(found, where, notes)
 
 
-def _parse_tree(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
-    nodes = found.get("mapping") if isinstance(found, dict) else None
-    if not isinstance(nodes, dict):
-        raise make_foreign("chatgpt", where, "it has no mapping", found)
+def _parse_tree(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
+    nodes = found["mapping"]
     shown = _list_branch(nodes, found.get("current_node"))
     session = str(found.get("conversation_id") or found.get("id") or where)
     last = parse_time(found.get("create_time"), f"{where}: create_time") or 0.0
-    others = [id for id in nodes if id not in shown and nodes[id].get("message") is not None]
-    for id in (*shown, *(others if options.everything else ())):
+    for id in shown:
         message = nodes[id].get("message")
         if message is None:
             continue
@@ -55,7 +49,7 @@ def _parse_tree(found: Any, where: str, options: ReadOptions, notes: Notes) -> I
         author, metadata = message.get("author") or {}, message.get("metadata") or {}
         role = str(author.get("role") or "user")
         hidden = metadata.get(_HIDDEN) or role == "system"
-        if why := _find_objection(message, text, hidden and not options.everything):
+        if why := _find_objection(message, text, hidden):
             notes.skip(place, why)
             continue
         last = parse_time(message.get("create_time"), f"{place}: create_time") or last + _BETWEEN
@@ -80,8 +74,9 @@ def _parse_tree(found: Any, where: str, options: ReadOptions, notes: Notes) -> I
             ),
             labels=make_labels(session=session),
         )
-    for id in () if options.everything else others:
-        notes.skip(f"{where}, message {id}", "is on a branch that was left")
+    for id, node in nodes.items():
+        if id not in shown and node.get("message") is not None:
+            notes.skip(f"{where}, message {id}", "is on a branch that was left")
 
 
 def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> dict[str, None]:
@@ -120,27 +115,23 @@ def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
     return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
-def read_claude(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_claude(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_members(source) as members:
-        for where, found in members.read_conversations("claude"):
-            yield from _parse_chat(found, where, options, notes)
+        for where, found in members.read_conversations("Claude", "chat_messages"):
+            yield from _parse_chat(found, where, notes)
         if not members.is_single:
             yield from _read_memories(members)
-            yield from _read_projects(members, notes)
 
 
-def _parse_chat(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
-    messages = found.get("chat_messages") if isinstance(found, dict) else None
-    if not isinstance(messages, list):
-        raise make_foreign("claude", where, "it has no chat_messages", found)
+def _parse_chat(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
     if found.get("summary"):
         notes.drop("summary of a conversation", "Eidet makes its own")
     session, account = str(found.get("uuid") or where), (found.get("account") or {}).get("uuid")
-    for number, message in enumerate(messages, 1):
+    for number, message in enumerate(found["chat_messages"], 1):
         place = f"{where}, message {number:,}"
         if not isinstance(message, dict) or "sender" not in message:
             raise BadInput(f"{place} has no sender")
-        text = "\n\n".join((*_list_attachments(message, notes), _find_said(message, options, notes))).strip()
+        text = "\n\n".join((*_list_attachments(message, notes), _find_said(message, notes))).strip()
         calls = [
             {name: part.get(name) for name in ("name", "input", "id")}
             for part in message.get("content") or []
@@ -164,7 +155,7 @@ def _parse_chat(found: Any, where: str, options: ReadOptions, notes: Notes) -> I
         )
 
 
-def _find_said(message: Mapping[str, Any], options: ReadOptions, notes: Notes) -> str:
+def _find_said(message: Mapping[str, Any], notes: Notes) -> str:
     """The texts of a message. Older exports have a `text` only."""
     if not message.get("content"):
         return str(message.get("text") or "")
@@ -173,18 +164,9 @@ def _find_said(message: Mapping[str, Any], options: ReadOptions, notes: Notes) -
         kind = part.get("type")
         if kind == "text":
             texts.append(str(part.get("text") or ""))
-        elif kind == "tool_result" and options.everything:
-            texts.append(_find_result(part.get("content")))
         elif kind != "tool_use":
             notes.drop(f"content of type {kind}", "is not said to anybody")
     return "\n".join(filter(None, texts))
-
-
-def _find_result(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    pieces = (piece.get("text") for piece in content or [] if isinstance(piece, dict))
-    return "\n".join(text for text in pieces if isinstance(text, str))
 
 
 def _list_attachments(message: Mapping[str, Any], notes: Notes) -> Iterator[str]:
@@ -211,33 +193,3 @@ def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
                     meta = with_origin({}, "claude", keep_present(project=project))
                     draft = Draft(key=key, kind="summary", text=text, source="claude", meta=meta)
                     yield SourceItem(where=f"{name}, {key}", labels=make_labels(user=account), draft=draft)
-
-
-def _read_projects(members: SourceFiles, notes: Notes) -> Iterator[SourceItem]:
-    """The documents of projects, which lie in one file or in a folder."""
-    below = [name for name in members.list_names() if "projects/" in name and name.endswith(".json")]
-    for name in (*members.find("projects*.json"), *below):
-        found = members.load(name)
-        for project in found if isinstance(found, list) else [found]:
-            yield from _parse_documents(project, name, notes)
-
-
-def _parse_documents(project: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
-    if project.get("prompt_template"):
-        notes.drop("prompt of a project", "is a setting")
-    own = keep_present(project=project.get("uuid"), title=project.get("name"))
-    for document in project.get("docs") or []:
-        name = str(document.get("filename") or document.get("uuid"))
-        place = f"{where}, {name}"
-        if not document.get("content"):
-            notes.skip(place, "has no text")
-            continue
-        draft = Draft(
-            key=f"claude document {document.get('uuid') or name}",
-            kind="document",
-            text=document["content"],
-            source=name[:1000],
-            occurred=parse_time(document.get("created_at"), f"{name}: created_at"),
-            meta=with_origin({}, "claude", own),
-        )
-        yield SourceItem(where=place, draft=draft)

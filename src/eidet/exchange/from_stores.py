@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Final
 
 from ..core.draft import Draft
@@ -20,8 +19,8 @@ from ..graph.graph_formats import make_drafts, parse_mcp_lines
 from ..integrations.extras import quote_label
 from .source_files import find_source, load_document, open_database, open_text
 from .source_items import (
+    ImportOptions,
     Notes,
-    ReadOptions,
     SourceItem,
     has_text,
     identify,
@@ -48,7 +47,7 @@ _CHROMA: Final = """
 _ARRAYS: Final = "SELECT * FROM embedding_metadata_array ORDER BY id, key, rowid"
 
 
-def read_chroma(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_chroma(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """The documents and metadata of a persistent folder; its collections become scopes."""
     path = find_source(source)
     with open_database(find_source(str(path / "chroma.sqlite3")) if path.is_dir() else path) as database:
@@ -98,7 +97,7 @@ _LANGGRAPH_COLUMNS: Final = frozenset(("prefix", "key", "value", "created_at", "
 _PAGE: Final = 1000  # rows that a server sends at once
 
 
-def read_langgraph(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_langgraph(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """The items of a SqliteStore (a file) or a PostgresStore (a URL).
 
     They become what `EidetStore` of `eidet.integrations.langgraph` keeps, so that agents find them there.
@@ -170,54 +169,25 @@ def _read_server(url: str) -> Iterator[Row]:
         raise Unavailable(f"the database with the store cannot be reached: {error}") from error
 
 
-# Prompts, tools and model settings make a Letta agent, not a memory: the report counts them.
-_LETTA_PARTS: Final = {
-    "tools": "are code, not memories",
-    **dict.fromkeys(
-        ("mcp_servers", "sources", "groups", "tool_exec_environment_variables", "tool_rules", "tags"),
-        "are settings of an agent",
-    ),
-}
-_LETTA_SETTINGS: Final = ("system", "llm_config", "embedding_config")
-_LETTA_THOUGHTS: Final = ("reasoning", "redacted_reasoning", "omitted_reasoning")
-
-
-def read_letta(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
-    """The memory blocks and messages of an agent file (`.af`), of the present schema or the first one."""
-    found = _load_agents(find_source(source))
-    for name, why in _LETTA_PARTS.items():
-        if found.get(name):
-            notes.drop(name, why, len(found[name]))
+def read_letta(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
+    """The memory blocks and messages of an agent file (`.af`)."""
+    path = find_source(source)
+    with open_text(path) as file:
+        found = load_document(file, str(path))
+    if not isinstance(found, dict) or not all(isinstance(found.get(n), list) for n in ("agents", "blocks")):
+        raise BadInput(f"{path} is not an agent file of Letta: it has no agents and blocks")
+    notes.drop("agent", "its prompt, tools, files and settings are no memories", len(found["agents"]))
     owners = defaultdict(list)
     for agent in found["agents"]:
         for id in agent.get("block_ids") or []:
-            owners[str(id)].append(_name_agent(agent))
+            owners[id].append(_name_agent(agent))
     for number, block in enumerate(found["blocks"], 1):
-        names = owners[str(block.get("id"))]
+        names = owners[block.get("id")]
         owner = names[0] if len(names) == 1 else None  # a block that agents share belongs to none of them
         yield from _parse_block(block, f"block {number:,} ({block.get('label')})", owner, notes)
-    for document in found.get("files") or []:
-        yield from _parse_letta_file(document, notes)
     for agent in found["agents"]:
-        for name in _LETTA_SETTINGS:
-            if agent.get(name):
-                notes.drop(name, "is a setting of an agent")
-        yield from _parse_messages(agent.get("messages") or [], _name_agent(agent), options, notes)
-
-
-def _load_agents(path: Path) -> dict[str, Any]:
-    """An agent file in the present schema."""
-    with open_text(path) as file:
-        found = load_document(file, str(path))
-    if isinstance(found, dict) and isinstance(found.get("core_memory"), list):  # the first schema
-        agent = {**found, "id": "agent", "block_ids": range(len(found["core_memory"]))}
-        blocks = [{**block, "id": number} for number, block in enumerate(found["core_memory"])]
-        found = {**found, "agents": [agent], "blocks": blocks}
-    if not isinstance(found, dict) or not all(isinstance(found.get(n), list) for n in ("agents", "blocks")):
-        raise BadInput(
-            f"{path} is not an agent file of Letta: it has neither agents and blocks nor a core memory"
-        )
-    return found
+        for number, message in enumerate(agent.get("messages") or [], 1):
+            yield from _parse_message(message, number, _name_agent(agent), notes)
 
 
 def _name_agent(agent: Mapping[str, Any]) -> str:
@@ -230,13 +200,7 @@ def _parse_block(
     if not has_text(block.get("value")):
         notes.skip(where, "has no text")
         return
-    own = keep_present(
-        label=block.get("label"),
-        description=block.get("description"),
-        limit=block.get("limit"),
-        read_only=block.get("read_only") or None,
-    )
-    meta = plain_json(block.get("metadata") or block.get("metadata_") or {})
+    own = {name: block.get(name) for name in ("label", "description", "limit", "read_only")}
     draft = Draft(
         key=f"letta block {agent or block.get('id')} {block.get('label')}",
         kind="fact",
@@ -244,93 +208,44 @@ def _parse_block(
         agent=agent,
         source="letta",
         occurred=parse_time(block.get("created_at"), f"{where}: created_at"),
-        meta=with_origin(meta, "letta", own),
+        meta=with_origin(plain_json(block.get("metadata") or {}), "letta", keep_present(**own)),
     )
     yield SourceItem(where=where, labels=make_labels(agent=agent), draft=draft)
 
 
-def _parse_letta_file(document: Mapping[str, Any], notes: Notes) -> Iterator[SourceItem]:
-    name, text = str(document.get("file_name") or document.get("id")), document.get("content")
-    if not has_text(text):
-        notes.skip(f"file {name}", "has no text in the agent file")
-        return
-    key = f"letta file {document.get('id')} {name}"
-    yield SourceItem(
-        where=f"file {name}", draft=Draft(key=key, kind="document", text=text, source=name[:1000])
-    )
-
-
-def _parse_messages(
-    messages: list[Any], agent: str, options: ReadOptions, notes: Notes
-) -> Iterator[SourceItem]:
-    for number, message in enumerate(messages, 1):
-        where = f"message {number:,} of {agent}"
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise BadInput(f"{where} has no role")
-        text = _find_text(message, notes)
-        if message["role"] == "system" and not options.everything:
-            notes.skip(where, "is a system prompt")
-        elif not text and not message.get("tool_calls"):
-            notes.skip(where, "has no text")
-        else:
-            yield make_message(
-                where,
-                f"letta message {agent} {message.get('id') or number}",
-                text,
-                role=message["role"],
-                name=message.get("name"),
-                calls=message.get("tool_calls"),
-                call_id=message.get("tool_call_id"),
-                agent=agent,
-                session=agent,
-                occurred=parse_time(message.get("created_at"), f"{where}: created_at"),
-                source="letta",
-                origin=keep_present(model=message.get("model"), id=message.get("id")),
-                labels=make_labels(agent=agent),
-            )
-
-
-def _find_text(message: Mapping[str, Any], notes: Notes) -> str:
-    """The texts of a message; the first schema says it in `text`."""
+def _parse_message(message: Any, number: int, agent: str, notes: Notes) -> Iterator[SourceItem]:
+    where = f"message {number:,} of {agent}"
+    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+        raise BadInput(f"{where} has no role")
     content = message.get("content")
-    content = message.get("text") if content is None else content
-    if isinstance(content, str):
-        return content
-    texts: list[str] = []
-    for part in content or []:
-        if isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif part.get("type") in _LETTA_THOUGHTS:
-            notes.drop("reasoning", "is not said to anybody")
-        else:
-            notes.drop(f"content of type {part.get('type')}", "is not text")
-    return "\n".join(texts)
+    parts = [{"text": content}] if isinstance(content, str) else content or []
+    text = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+    if message["role"] == "system":
+        notes.skip(where, "is a system prompt")
+    elif not text and not message.get("tool_calls"):
+        notes.skip(where, "has no text")
+    else:
+        yield make_message(
+            where,
+            f"letta message {agent} {message.get('id') or number}",
+            text,
+            role=message["role"],
+            name=message.get("name"),
+            calls=message.get("tool_calls"),
+            call_id=message.get("tool_call_id"),
+            agent=agent,
+            session=agent,
+            occurred=parse_time(message.get("created_at"), f"{where}: created_at"),
+            source="letta",
+            origin=keep_present(model=message.get("model"), id=message.get("id")),
+            labels=make_labels(agent=agent),
+        )
 
 
-# MCP: the memory file of the reference server, a graph as JSON lines. Its facts become facts of Eidet.
-
-_MCP_FIELDS: Final = {
-    "entity": frozenset(("type", "name", "entityType", "observations")),
-    "relation": frozenset(("type", "from", "to", "relationType")),
-}
-
-
-def read_mcp(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_mcp(source: str, _: ImportOptions, __: Notes) -> Iterator[SourceItem]:
+    """The graph of the MCP reference server, as JSON lines: its facts become facts of Eidet."""
     with open_text(find_source(source)) as file:
-        text = file.read()
-    facts = parse_mcp_lines(text)
-    _note_fields(text, notes)
-    seen: set[str] = set()
+        facts = list(dict.fromkeys(parse_mcp_lines(file.read())))
     for fact, draft in zip(facts, make_drafts(facts), strict=True):
         where = f"{fact.subject} {fact.relation} {fact.object}"
-        if fact.key in seen:
-            notes.skip(where, "is said twice")
-            continue
-        seen.add(fact.key)
         yield SourceItem(where=where, draft=replace(draft, source="mcp"))
-
-
-def _note_fields(text: str, notes: Notes) -> None:
-    for row in map(json.loads, filter(str.strip, text.split("\n"))):
-        for name in sorted(row.keys() - _MCP_FIELDS[row["type"]]):
-            notes.drop(f"{name} of an {row['type']}", "is not known of an MCP memory")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -20,8 +20,8 @@ from ..core.validate import dump_json
 from ..write.shape import drafts_of
 from .source_files import find_source, open_text
 from .source_items import (
+    ImportOptions,
     Notes,
-    ReadOptions,
     SourceItem,
     has_text,
     identify,
@@ -36,6 +36,7 @@ _VECTORS: Final = ("vector", "vectors", "embedding")
 _PLACES: Final = ("scope", "user")  # fields that name a scope
 _FIELDS: Final = frozenset(field.name for field in fields(Draft)) - {"vector"} | frozenset(_PLACES)
 _TIMES: Final = ("occurred", "expires")
+_JSON: Final = ("data", "meta", "derived_from", "place", "importance", "ttl", "step", "pinned")
 _NAMES: Final = ("who", "agent", "session", "source", "id", "key", "user")  # fields that may be numbers
 # Names that other programs use, taken where the table has no column of the field's own name.
 _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -49,7 +50,7 @@ _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def read_jsonl(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_jsonl(source: str, options: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """Reads one memory per line: an object or a text."""
     path = find_source(source)
     table = _Table("jsonl", path, options, notes)
@@ -74,7 +75,7 @@ def _parse_line(line: str, number: int) -> dict[str, Any] | str:
     return row
 
 
-def read_csv(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_csv(source: str, options: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """Reads one memory per row; the first row names the columns."""
     path = find_source(source)
     table = _Table("csv", path, options, notes)
@@ -110,28 +111,15 @@ def _parse_lenient(text: str) -> Any:
     """JSON, or the text itself."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
-
-
-_FLAGS: Final = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
-_FROM_TEXT: Final[Mapping[str, Callable[[str], Any]]] = {
-    "data": _parse_lenient,
-    "meta": json.loads,
-    "derived_from": json.loads,
-    "place": lambda text: [float(part) for part in text.strip("[] ").split(",")],
-    "importance": float,
-    "ttl": float,
-    "step": int,
-    "pinned": lambda text: _FLAGS[text.strip().casefold()],
-}
 
 
 class _Table:
     """Turns rows of one table into items."""
 
-    def __init__(self, format: str, path: Path, options: ReadOptions, notes: Notes) -> None:
-        self._columns, self._skips_bad = options.columns, options.skip_bad
+    def __init__(self, format: str, path: Path, options: ImportOptions, notes: Notes) -> None:
+        self._columns = options.columns
         if unknown := sorted(self._columns.keys() - _FIELDS):
             raise BadInput(f"a memory has no field {unknown[0]!r}; it has {', '.join(sorted(_FIELDS))}")
         self._format, self._name, self._notes = format, path.name, notes
@@ -152,16 +140,12 @@ class _Table:
         """
         where = f"{self._name}, {place}"
         if isinstance(row, str):
-            if not self._skips_bad:
-                raise BadInput(f"{where} {row}; nothing was imported. --skip-bad leaves such lines out")
-            self._notes.skip(where, row)
+            self._notes.refuse(where, row)
             return
         try:
             item = self._make_item(row, where)
         except BadInput as error:
-            if not self._skips_bad:
-                raise
-            self._notes.skip(where, str(error).removeprefix(where).lstrip(" :,"))
+            self._notes.refuse(where, str(error))
         else:
             yield from () if item is None else (item,)
 
@@ -172,11 +156,11 @@ class _Table:
         others = {name: row[name] for name in row if name not in taken and row[name] not in empty}
         self._drop_unsayable(others)
         values = {
-            field: self._convert(field, row[name], where)
+            field: self._convert(field, row[name])
             for field, name in columns.items()
             if row[name] not in (None, "") or field in ("text", "data")
         }
-        draft = _draft_of(row, values, others, where)
+        draft = _draft_of(row, values, others)
         if draft.data is None and (draft.text is None or draft.text == "" or _is_blank(draft.text)):
             self._notes.skip(where, "has no text")
             return None
@@ -201,17 +185,12 @@ class _Table:
                 del others[name]
                 self._notes.drop_vector(name)
 
-    def _convert(self, field: str, value: Any, where: str) -> Any:
+    def _convert(self, field: str, value: Any) -> Any:
         if field in _TIMES:
-            return parse_time(value, f"{where}: {field}")
+            return parse_time(value, field)
         if field in _NAMES and isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
-        if self._in_text and isinstance(value, str) and field in _FROM_TEXT:
-            try:
-                return _FROM_TEXT[field](value)
-            except (ValueError, KeyError):
-                raise BadInput(f"{where}: {field} cannot be read: {value!r:.80}") from None
-        return value
+        return _parse_lenient(value) if self._in_text and field in _JSON else value
 
     def _make_key(self, row: Mapping[str, Any]) -> str:
         """A key that stays the same while the file keeps its name, wherever the row moves in it."""
@@ -225,9 +204,7 @@ def _is_blank(text: Any) -> bool:
     return isinstance(text, str) and not has_text(text)
 
 
-def _draft_of(
-    row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any], where: str
-) -> Draft:
+def _draft_of(row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any]) -> Draft:
     message = _draft_message(row, others)
     skipped = _PLACES if message is None else (*_PLACES, "text")
     changes = {field: value for field, value in values.items() if field not in skipped}
@@ -236,7 +213,7 @@ def _draft_of(
     rest = plain_json({name: others[name] for name in others if message is None or name != "role"})
     meta = changes.get("meta", {})
     if not isinstance(meta, dict):
-        raise BadInput(f"{where}: meta is not a JSON object")
+        raise BadInput("meta is not a JSON object")
     return replace(message or Draft(), **changes | {"meta": {**rest, **meta} or None})
 
 

@@ -22,7 +22,7 @@ from ..memory import Memory
 from ..write.ingest import batches
 from ..write.shape import shape_record
 from ..write.write_path import is_entombed
-from .source_items import EXAMPLES, LeftOut, Notes, ReadOptions, SourceFormat
+from .source_items import EXAMPLES, ImportOptions, LeftOut, Notes, SourceFormat
 
 BATCH: Final = 500
 CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
@@ -32,17 +32,6 @@ _GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", 
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
 Progress = Callable[[int, int], None]  # done, of how many
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportOptions:
-    """Options of storing. Without a `scope` template, the format's own is used."""
-
-    scope: str | None = None
-    trust: str | None = None  # where the texts come from, of those that do not say so
-    overwrite: bool = False  # also replace what differs in the memory
-    skip_bad: bool = False  # leave out, and report, what cannot be stored
-    read: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +83,7 @@ class Importer:
 
     def check(self, settings: Settings, now: float) -> Imported:
         """Reads the whole source; raises `BadInput` for the first item that cannot be stored."""
-        notes = Notes()
+        notes = Notes(skip_bad=self._options.skip_bad)
         scopes = Counter(item.scope for item in self._read(settings, now, notes))
         return Imported(
             format=self._name,
@@ -112,7 +101,8 @@ class Importer:
         """Stores what was checked; with `dry_run`, only compares it with what is there."""
         writer = _BatchWriter(memory, self._options.overwrite, dry_run)
         parts, done = memory.parts, 0
-        items = self._read(parts.settings, parts.clock(), Notes())
+        notes = Notes(skip_bad=self._options.skip_bad)
+        items = self._read(parts.settings, parts.clock(), notes)
         for batch in batches(items, BATCH):
             writer.write(batch)
             done += len(batch)
@@ -124,8 +114,7 @@ class Importer:
 
     def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[_ReadyItem]:
         seen: dict[tuple[str, str], str] = {}
-        how = replace(self._options.read, skip_bad=self._options.skip_bad)
-        for item in self._form.read(self._source, how, notes):
+        for item in self._form.read(self._source, self._options, notes):
             scope = _fill_scope(self._template, item.labels)
             expires = item.draft.expires
             if isinstance(expires, int | float) and moment(expires, "expires") <= now:
@@ -135,14 +124,9 @@ class Importer:
                 ready = self._make_ready(item.draft, scope, item.where, settings, now)
                 _check_new(ready, seen)
             except BadInput as error:
-                self._refuse(item.where, error, notes)
+                notes.refuse(item.where, str(error))
             else:
                 yield ready
-
-    def _refuse(self, where: str, error: BadInput, notes: Notes) -> None:
-        if not self._options.skip_bad:
-            raise BadInput(f"{where}: {error}; nothing was imported") from error
-        notes.skip(where, str(error))
 
     def _make_ready(self, draft: Draft, scope: str, where: str, settings: Settings, now: float) -> _ReadyItem:
         Scope.exactly(scope)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, Final
 
@@ -19,17 +20,16 @@ from ..core.errors import BadInput
 from ..core.record import Record, iso_time
 from .front_matter import RESERVED, can_hold, join_front_matter, make_stem, split_front_matter
 from .source_files import SourceFiles, open_members
-from .source_items import Notes, ReadOptions, SourceItem, has_text, parse_time, with_origin
+from .source_items import ImportOptions, Notes, SourceItem, has_text, parse_time, with_origin
 from .table_files import make_json_row
 
-_HEADING: Final = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
-_BULLET: Final = re.compile(r"(?:[-*+]|\d+[.)])\s+(?=\S)")
-_COMMENT: Final = re.compile(r"<!--.*-->")
-_CODE: Final = ("```", "~~~")
+_BULLET: Final = re.compile(r"^ {0,3}(?:[-*+]|\d+[.)])\s*")
+_COMMENT: Final = re.compile(r"<!--.*-->", re.DOTALL)
+_LINE_END: Final = re.compile(r"\r\n?|\n")
 _TITLE_CHARS: Final = 80
 
 
-def read_markdown(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_markdown(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """A file of notes or a folder of them: a memory for each bullet, and for the prose of each section."""
     seen: Counter[str] = Counter()
     for name, text in _read_notes(source):
@@ -63,46 +63,40 @@ def _read_file(files: SourceFiles, name: str) -> str:
 
 def _list_statements(body: str) -> Iterator[tuple[str, int, str]]:
     """Yields each bullet and the prose of each section, with its heading and its line, from 0."""
-    reader = _NoteReader()
-    for number, line in enumerate(body.split("\n")):
-        yield from reader.take(number, line.rstrip())
-    yield from reader.finish()
+    from markdown_it import MarkdownIt
+
+    lines, headings, done = _LINE_END.split(body), dict[int, str](), 0
+    tokens = MarkdownIt("commonmark").parse(body)
+    for token, after in zip_longest(tokens, tokens[1:]):
+        begin, end = token.map or (0, 0)
+        if token.type == "html_block" and _COMMENT.fullmatch(token.content.strip()):
+            lines[begin:end] = [""] * (end - begin)
+        elif (token.type, token.level) in (("heading_open", 0), ("list_item_open", 1)):
+            yield from _make_statement(headings, done, lines[done:begin])
+            done = end
+            if token.type == "heading_open":
+                level = int(token.tag[1])
+                kept = {above: name for above, name in headings.items() if above < level}
+                headings = {**kept, level: after.content}
+            else:
+                yield from _make_statement(headings, begin, _strip_bullet(lines[begin:end]))
+    yield from _make_statement(headings, done, lines[done:])
 
 
-class _NoteReader:
-    """Reads notes line by line; a statement is complete when something else begins."""
+def _make_statement(
+    headings: Mapping[int, str], line: int, said: Sequence[str]
+) -> Iterator[tuple[str, int, str]]:
+    text = "\n".join(one.rstrip() for one in said)
+    if text.strip():
+        blank = len(text) - len(text.lstrip("\n"))
+        yield _join_headings(headings), line + blank, text.strip("\n")
 
-    def __init__(self) -> None:
-        self._headings: dict[int, str] = {}
-        self._begun, self._said = 0, list[str]()
-        self._in_bullet = self._in_code = False
 
-    def take(self, number: int, line: str) -> Iterator[tuple[str, int, str]]:
-        plain = not self._in_code and line[:1] not in (" ", "\t")
-        heading = _HEADING.fullmatch(line) if plain else None
-        bullet = _BULLET.match(line) if plain else None
-        is_after = self._in_bullet and plain and line and self._said[-1:] == [""]
-        if heading or bullet or is_after:
-            yield from self.finish()
-            self._in_bullet = bullet is not None
-        if heading:
-            kept = {level: name for level, name in self._headings.items() if level < len(heading[1])}
-            self._headings = {**kept, len(heading[1]): heading[2]}
-        elif not (plain and _COMMENT.fullmatch(line)):
-            self._add(number, line[bullet.end() :] if bullet else line)
-
-    def finish(self) -> Iterator[tuple[str, int, str]]:
-        text = "\n".join(self._said).strip("\n")
-        self._said.clear()
-        if text.strip():
-            yield _join_headings(self._headings), self._begun, text
-
-    def _add(self, number: int, line: str) -> None:
-        if not self._said:
-            self._begun = number
-        if line.lstrip().startswith(_CODE):
-            self._in_code = not self._in_code
-        self._said.append(line.removeprefix("  ") if self._in_bullet and self._said else line)
+def _strip_bullet(lines: Sequence[str]) -> list[str]:
+    """Takes the sign of a list from its first line, and the same indentation from the others."""
+    first = _BULLET.sub("", lines[0], count=1)
+    indent = re.compile(f"^ {{1,{len(lines[0]) - len(first)}}}")
+    return [first, *(indent.sub("", line) for line in lines[1:])]
 
 
 def _join_headings(headings: Mapping[int, str]) -> str:
@@ -126,7 +120,7 @@ def write_notes(records: Iterable[Record], file: BinaryIO) -> int:
     return sum(map(len, sections.values()))
 
 
-def read_okf(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_okf(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     """A bundle of the Open Knowledge Format, as a folder, a zip or one file: a memory for each concept."""
     for name, text in _read_notes(source):
         matter, body, _line = split_front_matter(text, name)

@@ -21,7 +21,7 @@ from ..core.validate import Json, dump_json
 from ..trust.privacy.quarantine import is_untrusted
 from .front_matter import join_front_matter, split_front_matter
 from .source_files import open_members, open_text
-from .source_items import Notes, ReadOptions, SourceItem, has_text, parse_own
+from .source_items import ImportOptions, Notes, SourceItem, has_text, parse_own
 from .table_files import row_of
 
 _SKILL: Final = "SKILL.md"
@@ -35,7 +35,7 @@ _NOT_KEPT: Final = ("text", "data", "kind", "trust")  # the first three are told
 # Reading.
 
 
-def read_skills(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_skills(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_members(source) as members:
         names = members.list_names() if members.is_single else members.find(_SKILL)
         if not names:

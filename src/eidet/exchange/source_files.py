@@ -1,6 +1,6 @@
-"""Files of other programs: JSON of any size, folders and archives, SQLite files, and pickles without code.
+"""Files of other programs: JSON, folders and archives, and SQLite files.
 
-Everything is opened for reading only. Errors name the file, the place in it, and the format it looks like.
+Everything is opened for reading only. Errors name the file and the place in it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ from typing import Any, Final, TextIO
 
 from ..core.errors import BadInput, NotFound
 
-CHUNK: Final = 1 << 16  # characters read at once; doubled while one item is longer
-_BLANK: Final = " \t\r\n"
-_ENDS: Final = frozenset(_BLANK + ",]")
 _SQLITE: Final = b"SQLite format 3\0"
 
 
@@ -47,97 +44,11 @@ def load_document(file: TextIO, name: str) -> Any:
     try:
         return json.loads(file.read())
     except json.JSONDecodeError as error:
-        raise BadInput(f"{name} is not JSON: it goes wrong at line {error.lineno:,}") from None
+        raise BadInput(
+            f"{name} is not JSON, or was cut off: it goes wrong at line {error.lineno:,}"
+        ) from None
     except RecursionError:
         raise BadInput(f"{name} is nested too deeply") from None
-
-
-def read_array(file: TextIO, name: str) -> Iterator[Any]:
-    """The items of a JSON array, one after the other, so that a large file needs little memory."""
-    reader = _PieceReader(file)
-    sign, place, count = "[", "", 0
-    while reader.peek() != "]" or not count:
-        if reader.peek() != sign:
-            raise BadInput(f"{name} is not a JSON array: there is no {sign!r}{place}")
-        reader.at += 1
-        if not count and reader.peek() == "]":
-            return
-        count += 1
-        yield reader.decode(f"{name}: item {count:,}")
-        sign, place = ",", f" after item {count:,}"
-
-
-class _PieceReader:
-    """Reads a file in pieces, and decodes one JSON value after the other."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file, self._text, self._ended = file, "", False
-        self._decoder = json.JSONDecoder()
-        self.at = 0  # the position in the piece
-
-    def decode(self, where: str) -> Any:
-        self.peek()
-        while True:
-            try:
-                value, end = self._decoder.raw_decode(self._text, self.at)
-            except RecursionError:
-                raise BadInput(f"{where} is nested too deeply") from None
-            except ValueError:
-                value, end = None, -1
-            # A number may go on in the next piece: it has ended only where something else begins.
-            if end >= 0 and (self._ended or self._text[end : end + 1] in _ENDS):
-                self.at = end
-                return value
-            if self._ended:
-                raise BadInput(f"{where} is not JSON, or was cut off")
-            self._read_more()
-
-    def peek(self) -> str:
-        """The next character that is not blank; empty at the end."""
-        while True:
-            while self.at < len(self._text) and self._text[self.at] in _BLANK:
-                self.at += 1
-            if self.at < len(self._text) or self._ended:
-                return self._text[self.at : self.at + 1]
-            self._read_more()
-
-    def _read_more(self) -> None:
-        rest = self._text[self.at :]
-        more = self._file.read(max(CHUNK, len(rest)))
-        self._text, self.at, self._ended = rest + more, 0, not more
-
-
-# What a JSON file looks like, for whoever named another format: the fields of a format's first item.
-_SIGNS: Final[tuple[tuple[frozenset[str], str], ...]] = (
-    (frozenset(("mapping",)), "chatgpt"),
-    (frozenset(("chat_messages",)), "claude"),
-    (frozenset(("id", "memory")), "mem0"),
-    (frozenset(("results",)), "mem0"),
-    (frozenset(("agents", "blocks")), "letta"),
-    (frozenset(("agent_type", "messages")), "letta"),
-    (frozenset(("type", "entityType")), "mcp"),
-    (frozenset(("type", "relationType")), "mcp"),
-    (frozenset(("role", "content")), "jsonl"),
-    (frozenset(("text",)), "jsonl"),
-)
-_NAMES: Final = {
-    "chatgpt": "a ChatGPT export",
-    "claude": "a Claude export",
-    "mem0": "an export of mem0",
-    "letta": "an agent file of Letta",
-    "mcp": "the memory file of the MCP reference server",
-    "jsonl": "JSON lines",
-}
-
-
-def make_foreign(format: str, where: str, lack: str, found: Any) -> BadInput:
-    """Builds the error for a source of another format, and names that format if it can."""
-    fields = found.keys() if isinstance(found, dict) else frozenset()
-    other = next((name for signs, name in _SIGNS if signs <= fields), format)
-    problem = f"{where} is not {_NAMES[format]}: {lack}"
-    if other == format:
-        return BadInput(problem)
-    return BadInput(f"{problem}; it looks like {_NAMES[other]}: `eidet import {other}`")
 
 
 class SourceFiles:
@@ -177,28 +88,20 @@ class SourceFiles:
         with self.open(name) as file:
             return load_document(file, name)
 
-    def read_conversations(self, format: str) -> Iterator[tuple[str, Any]]:
+    def read_conversations(self, program: str, needed: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """The conversations of a data export with their places; large exports come in several files."""
         names = self.list_names() if self.is_single else self.find("conversations*.json")
         if not names:
-            raise BadInput(f"{self._path} holds no conversations.json: it is not {_NAMES[format]}")
+            raise BadInput(f"{self._path} holds no conversations.json: it is no export of {program}")
         for name in names:
-            with self.open(name) as file:
-                _check_array(file, name, format)
-                for number, found in enumerate(read_array(file, name), 1):
-                    yield f"{name}, conversation {number:,}", found
-
-
-def _check_array(file: TextIO, where: str, format: str) -> None:
-    head = file.read(CHUNK).lstrip()
-    file.seek(0)
-    if head[:1] in ("[", ""):
-        return
-    try:
-        first = json.JSONDecoder().raw_decode(head)[0]
-    except (ValueError, RecursionError):
-        first = None
-    raise make_foreign(format, where, "it is not a list of conversations", first)
+            found = self.load(name)
+            if not isinstance(found, list):
+                raise BadInput(f"{name} is no export of {program}: it is not a list of conversations")
+            for number, one in enumerate(found, 1):
+                where = f"{name}, conversation {number:,}"
+                if not isinstance(one, dict) or needed not in one:
+                    raise BadInput(f"{where} is not of {program}: it has no {needed}")
+                yield where, one
 
 
 @contextmanager

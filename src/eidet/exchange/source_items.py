@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeGuard
 from uuid import UUID
 
@@ -30,14 +29,15 @@ class SourceItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOptions:
-    """Options of reading; a format ignores those that it does not know."""
+class ImportOptions:
+    """Options of an import. Without a `scope` template, the format's own is used."""
 
-    columns: Mapping[str, str] = field(default_factory=dict)  # a field of a memory -> its column
-    delimiter: str = ","
-    history: Path | None = None  # mem0's history file
-    everything: bool = False  # also what is hidden, or on another branch
-    skip_bad: bool = False  # note a line that cannot be read, and go on
+    scope: str | None = None
+    trust: str | None = None  # where the texts come from, of those that do not say so
+    overwrite: bool = False  # also replace what differs in the memory
+    skip_bad: bool = False  # leave out, and report, what cannot be stored
+    columns: Mapping[str, str] = field(default_factory=dict)  # of a table: a field of a memory -> its column
+    delimiter: str = ","  # of CSV
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,8 @@ class LeftOut:
 class Notes:
     """Counts the fields that were dropped and the items that were skipped, with the reasons."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, skip_bad: bool = False) -> None:
+        self._skips_bad = skip_bad
         self.dropped: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.examples: list[LeftOut] = []
@@ -69,6 +70,12 @@ class Notes:
         if len(self.examples) < EXAMPLES:
             self.examples.append(LeftOut(where=where, why=why))
 
+    def refuse(self, where: str, why: str) -> None:
+        """`BadInput` for an item that cannot be stored, unless the caller wants such items skipped."""
+        if not self._skips_bad:
+            raise BadInput(f"{where}: {why}; nothing was imported. --skip-bad leaves it out")
+        self.skip(where, why)
+
 
 class _SourceReader(Protocol):
     """Reads a source from its start, lazily and always in the same order.
@@ -77,7 +84,7 @@ class _SourceReader(Protocol):
     is not of this format, with the place of what is wrong.
     """
 
-    def __call__(self, source: str, options: ReadOptions, notes: Notes, /) -> Iterator[SourceItem]: ...
+    def __call__(self, source: str, options: ImportOptions, notes: Notes, /) -> Iterator[SourceItem]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

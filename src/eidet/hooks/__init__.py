@@ -15,10 +15,9 @@ from types import FunctionType
 from typing import Any, TypeGuard, TypeVar, Unpack, overload
 
 from ..core.errors import BadInput
-from .call import PLAN
+from .call import MARK, PLAN, hook_method
 from .captured import Captured
 from .keep import HookOptions, Plan, agents
-from .watch import MARK, hook_method
 
 __all__ = ["Captured", "HookOptions", "install_hooks", "with_hooks"]
 
@@ -33,8 +32,8 @@ def install_hooks(cls: C, **options: Unpack[HookOptions]) -> C: ...
 def install_hooks(cls: C | None = None, **options: Unpack[HookOptions]) -> C | Callable[[C], C]:
     """Captures what the agents of a class and of its subclasses do: `@install_hooks(memory=memory)`.
 
-    Options are those of `HookOptions`. Class methods and static methods are left alone. Installing again
-    only changes where captures go.
+    Options are those of `HookOptions`. Class methods, static methods and generators are left alone.
+    Installing again only changes where captures go.
     """
     plan = Plan.of(options)
     if cls is None:
@@ -51,7 +50,7 @@ def with_hooks(agent: A, **options: Unpack[HookOptions]) -> A:
     plan, cls = Plan.of(options), type(agent)
     methods = {name: inspect.getattr_static(cls, name, None) for name in plan.methods}
     if not any(_hookable(method) or getattr(method, MARK, False) for method in methods.values()):
-        raise BadInput(f"{cls.__name__} has no method {' or '.join(plan.methods)} to capture")
+        raise BadInput(f"{cls.__name__} has no method {' or '.join(plan.methods)} to capture that returns")
     _hook_methods(cls, methods)
     agents.of(agent).plan = plan
     return agent
@@ -105,5 +104,7 @@ def _hook_own(sub: type) -> None:
 
 
 def _hookable(method: object) -> TypeGuard[FunctionType]:
-    """Tells whether it is a plain method, of any of the four kinds, that is not captured yet."""
-    return isinstance(method, FunctionType) and not getattr(method, MARK, False)
+    """Tells whether it is a plain method or a coroutine, and not captured yet. Streams are left alone."""
+    if not isinstance(method, FunctionType) or getattr(method, MARK, False):
+        return False
+    return not inspect.isgeneratorfunction(method) and not inspect.isasyncgenfunction(method)

@@ -1,4 +1,7 @@
-"""One call of an agent while it runs: what is seen before it, and what is kept after it."""
+"""One call of an agent while it runs: what is seen before it, and what is kept after it.
+
+The method runs exactly once, whatever happens to the capture.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import inspect
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import wraps
+from types import FunctionType
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -17,8 +22,10 @@ from ..core.validate import Json
 from .captured import Captured, NotPlain, number, open_name, part, plain, state_of
 from .keep import KnownAgent, Plan, agents, failures
 
+MARK: Final = "__eidet_hooked__"  # the attribute of a method that is captured
 PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
 _Key = tuple[int, str, int, int]
+_Method = Callable[..., Any]
 T = TypeVar("T")
 _running: Final[ContextVar[frozenset[_Key]]] = ContextVar("eidet_hooks", default=frozenset())
 
@@ -52,8 +59,7 @@ class Call:
         try:
             yield
         finally:
-            with suppress(ValueError):  # ended by somebody else, in whose context nothing was set
-                _running.reset(token)
+            _running.reset(token)
 
     def finish(self, result: Any) -> None:
         if (captured := self._capture(result, None)) is not None:
@@ -62,11 +68,9 @@ class Call:
     async def finish_without_blocking(self, result: Any) -> None:
         """Finishes the call without blocking the loop while it waits for disk or server."""
         captured = self._capture(result, None)
-        if captured is None:
-            return
-        if _in_asyncio() and _safely(self._place("memory"), lambda: self.plan.waits(self.agent)):
+        if captured is not None and _in_asyncio():
             await asyncio.to_thread(self._keep, captured)
-        else:
+        elif captured is not None:
             self._keep(captured)
 
     def fail(self, error: BaseException) -> None:
@@ -107,17 +111,60 @@ class Call:
         return f"{what} of {type(self.agent).__name__}.{self.method}"
 
 
-def begin_call(
-    agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Call | None:
+def hook_method(method: FunctionType) -> _Method:
+    """The method with a capture around it, of the same kind: plain or coroutine."""
+    wrapper = _coroutine(method) if inspect.iscoroutinefunction(method) else _plain(method)
+    setattr(wrapper, MARK, True)
+    return wrapper
+
+
+def _plain(method: _Method) -> _Method:
+    @wraps(method)
+    def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if (call := _begin_call(self, method, args, kwargs)) is None:
+            return method(self, *args, **kwargs)
+        try:
+            with call.inside():
+                result = method(self, *args, **kwargs)
+        except BaseException as error:
+            call.fail(error)
+            raise
+        if inspect.iscoroutine(result):
+            return _await_call(call, result)
+        call.finish(result)
+        return result
+
+    return wrapper
+
+
+def _coroutine(method: _Method) -> _Method:
+    @wraps(method)
+    async def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if (call := _begin_call(self, method, args, kwargs)) is None:
+            return await method(self, *args, **kwargs)
+        return await _await_call(call, method(self, *args, **kwargs))
+
+    return wrapper
+
+
+async def _await_call(call: Call, running: Any) -> Any:
+    try:
+        with call.inside():
+            result = await running
+    except BaseException as error:
+        call.fail(error)
+        raise
+    await call.finish_without_blocking(result)
+    return result
+
+
+def _begin_call(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call | None:
     """Begins a capture; None if there is no plan, or the call is part of a captured one."""
     name = method.__name__
     return _safely(f"begin of {type(agent).__name__}.{name}", lambda: _begin(agent, method, args, kwargs))
 
 
-def _begin(
-    agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Call | None:
+def _begin(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call | None:
     plan, name = _plan_of(agent), method.__name__
     if plan is None or name not in plan.methods or _key_of(agent, name) in _running.get():
         return None
@@ -132,7 +179,7 @@ def _begin(
         step=counted if stated is None else stated,
         arguments=_arguments(method, agent, args, kwargs),
         before=before,
-        started=plan.clock(),
+        started=time.time(),
         clock=time.perf_counter(),
     )
 
@@ -171,7 +218,7 @@ def _same(one: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> b
 
 
 def _arguments(
-    method: Callable[..., Any], agent: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    method: _Method, agent: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Json]:
     """Returns the arguments by name, as far as JSON can hold them."""
     try:

@@ -16,8 +16,6 @@ from ..aio import AsyncMemory
 from ..core.errors import BadInput
 from ..core.validate import Json
 from ..memory import Memory
-from ..memory.addresses import is_remote
-from ..store.ram import RamStore
 from .captured import Captured
 
 log: Final = logging.getLogger("eidet")
@@ -43,8 +41,6 @@ class HookOptions(TypedDict, total=False):
     """The scope of the records."""
     session: str | None
     """The session of the records."""
-    clock: Callable[[], float]
-    """Tells the time of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +53,6 @@ class Plan:
     agent_id: str | None = None
     scope: str = "default"
     session: str | None = None
-    clock: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
         if self.memory is not None and self.store is not None:
@@ -78,13 +73,6 @@ class Plan:
             raise BadInput(f"methods are names such as ('act',), not {methods!r}")
         given: dict[str, Any] = {**options, "methods": names}
         return cls(**given)
-
-    def waits(self, agent: Any) -> bool:
-        """Tells whether keeping a capture may wait for a disk or a server."""
-        memory = None if self.store is not None else self._memory(agent)
-        if is_remote(memory):
-            return True
-        return memory is not None and not isinstance(memory.parts.store, RamStore)
 
     def keep(self, agent: Any, captured: Captured) -> None:
         if self.store is not None:

@@ -127,6 +127,8 @@ def watch_folder(
                 if first or done.has_changes:
                     tell(done)
             before = now
+        except FileNotFoundError:  # somebody deleted it after it was listed: look again
+            before = None
         except (BadInput, Refused) as error:
             tell(error)
         except Unavailable as error:  # a server that will be back

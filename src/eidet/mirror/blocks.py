@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from ..core.draft import Draft
@@ -92,9 +92,7 @@ def parse_page(text: str, file: str) -> Page:
         lines[top] = ""
     found = list(_list_blocks(lines, file, first))
     blocks = [
-        Block(file=file, line=one.line, fields=defaults | dict(one.fields), is_new=True)
-        if one.is_new
-        else one
+        replace(one, fields=defaults | dict(one.fields)) if one.is_new else one
         for one in found
         if not one.is_new or len(one.fields) > 1 or one.fields["text"].strip()
     ]

@@ -101,6 +101,8 @@ class Folder:
             return (self.path / file).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
             raise BadInput(f"{file} is not UTF-8 text: it goes wrong at byte {error.start:,}") from None
+        except OSError as error:
+            raise BadInput(f"{file} cannot be read: {error.strerror}") from None
 
     def write_page(self, file: str, text: str | None) -> bool:
         """Makes a file say this text, or removes it for None; whether that changed it."""

@@ -42,7 +42,6 @@ from .serving import Serving
 
 T = TypeVar("T")
 _PAUSE: Final = 0.5  # seconds between two looks at the store
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds, after a receiver failed
 _CHANGES: Final = 100  # of one message
 _SECRET: Final = "whsec_"  # noqa: S105  # how secrets of Standard Webhooks begin
 _SECRET_BYTES: Final = 24
@@ -148,8 +147,7 @@ class _Delivery:
         await self._run(lambda store: save_progress(store, self._hook.name, progress, fresh=fresh))
 
     async def run(self) -> None:
-        wait: dict[str, Any] = {"wait_initial": _FIRST_PAUSE, "wait_max": _LONGEST_PAUSE}
-        again = stamina.AsyncRetryingCaller(attempts=None, timeout=None, **wait)
+        again = stamina.AsyncRetryingCaller(attempts=None, timeout=None, wait_initial=1.0, wait_max=300.0)
         while True:
             await again((EidetError, OSError), self._catch_up)
             await asyncio.sleep(_PAUSE)
@@ -162,9 +160,10 @@ class _Delivery:
         progress = (await self._run(list_progress))[self._hook.name]
         try:
             for scope in await self._list_scopes(progress):
-                await self._send_scope(scope, progress)
-            progress.failures, failed = 0, progress.failures
-            if failed:
+                if not await self._send_scope(scope, progress):
+                    return
+            if progress.failures:
+                progress.failures = 0
                 await self._save(progress)
             self._told_up_to = head
         except (EidetError, OSError) as error:
@@ -186,19 +185,21 @@ class _Delivery:
         found = await self._memory.scopes(None if self._hook.scope == ALL else scope.path)
         return sorted({*found, *progress.cursors})
 
-    async def _send_scope(self, scope: str, progress: Progress) -> None:
+    async def _send_scope(self, scope: str, progress: Progress) -> bool:
+        """Sends what is new in a scope. Tells whether the lease is still ours."""
         more = True
         while more:
             since = progress.cursors.get(scope, progress.start)
             page = await self._memory.admin.changes(scope=scope, since=since, limit=_CHANGES)
             if page.changes:
-                await self._lease(self._hook.seconds + _PAUSE)
+                if not await self._lease(self._hook.seconds + _PAUSE):
+                    return False
                 async with asyncio.timeout(self._hook.seconds):
                     await self._post(scope, page)
             progress.cursors[scope], more = page.cursor, page.more
             if page.changes:
-                progress.failures = 0
                 await self._save(progress)
+        return True
 
     async def _post(self, scope: str, page: ChangePage) -> None:
         """Sends one message; the id of the same changes is the same, however often they are sent."""

@@ -17,20 +17,17 @@ from eidet.core.record import Record
 from eidet.models.embed.hashing import Hashing
 
 FOREIGN: Final = ROOT / "tests" / "fixtures" / "foreign"
-HISTORY: Final = FOREIGN / "mem0" / "history.sqlite"
 COLUMNS: Final = {"text": "note", "occurred": "when", "who": "person", "importance": "stars"}
 
 # format, source, options, how many memories it holds
 SOURCES: Final[dict[str, tuple[str, Path, dict[str, Any], int]]] = {
-    "mem0 in Qdrant": ("mem0", FOREIGN / "mem0" / "qdrant", {"history": HISTORY}, 6),
-    "mem0 in FAISS": ("mem0", FOREIGN / "mem0" / "faiss", {}, 6),
+    "mem0 in Qdrant": ("mem0", FOREIGN / "mem0" / "qdrant", {}, 6),
     "mem0 get_all": ("mem0", FOREIGN / "mem0" / "get_all.json", {}, 6),
     "langgraph": ("langgraph", FOREIGN / "langgraph" / "store.sqlite", {}, 4),
     "chroma": ("chroma", FOREIGN / "chroma", {}, 2),
     "letta": ("letta", FOREIGN / "letta" / "agent.af", {}, 6),
-    "letta, former": ("letta", FOREIGN / "letta" / "former.af", {}, 3),
     "chatgpt": ("chatgpt", FOREIGN / "chatgpt", {}, 5),
-    "claude": ("claude", FOREIGN / "claude", {}, 5),
+    "claude": ("claude", FOREIGN / "claude", {}, 4),
     "mcp": ("mcp", FOREIGN / "mcp" / "graph.jsonl", {}, 5),
     "markdown": ("markdown", FOREIGN / "markdown", {}, 8),
     "okf": ("okf", FOREIGN / "okf", {}, 2),

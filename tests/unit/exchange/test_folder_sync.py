@@ -106,21 +106,6 @@ def test_a_hit_and_a_context_say_file_heading_and_page(tmp_path: Path) -> None:
         assert "handbook.md › Leave › Parental leave: Fourteen weeks." in told
 
 
-def test_bookmarks_are_the_headings_of_a_pdf(tmp_path: Path) -> None:
-    from pypdf import PdfWriter
-
-    writer = PdfWriter(clone_from=PAPER)
-    chapter = writer.add_outline_item("Terms", 0)
-    writer.add_outline_item("Duties", 1, parent=chapter)
-    writer.write(tmp_path / "lease.pdf")
-    with open_memory() as memory:
-        sync_files(memory, tmp_path)
-        assert list(list_passages(memory)) == [
-            "lease.pdf › Terms › page 1",
-            "lease.pdf › Terms › Duties › page 2",
-        ]
-
-
 def test_a_long_section_is_cut_and_loses_no_word(tmp_path: Path) -> None:
     words = [f"word{number}" for number in range(2000)]
     paragraphs = [" ".join(words[at : at + 37]) for at in range(0, 2000, 37)]

@@ -17,7 +17,7 @@ from tests.unit.exchange.sources import FOREIGN, SOURCES, list_records, open_mem
 
 from eidet import BadInput, Memory
 from eidet.core.record import Record, key_id
-from eidet.exchange import Imported, import_memories, source_files
+from eidet.exchange import Imported, import_memories
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_mem0_memories_are_those_that_mem0_itself_tells(memory: Memory, name: st
 
 
 def test_mem0_owners_have_scopes_of_their_own(memory: Memory) -> None:
-    bring(memory, "mem0 in FAISS")
+    bring(memory, "mem0 in Qdrant")
     assert memory.scopes() == {"mem0/user/ann": 3, "mem0/user/bob%2Foffice": 2, "mem0/agent/waiter": 1}
 
 
@@ -64,21 +64,6 @@ def test_mem0_expiry_is_the_end_of_its_day(memory: Memory) -> None:
     voucher = found["mem0/user/ann", "A voucher for Ann"]
     assert voucher.expires == at("3000-01-01T00:00:00+00:00")
     assert voucher.meta["expiration_date"] == "2999-12-31"
-
-
-def test_mem0_history_tells_earlier_texts_and_what_was_deleted(memory: Memory) -> None:
-    done, found = bring(memory, "mem0 in Qdrant")
-    past = found["mem0/user/ann", "Ann lives in Porto"].meta["mem0"]["history"]
-    assert [one["text"] for one in past] == ["Ann lives in Lisbon"]
-    assert done.dropped["deleted memories: mem0 names them in its history only"] == 1
-    assert all(text != "Something said by mistake" for _, text in found)
-
-
-def test_mem0_stores_of_before_come_as_pickles(memory: Memory, tmp_path: Path) -> None:
-    docs = json.loads((FOREIGN / "mem0" / "faiss" / "mem0.json").read_text())["docstore"]
-    (tmp_path / "mem0.faiss").write_bytes(b"")
-    (tmp_path / "mem0.pkl").write_bytes(pickle.dumps((docs, dict(enumerate(docs)))))
-    assert import_memories(memory, "mem0", tmp_path).created == 6
 
 
 class Evil:
@@ -91,9 +76,6 @@ def test_a_pickle_runs_nothing(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mem0.pkl").write_bytes(content)
-    with pytest.raises(BadInput, match="cannot be read"):
-        import_memories(memory, "mem0", tmp_path / "mem0.pkl")
     shutil.copytree(FOREIGN / "mem0" / "qdrant", tmp_path / "qdrant")
     with closing(sqlite3.connect(tmp_path / "qdrant/collection/mem0/storage.sqlite")) as database, database:
         database.execute("UPDATE points SET point = ?", (content,))
@@ -162,16 +144,7 @@ def test_letta_blocks_and_messages_belong_to_their_agents(memory: Memory) -> Non
     assert answer.data["tool_calls"][0]["function"]["name"] == "send_message"
     assert found["calm_agent", '{"status": "OK"}'].trust == "tool"
     assert done.skipped == {"has no text": 2, "is a system prompt": 1}
-    assert done.dropped["reasoning: is not said to anybody"] == 1
-
-
-def test_letta_files_of_before_are_read_too(memory: Memory) -> None:
-    _, found = bring(memory, "letta, former")
-    assert found.keys() == {
-        ("former_agent", "The human is Bob."),
-        ("former_agent", "I am Bob"),
-        ("former_agent", "Hello Bob"),
-    }
+    assert done.dropped == {"agent: its prompt, tools, files and settings are no memories": 2}
 
 
 def test_chatgpt_conversations_are_the_branch_that_was_shown(memory: Memory) -> None:
@@ -190,12 +163,10 @@ def test_chatgpt_conversations_are_the_branch_that_was_shown(memory: Memory) -> 
         "chatgpt": {"message": "a2", "title": "Moving house", "model": "gpt-4o", "recipient": "browser"}
     }
     assert done.skipped["is on a branch that was left"] == 1
-    more = import_memories(memory, "chatgpt", FOREIGN / "chatgpt", everything=True)
-    assert (more.created, more.same) == (1, 5)
-    assert memory.find({"meta.chatgpt.message": "a1"})[0].text == "An answer that was regenerated"
+    assert not memory.find({"meta.chatgpt.message": "a1"})
 
 
-@pytest.mark.parametrize(("format", "count"), [("chatgpt", 5), ("claude", 5)])
+@pytest.mark.parametrize(("format", "count"), [("chatgpt", 5), ("claude", 4)])
 def test_an_export_may_be_a_zip_archive(memory: Memory, tmp_path: Path, format: str, count: int) -> None:
     with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for path in (FOREIGN / format).rglob("*.json"):
@@ -226,16 +197,12 @@ def test_claude_says_what_was_said_remembered_and_written(memory: Memory) -> Non
     assert first.meta["claude"] == {"message": "cm1", "title": "A new home", "account": "acct-1"}
     assert found["default", "Ann lives in Lisbon and drinks tea."].kind == "summary"
     assert found["default", "Ann plans a garden."].meta == {"claude": {"project": "proj-1"}}
-    plan = found["default", "Plant tomatoes in April."]
-    assert (plan.kind, plan.source, plan.occurred) == ("document", "plan.md", at("2025-01-01T12:00:00+00:00"))
     assert done.dropped["content of type thinking: is not said to anybody"] == 1
 
 
 def test_mcp_memories_become_facts(memory: Memory) -> None:
-    done, _ = bring(memory, "mcp")
+    bring(memory, "mcp")
     assert {fact.object for fact in memory.facts.about("Ann")} >= {"Acme", "likes green tea"}
-    assert done.skipped == {"is said twice": 1}
-    assert done.dropped == {"createdAt of an entity: is not known of an MCP memory": 1}
 
 
 def test_json_lines_say_fields_messages_or_texts(memory: Memory) -> None:
@@ -276,18 +243,6 @@ def test_rows_without_an_id_keep_theirs_while_the_file_grows_and_shuffles(
     source.write_text("text\nnew\ntwo\none\ntwo\ntwo\n")
     done = import_memories(memory, "csv", source)
     assert (done.created, done.same) == (2, 3)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1 << 16])
-def test_arrays_are_read_item_by_item_whatever_the_pieces(
-    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(source_files, "CHUNK", size)
-    items = [{"a": ["]", {"b": '"\\'}]}, 12, "x,y", [], -1.5e3, None, {"long": "z" * 300}]
-    for indent in (None, 1):
-        (tmp_path / "a.json").write_text(json.dumps(items, indent=indent))
-        with source_files.open_text(tmp_path / "a.json") as file:
-            assert list(source_files.read_array(file, "a.json")) == items
 
 
 def test_times_without_a_zone_are_in_utc(memory: Memory, tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -325,6 +327,31 @@ def test_a_mirror_is_audited(tmp_path: Path) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:16", audit=tmp_path / "audit") as audited:
         run(audited, tmp_path / "f")
     assert str(tmp_path / "f") in (tmp_path / "audit").read_text()
+
+
+def test_a_watch_goes_on_while_files_come_and_go(memory: Memory, folder: Path) -> None:
+    """An editor, or git, that writes and deletes files between two looks, and while the watch looks."""
+    stop, ended = Event(), Event()
+
+    def come_and_go() -> None:
+        for round in range(60):
+            files = [folder / "draft" / f"{n}.md" for n in range(20)]
+            files[0].parent.mkdir(exist_ok=True)
+            for file in files:
+                file.write_text(f"Half a thought {round}.")
+            shutil.rmtree(files[0].parent, ignore_errors=True)
+        ended.set()
+        (folder / "new.md").write_text("Ann has a bike.")
+
+    def tell(_: object) -> None:
+        if ended.is_set() and "Ann has a bike." in texts(memory):
+            stop.set()
+
+    with ThreadPoolExecutor() as other:
+        going = other.submit(come_and_go)
+        watch_folder(memory, folder, tell, stop, seconds=0.0, scope="ann")
+        going.result()
+    assert "Ann lives in Oslo." in texts(memory)
 
 
 def test_a_watch_follows_both_sides_and_goes_on_after_an_error(memory: Memory, folder: Path) -> None:

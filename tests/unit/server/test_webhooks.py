@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -115,10 +116,73 @@ def test_a_receiver_that_was_away_gets_all_when_it_is_back(receive: Callable[...
     assert back.texts == ["note 0", "note 1", "note 2"]
 
 
-def configure(folder: Path, receiver: Receiver) -> Path:
+def configure(folder: Path, receiver: Receiver, seconds: int = 1) -> Path:
     file = folder / "eidet.toml"
-    file.write_text(f'[[webhook]]\nname = "crm"\nurl = "{receiver.url}"\nsecret = "{SECRET}"\nseconds = 1\n')
+    lines = ("[[webhook]]", 'name = "crm"', f'url = "{receiver.url}"', f'secret = "{SECRET}"')
+    file.write_text("\n".join((*lines, f"seconds = {seconds}\n")))
     return file
+
+
+def serve_by_two(place: Path, receiver: Receiver, seconds: int) -> ServerProcess:
+    config = configure(place.parent, receiver, seconds)
+    server = ServerProcess(str(place), place.parent, "--config", str(config), "--workers", "2")
+    server.start()
+    until(lambda: len(server.list_workers()) == 2)
+    return server
+
+
+def post(http: httpx.Client, text: str) -> None:
+    assert http.post("/v1/memories", json={"text": text}).status_code == 201
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find workers")
+
+
+@needs_proc
+def test_of_two_workers_one_sends(receive: Callable[..., Receiver], tmp_path: Path) -> None:
+    receiver, texts = receive(), [f"note {number}" for number in range(12)]
+    server = serve_by_two(tmp_path / "m.db", receiver, 30)
+    try:
+        with httpx.Client(base_url=server.url, timeout=30) as http:
+            for text in texts:
+                post(http, text)
+                time.sleep(0.1)  # so that they go out in several messages
+        until(lambda: len(receiver.texts) >= len(texts), 60)
+        time.sleep(2)  # several looks of the other worker
+    finally:
+        server.stop()
+    assert receiver.texts == texts
+
+
+@needs_proc
+def test_another_worker_goes_on_for_one_that_was_killed(
+    receive: Callable[..., Receiver], tmp_path: Path
+) -> None:
+    """The one that is killed waits for the answer of the receiver; the other was stopped until then."""
+
+    def kill(number: int) -> int:
+        if number == 0:
+            os.kill(sender, signal.SIGKILL)
+            os.kill(other, signal.SIGCONT)
+        return 204
+
+    receiver = receive(kill)
+    server = serve_by_two(tmp_path / "m.db", receiver, 1)
+    sender, other = server.list_workers()
+    os.kill(other, signal.SIGSTOP)
+    try:
+        with httpx.Client(base_url=server.url, timeout=30) as http:
+            post(http, "first")
+        until(lambda: len(receiver.texts) >= 2, 60)
+        with httpx.Client(base_url=server.url, timeout=30) as http:
+            post(http, "second")
+        until(lambda: "second" in receiver.texts, 60)
+        until(lambda: len({*server.list_workers()} - {sender}) == 2, 60)
+        time.sleep(2)  # several looks of both
+    finally:
+        server.stop()
+    assert receiver.texts == ["first", "first", "second"]
+    assert receiver.ids[0] == receiver.ids[1]
 
 
 def test_a_server_that_is_killed_before_it_knows_that_its_message_arrived_sends_it_again(
