@@ -81,9 +81,11 @@ def summary(results: dict[str, Any]) -> str:
 
 
 def shorten(table: str) -> str:
-    """Keep the head of the table and the rows that the README shows."""
-    head, line, *rows = table.splitlines()
-    return "\n".join([head, line, *(row for row in rows if row.removeprefix("| ").startswith(SHOWN))])
+    """Keep what the README shows: the two first columns of some rows."""
+    head, _, *rows = table.splitlines()
+    kept = [head, *(row for row in rows if row.removeprefix("| ").startswith(SHOWN))]
+    lines = ["|".join([*row.split("|")[:3], ""]) for row in kept]
+    return "\n".join([lines[0], "|---|---|", *lines[1:]])
 
 
 def by_size(results: dict[str, Any]) -> list[tuple[int, dict[str, float]]]:
