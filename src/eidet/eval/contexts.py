@@ -39,7 +39,7 @@ _COUNTER: Final = counter_of()
 def measure_contexts(
     memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budgets: Sequence[int], seed: int
 ) -> dict[str, Values]:
-    """A number per answer for each figure; NaN where the question was not drawn."""
+    """Returns a number per answer for each figure; NaN where the question was not drawn."""
     columns = {f"{name}@{budget}": np.full(len(answers), np.nan) for budget in budgets for name in FIGURES}
     drawn = random.Random(seed).sample(range(len(answers)), min(_MOST, len(answers)))  # noqa: S311
     for at in drawn if budgets else ():
@@ -70,7 +70,7 @@ def _measure_one(
 
 
 def _rank_plainly(memory: Memory, question: Question, scope: str) -> list[Record]:
-    """The records by the sum of their reciprocal ranks by BM25 and by cosine."""
+    """Ranks the records by the sum of their reciprocal ranks by BM25 and by cosine."""
     recall, now = Recall.of(memory.parts), question.asked or time.time()
     asked = Query(text=question.text, scope=Scope.of(scope), now=now, asked=now, understand=False)
     if (ranking := recall.rank(asked)) is None:

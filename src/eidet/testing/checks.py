@@ -53,7 +53,7 @@ def check_phrased(stage: Stage, me: Tenant) -> Done:
 
 
 def check_refusals(stage: Stage, me: Tenant) -> Done:
-    """A scope that cannot be one must be refused by every verb, before anything happens."""
+    """Checks that every verb refuses a scope that cannot be one, before anything happens."""
     memory, id, taken = stage.memory, stage.any_id(me), []
     scope = stage.random.choice(INVALID)
     verbs: dict[str, Callable[[], object]] = {

@@ -94,7 +94,7 @@ def leaks(
 
 
 def assert_no_leaks(make: Callable[[], Memory], **how: Any) -> None:
-    """The same for a test: fails with the report."""
+    """Runs `leaks` for a test: fails with the report."""
     if report := leaks(make, **how):
         raise AssertionError(str(report))
 
@@ -165,7 +165,7 @@ class _Game:
                 self._records[one.scope] = self._living_records(one)
 
     def _make_move(self, move: Move, me: Tenant) -> Done:
-        """The move; one that is refused answers with its error."""
+        """Makes the move; one that is refused answers with its error."""
         self._verbs[move.__name__] += 1
         try:
             return move(self._stage, me)

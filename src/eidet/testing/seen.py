@@ -43,7 +43,7 @@ def _parts(value: object) -> Iterator[str]:
 
 
 def scopes_told(value: object) -> Iterator[str]:
-    """The scopes of the records, events and traces in an answer."""
+    """Lists the scopes of the records, events and traces in an answer."""
     if isinstance(value, Record | Event):
         yield value.scope
     elif isinstance(value, Trace):

@@ -81,7 +81,7 @@ class Tenant:
 
     @property
     def looks(self) -> str:
-        """The scope as a careless comparison takes it."""
+        """Returns the scope as a careless comparison takes it."""
         return normalize("NFKC", self.scope).casefold()
 
     def is_twin(self, other: Tenant) -> bool:
@@ -113,6 +113,6 @@ def _scopes() -> Iterator[str]:
 
 
 def _tenant(scope: str, random: Random) -> Tenant:
-    """Words that end so that no stemmer shortens them, and that no text has by chance."""
+    """Makes a tenant whose words no stemmer shortens and no text has by chance."""
     words = ["".join(random.choices(_LETTERS, k=10)) + "x" for _ in range(3)]
     return Tenant(scope=scope, secret=f"zq{words[0]}", bait=f"by{words[1]}", name=f"Jo{words[2]}")

@@ -118,7 +118,7 @@ class Conversation:
         until: Moment | None = None,
         where: Filter | None = None,
     ) -> list[Message]:
-        """The newest `limit` messages but for the newest `offset`, oldest first.
+        """Lists the newest `limit` messages but for the newest `offset`, oldest first.
 
         `since` and `until` go by the timestamps of the messages. What was summed up is not among them.
         """
@@ -135,13 +135,13 @@ class Conversation:
         until: Moment | None = None,
         where: Filter | None = None,
     ) -> list[Record]:
-        """The same as records of the memory."""
+        """Lists the same messages as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
         parts = [part for part in (asked, _filter_by_roles(roles)) if part is not None]
         return self._log.after_summary(*parts).newest(_how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
-        """A message of this session by the id it was added with, or by that of its record."""
+        """Returns a message of this session by the id it was added with, or by that of its record."""
         name = clean_text(id, "id")
         found = self._memory.get([log_id(self._session, name), name], scope=self._scope)
         return next((record for record in found if record is not None and self._log.holds(record)), None)
@@ -195,7 +195,7 @@ class Conversation:
         return self.count()
 
     def __bool__(self) -> bool:
-        """A view is something even while nothing was said."""
+        """Is always true: a view without messages is still a view."""
         return True
 
     # Getting shorter.
