@@ -116,7 +116,7 @@ def _case(sample: Mapping[str, Any], where: str, at: int) -> Case:
 
 
 def _turns(conversation: Mapping[str, Any], where: str) -> Iterator[Draft]:
-    """Messages, one second after another so that their order is kept."""
+    """Returns the messages, one second apart so that their order is kept."""
     numbers = sorted(int(found[1]) for name in conversation if (found := _SESSION.fullmatch(name)))
     for session in (f"session_{number}" for number in numbers):
         place, turns = f"{where}, {session}", list_in(conversation, session, where)

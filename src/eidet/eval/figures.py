@@ -179,7 +179,7 @@ def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Diffe
 
 
 def _alike(columns: _Columns) -> Iterator[_Columns]:
-    """Columns that have numbers in the same rows (figures of sessions may lack some), only those rows."""
+    """Groups columns that have numbers in the same rows, and drops the other rows."""
     groups: dict[bytes, dict[str, Values]] = {}
     for name, values in columns.items():
         known = ~np.isnan(values)

@@ -159,7 +159,7 @@ def judgements(counts: Mapping[str, int], *things: str) -> Rate | None:
 
 
 def rate(part: int, of: int) -> Rate | None:
-    """Wilson's score interval at 95 %: stays inside 0-1, and is honest about few."""
+    """Computes Wilson's score interval at 95 %, which stays within 0 to 1 even for few cases."""
     if of <= 0:
         return None
     z, share = 1.959964, part / of

@@ -82,7 +82,7 @@ def metrics_of(
 
 
 def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
-    """Rates with their intervals, and the verdict with its reasons, as plain values."""
+    """Returns rates with their intervals, and the verdict with its reasons, as plain values."""
     changed = [asdict(shift) | {"worse": shift.worse} for shift in drift.changed]
     found = {"statistic": drift.statistic, "p_value": drift.p_value, "changed": changed}
     return {"window_days": windows.days, **asdict(quality), "drift": asdict(drift) | found}

@@ -60,7 +60,7 @@ class Episodic:
     def similar(
         self, situation: str, limit: int = 5, *, success: bool | None = None, where: Filter | None = None
     ) -> Hits:
-        """Experiences like a situation, nearest first; only those that went well, or did not, if asked.
+        """Finds experiences like a situation, nearest first; with `success`, only those that ended so.
 
         Also where none is near: the scores say how near.
         """

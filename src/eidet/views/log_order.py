@@ -26,7 +26,7 @@ class _Log:
     where: Where
 
     def newest(self, count: int | None = None, offset: int = 0) -> list[Record]:
-        """Lists the newest `count` but for the newest `offset`, oldest first; reads little more."""
+        """Skips the newest `offset` and lists the newest `count` of the rest, oldest first."""
         need = min(count + offset, MOST) if count is not None else MOST
         found = self._find(self.where, min(need + 1, MOST)) if need else []
         if len(found) > need:

@@ -122,5 +122,5 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
 def put_away(
     memory: Memory, ids: Sequence[str] | None = None, *, where: Where | None = None, scope: str
 ) -> int:
-    """Deletes records; the same words may be stored again. How many there were."""
+    """Deletes records and returns how many there were; the same words may be stored again."""
     return int(memory.forget(None if ids is None else list(ids), where=where, scope=scope, for_good=False))

@@ -135,7 +135,7 @@ class Semantic:
         return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
 
     def consolidate(self, *, below: float = 0.3, uses: int = 2) -> int:
-        """Drops the facts that matter less than `below` and were used less than `uses` times; how many.
+        """Drops facts less important than `below` and used less than `uses` times, and returns how many.
 
         What is pinned or under a legal hold stays.
         """
