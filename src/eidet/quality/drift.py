@@ -114,10 +114,9 @@ def ks_distance(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def ks_p_value(distance: float, n: int, m: int) -> float:
-    """Computes the p-value from Kolmogorov's limit distribution.
+    """Computes Kolmogorov's limit distribution: from 50 on at most 1 % below the exact p-value.
 
-    From 50 on it is at most 1 % below the exact p-value. The usual correction for finite
-    samples is left out: for two of the same size it is 20 % below.
+    The usual correction for finite samples is left out: for two of the same size it is 20 % below.
     """
     reach = math.sqrt(n * m / (n + m)) * distance
     if reach < 0.3:  # the series needs ever more terms there, and is 1 to five places
