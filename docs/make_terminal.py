@@ -19,7 +19,7 @@ from rich.text import Text
 
 PICTURE = Path(__file__).with_name("images") / "terminal.svg"
 COLUMNS = 92
-QUESTIONS = ("When does the night train leave?", "Why is the studio delayed?")
+QUESTION = "When does the night train leave?"
 FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace'
 
 
@@ -28,12 +28,11 @@ def draw() -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "demo.db")
         _run("demo", "--at", file)
-        for question in QUESTIONS:
-            screen.print(
-                Text.assemble(("$ ", "bold green"), f'eidet recall "{question}" --scope demo/tilda -n 2')
-            )
-            printed = _run("recall", question, "-n", "2", "--at", file, "--scope", "demo/tilda")
-            screen.print(Text.from_ansi(printed.rstrip()), "", sep="\n")
+        screen.print(
+            Text.assemble(("$ ", "bold green"), f'eidet recall "{QUESTION}" --scope demo/tilda -n 2')
+        )
+        printed = _run("recall", QUESTION, "-n", "2", "--at", file, "--scope", "demo/tilda")
+        screen.print(Text.from_ansi(printed.rstrip()), "", sep="\n")
     drawing = screen.export_svg(title="eidet recall", theme=DIMMED_MONOKAI, unique_id="terminal")
     return _without_hosts(drawing)
 

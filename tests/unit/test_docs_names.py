@@ -34,7 +34,7 @@ def _id(page: Path) -> str:
 
 
 # Doors and these frameworks have classes and objects of their own under the same names.
-FOREIGN = ("integrations/adk.md", "integrations/crewai.md", "integrations/mem0.md", "coming-from/mem0.md")
+FOREIGN = ("integrations/adk.md", "integrations/crewai.md", "integrations/mem0.md")
 OWN_PAGES = [page for page in PAGES if page.parent.name != "doors" and not _id(page).endswith(FOREIGN)]
 
 

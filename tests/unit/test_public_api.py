@@ -13,7 +13,7 @@ from tests import public_api
 import eidet
 
 ADVICE = (
-    "The public API changed. Names that go or take less are deprecated first (docs/operate/versions.md).\n"
+    "The public API changed. Names that go or take less are deprecated first (docs/operate/upgrade.md).\n"
     "If the change is meant: python -m tests.public_api, and a line in CHANGELOG.md."
 )
 

@@ -150,7 +150,7 @@ def test_the_pythons_that_are_named_are_those_whose_wheels_are_asked_for() -> No
     named = [one.rpartition(" :: ")[2] for one in project["classifiers"] if ":: Python :: 3" in one]
     assert tuple(named) == pythons
     assert project["requires-python"] == f">={pythons[0]}"
-    for page in ("README.md", "docs/start/install.md", "docs/operate/versions.md"):
+    for page in ("README.md", "docs/start/install.md", "docs/operate/upgrade.md"):
         assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / page).read_text(encoding="utf-8")
 
 

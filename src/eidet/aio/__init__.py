@@ -162,7 +162,7 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
     @classmethod
     @taking(Memory.__init__)
     async def open(cls, *args: Any, **how: Any) -> AsyncMemory:
-        """An `AsyncMemory` that is open already: a thread has opened its file or its server."""
+        """Returns an `AsyncMemory` that is open already: a thread has opened its file or its server."""
         memory = cls(*args, **how)
         return await memory.__aenter__()
 

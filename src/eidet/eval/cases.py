@@ -37,13 +37,13 @@ class Case:
 
 
 def sessions_of(gold: Sequence[str], records: Mapping[str, Draft]) -> tuple[str, ...]:
-    """The sessions of the gold records, each once."""
+    """Lists the sessions of the gold records, each once."""
     named = (records[id].session for id in gold)
     return tuple(dict.fromkeys(session for session in named if session is not None))
 
 
 def limit_questions(cases: Sequence[Case], count: int, seed: int = 0) -> list[Case]:
-    """The same records with at most `count` of the questions, drawn at random; the same for a seed."""
+    """Keeps all records and at most `count` questions, drawn at random; the same for a seed."""
     if count < 1:
         raise BadInput(f"the number of questions must be at least 1, not {count}")
     every = [(at, question.id) for at, case in enumerate(cases) for question in case.questions]

@@ -37,7 +37,7 @@ _COUNTER: Final = counter_of()
 def measure_contexts(
     memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budgets: Sequence[int]
 ) -> dict[str, Values]:
-    """A number per answer for each figure."""
+    """Returns a number per answer for each figure."""
     rows = [dict(_measure_one(memory, answer, recipe, budgets)) for answer in answers if budgets]
     return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
@@ -66,7 +66,7 @@ def _measure_one(
 
 
 def _rank_plainly(memory: Memory, question: Question, scope: str) -> list[Record]:
-    """The records by the sum of their reciprocal ranks by BM25 and by cosine."""
+    """Ranks the records by the sum of their reciprocal ranks by BM25 and by cosine."""
     recall, now = Recall.of(memory.parts), question.asked or time.time()
     asked = Query(text=question.text, scope=Scope.of(scope), now=now, asked=now, understand=False)
     if (ranking := recall.rank(asked)) is None:

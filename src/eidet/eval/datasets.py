@@ -92,7 +92,7 @@ def _format_of(whole: Any, name: str) -> str:
 
 
 def _as_list(whole: Any, name: str) -> list[Any]:
-    """The list that a file is, or the one object as a list."""
+    """Returns the list in a file; a file of one object is a list of one."""
     return [whole] if isinstance(whole, dict) else list_in({"the file": whole}, "the file", name)
 
 
@@ -116,7 +116,7 @@ def _case(sample: Mapping[str, Any], where: str, at: int) -> Case:
 
 
 def _turns(conversation: Mapping[str, Any], where: str) -> Iterator[Draft]:
-    """Messages, one second after another so that their order is kept."""
+    """Returns the messages, one second apart so that their order is kept."""
     numbers = sorted(int(found[1]) for name in conversation if (found := _SESSION.fullmatch(name)))
     for session in (f"session_{number}" for number in numbers):
         place, turns = f"{where}, {session}", list_in(conversation, session, where)
@@ -146,7 +146,7 @@ def _turn(turn: Any, session: str, occurred: float, where: str) -> Iterator[Draf
 def _questions(
     asked: list[Any], records: Mapping[str, Draft], last: float | None, where: str, left_out: Counter[str]
 ) -> Iterator[Question]:
-    """Asked when the last turn was said. Evidence that names no turn cannot be found and is no gold."""
+    """Reads the questions, asked when the last turn was said. Evidence that names no turn is no gold."""
     for at, given in enumerate(asked, 1):
         place = f"{where}, question {at}"
         fields = table_in(given, place)
@@ -166,7 +166,7 @@ def _questions(
 
 
 def _evidence(marks: list[str]) -> list[str]:
-    """The turns meant, each once, also from marks such as "D8:6; D9:17", "D:11:26" and "D30:05"."""
+    """Lists the turns meant, each once, also from marks such as "D8:6; D9:17", "D:11:26" and "D30:05"."""
     found = _EVIDENCE.findall(" ".join(marks))
     return list(dict.fromkeys(f"D{int(session)}:{int(turn)}" for session, turn in found))
 
@@ -241,7 +241,7 @@ def _why_not(item: _Item) -> str | None:
 def _pools(
     kept: list[_Item], items: list[_Item], sessions: int, chance: random.Random
 ) -> Iterator[tuple[list[_Item], list[_Chat], str]]:
-    """Questions share a pool while their sessions fit; those of others fill it up."""
+    """Groups questions while their sessions fit, and fills each pool up with sessions of others."""
     every: dict[str, _Chat] = {}
     for item in items:
         every |= item.chats
@@ -286,7 +286,7 @@ def _question(fields: Mapping[str, Any], where: str, gold: list[str]) -> Questio
 
 
 def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -> tuple[_Chat, list[str]]:
-    """The session as messages, a second apart, and which of them have the answer."""
+    """Returns the session as messages, a second apart, and which of them have the answer."""
     if not isinstance(turns, list):
         raise BadInput(f"{where} is a list of turns")
     drafts, gold = [], []

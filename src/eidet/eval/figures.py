@@ -137,7 +137,7 @@ def _ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
 
 
 def _categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
-    """The rows of each category, by its name."""
+    """Groups the rows by category."""
     rows: dict[str, list[int]] = {}
     for at, answer in enumerate(answers):
         if answer.question.category is not None:
@@ -150,7 +150,7 @@ def _part(columns: _Columns, rows: Sequence[int]) -> _Columns:
 
 
 def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
-    """The mean of every column that has a number, with its interval."""
+    """Averages every column that has a number, with its interval."""
     result: dict[str, Figure] = {}
     for known in _alike(columns):
         values = np.stack(list(known.values()), axis=1)
@@ -162,7 +162,7 @@ def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
 
 
 def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Difference]:
-    """Question by question: what the questions have in common falls out."""
+    """Compares two runs question by question, so that what makes a question hard falls out."""
     result: dict[str, Difference] = {}
     for known in _alike({name: columns[name] - base[name] for name in base}):
         values = np.stack(list(known.values()), axis=1)
@@ -179,7 +179,7 @@ def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Diffe
 
 
 def _alike(columns: _Columns) -> Iterator[_Columns]:
-    """Columns that have numbers in the same rows (figures of sessions may lack some), only those rows."""
+    """Groups columns that have numbers in the same rows, and drops the other rows."""
     groups: dict[bytes, dict[str, Values]] = {}
     for name, values in columns.items():
         known = ~np.isnan(values)
@@ -227,7 +227,7 @@ def _times(count: int, draws: int, chance: np.random.Generator) -> Values:
 
 
 def _intervals(values: Values, *, seed: int, level: float = 0.95) -> Values:
-    """Low and high of the mean of each column, shape (columns, 2)."""
+    """Returns low and high of the mean of each column, shape (columns, 2)."""
     edge = (1 - level) / 2
     found: Values = np.quantile(_draw_means(values, seed=seed), [edge, 1 - edge], axis=0).T
     return found

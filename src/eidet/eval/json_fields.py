@@ -49,7 +49,7 @@ def texts_in(thing: Mapping[str, Any], name: str, where: str) -> list[str]:
 
 
 def time_of(text: str, where: str) -> float:
-    """`1:56 pm on 8 May, 2023` or `2023/05/20 (Sat) 02:21`, in local time as all times without a zone."""
+    """Reads `1:56 pm on 8 May, 2023` or `2023/05/20 (Sat) 02:21` as local time."""
     for form in _TIMES:
         with suppress(ValueError):
             return datetime.strptime(text.replace(",", " ").strip(), form).timestamp()  # noqa: DTZ007
@@ -59,7 +59,7 @@ def time_of(text: str, where: str) -> float:
 
 
 def json_of(text: str, where: str) -> Any:
-    """JSON that can be stored: no NaN, no lone surrogates."""
+    """Parses JSON that can be stored: no NaN, no lone surrogates."""
     try:
         value = json.loads(text, parse_constant=_refuse)
         json.dumps(value, ensure_ascii=False).encode()

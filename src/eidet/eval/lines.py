@@ -182,7 +182,7 @@ def _maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
 
 
 def save_question(file: Path, scope: str, records: Iterable[Record], question: Question) -> int:
-    """Adds a question to the file, with the scope's records as they are now; how many the scope has.
+    """Adds a question to the file, with the scope's records as they are now, and returns how many there are.
 
     The same question saved again replaces its earlier gold. The file is replaced as a whole, so that a
     reader never sees half of it. Only its owner may read it.

@@ -53,7 +53,7 @@ def _draw_curve(axes: Any, run: Run) -> None:
 
 
 def _label(run: Run) -> str:
-    """A label that starts with an underscore would be left out of the legend."""
+    """Keeps matplotlib from leaving a label that starts with an underscore out of the legend."""
     return _plain(run.name).lstrip("_") or "run"
 
 

@@ -21,7 +21,7 @@ KS: Final = (1, 3, 5, 10, 20)
 
 
 def _recall_at(found: Found, gold: _Counts, k: int) -> Values:
-    """The share of the gold among the first k."""
+    """Returns the share of the gold among the first k."""
     among: _Counts = found[:, :k].sum(axis=1)
     return among / gold
 
@@ -73,7 +73,7 @@ def marks(ranked: Iterable[str | None], gold: Sequence[str], depth: int) -> Foun
 
 
 def collapse_sessions(sessions: Iterable[str | None]) -> list[str]:
-    """Ranked turns as ranked sessions: each where its best turn stands."""
+    """Turns ranked turns into ranked sessions: each where its best turn stands."""
     return list(dict.fromkeys(session for session in sessions if session is not None))
 
 
@@ -93,7 +93,7 @@ class Ranks:
         return named | (self._by_session(ks) if self.session_gold.any() else {})
 
     def curve(self) -> dict[str, Values]:
-        """Recall at every rank."""
+        """Returns recall at every rank."""
         depth = self.found.shape[1]
         return {f"R@{k}": _recall_at(self.found, self.gold, k) for k in range(1, depth + 1)}
 
@@ -152,7 +152,7 @@ def score_figures(
 
 
 def measure_auroc(above: Values, below: Values) -> float:
-    """The share of pairs in which the one of `above` is larger; equal ones count half."""
+    """Returns the share of pairs in which the one of `above` is larger; equal ones count half."""
     everything = np.sort(np.concatenate((above, below)))
     ranks = (
         np.searchsorted(everything, above, side="left") + np.searchsorted(everything, above, side="right") + 1

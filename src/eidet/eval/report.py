@@ -40,7 +40,7 @@ class Report:
         return 10 if 10 in self.ks else max(self.ks)
 
     def __getitem__(self, name: str) -> Figure:
-        """A figure of the first run: `report["R@10"]`, or `report["multi-hop.R@10"]` of a category."""
+        """Returns a figure of the first run: `report["R@10"]`, or of a category `report["dates.R@10"]`."""
         category, _, metric = name.rpartition(".")
         try:
             return (self.base.categories[category] if category else self.base.overall)[metric]
@@ -49,14 +49,14 @@ class Report:
             raise BadInput(f"there is no figure {name!r}; there are {known}") from None
 
     def count_left_out(self) -> dict[str, int]:
-        """Questions that were not asked, by why."""
+        """Counts the questions that were not asked, by reason."""
         left_out: Counter[str] = Counter()
         for case in self.cases:
             left_out.update(case.left_out)
         return dict(left_out)
 
     def find_worst(self, count: int) -> list[QuestionAnswer]:
-        """The answers of the first run with the lowest nDCG below 1, in turn from each category."""
+        """Lists the answers of the first run with the lowest nDCG below 1, in turn from each category."""
         values = self.base.columns[f"nDCG@{self.k}"]
         by_category: defaultdict[str | None, list[QuestionAnswer]] = defaultdict(list)
         for at in sorted(range(len(values)), key=lambda at: float(values[at])):
@@ -67,7 +67,7 @@ class Report:
         return [answer for answer in turns if answer is not None][:count]
 
     def to_json(self) -> dict[str, Any]:
-        """The documented keys; numbers rounded to six places."""
+        """Returns the documented keys, with numbers rounded to six places."""
         result: dict[str, Any] = _round_floats(
             {
                 "format": _FORMAT,
@@ -224,7 +224,7 @@ def least_of(text: str) -> Least:
 def check_least(
     gates: Sequence[Least], cases: Sequence[Case], depth: int, budgets: Sequence[int] = BUDGETS
 ) -> None:
-    """Before anything is run: every figure asked for will be there."""
+    """Raises, before anything is run, if a figure that is asked for will not be there."""
     questions: list[Question] = []
     for case in cases:
         questions.extend(case.questions)

@@ -103,12 +103,12 @@ class Quality:
 
 
 def day_of(now: float) -> int:
-    """The UTC day as a number."""
+    """Returns the UTC day as a number."""
     return int(now // DAY)
 
 
 def score_name(score: float) -> str:
-    """The count a best score belongs to."""
+    """Names the count that a best score belongs to."""
     if score >= 1:
         return SCORES[-1]
     if score > 0:
@@ -117,7 +117,7 @@ def score_name(score: float) -> str:
 
 
 def time_name(seconds: float) -> str:
-    """The count a duration belongs to."""
+    """Names the count that a duration belongs to."""
     if seconds <= FASTEST:
         return TIMES[0]
     return TIMES[min(int(4 * math.log2(seconds / FASTEST)), _TIME_BINS - 1)]
@@ -159,7 +159,7 @@ def judgements(counts: Mapping[str, int], *things: str) -> Rate | None:
 
 
 def rate(part: int, of: int) -> Rate | None:
-    """Wilson's score interval at 95 %: stays inside 0-1, and is honest about few."""
+    """Computes Wilson's score interval at 95 %, which stays within 0 to 1 even for few cases."""
     if of <= 0:
         return None
     z, share = 1.959964, part / of
@@ -214,12 +214,12 @@ def _seconds(times: list[int], share: float) -> float | None:
 
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
-    """The health that a part reports about its server; None if it uses none."""
+    """Returns the health that a part reports about its server; None if it uses none."""
     return None if not isinstance(thing, HasHealth) else thing.health() or None
 
 
 def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
-    """The parts that report their health, and the overall state: up, degraded or down.
+    """Collects the health of all parts that report one, and the overall state: up, degraded or down.
 
     A memory is down only if no store answers. Without any other part it works on, with less.
     """
@@ -237,7 +237,7 @@ def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, An
 
 
 def _states(part: Mapping[str, Any]) -> Iterator[str]:
-    """The state of one server, or of each store of a tiered memory."""
+    """Lists the state of one server, or of each store of a tiered memory."""
     if "state" in part:
         yield part["state"]
     else:

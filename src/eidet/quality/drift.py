@@ -64,7 +64,7 @@ class Drift:
 
 
 def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tally], list[Tally]]:
-    """The rows of the reference days and of the recent ones, today among these."""
+    """Splits the rows into those of the reference days and the recent ones, today among these."""
     start = today - windows.recent_days + 1
     held = [row for row in rows if start - windows.reference_days <= row.day <= today]
     return [row for row in held if row.day < start], [row for row in held if row.day >= start]
@@ -94,7 +94,7 @@ def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows 
 
 
 def holm(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
-    """The same with p-values corrected for their number, smallest first."""
+    """Corrects p-values for their number by Holm's method, smallest first."""
     corrected, floor = [], 0.0
     for rank, shift in enumerate(sorted(shifts, key=lambda shift: shift.p_value)):
         floor = max(floor, min(1.0, shift.p_value * (len(shifts) - rank)))
@@ -103,7 +103,7 @@ def holm(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
 
 
 def ks_distance(one: Sequence[int], other: Sequence[int]) -> float:
-    """The largest distance between the cumulated shares of two histograms of the same bins."""
+    """Returns the largest distance between the cumulated shares of two histograms of the same bins."""
     n, m = sum(one), sum(other)
     here = there = 0
     widest = 0.0
@@ -114,7 +114,7 @@ def ks_distance(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def ks_p_value(distance: float, n: int, m: int) -> float:
-    """Kolmogorov's limit distribution. From 50 on it is at most 1 % below the exact p-value.
+    """Computes Kolmogorov's limit distribution: from 50 on at most 1 % below the exact p-value.
 
     The usual correction for finite samples is left out: for two of the same size it is 20 % below.
     """
@@ -126,7 +126,7 @@ def ks_p_value(distance: float, n: int, m: int) -> float:
 
 
 def two_rates(part: int, of: int, part2: int, of2: int) -> tuple[float, float]:
-    """z and the two-sided p-value of two proportions."""
+    """Returns z and the two-sided p-value of two proportions."""
     pooled = (part + part2) / (of + of2)
     spread = math.sqrt(pooled * (1 - pooled) * (1 / of + 1 / of2))
     gap = part2 / of2 - part / of

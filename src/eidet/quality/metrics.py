@@ -82,14 +82,14 @@ def metrics_of(
 
 
 def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
-    """Rates with their intervals, and the verdict with its reasons, as plain values."""
+    """Returns rates with their intervals, and the verdict with its reasons, as plain values."""
     changed = [asdict(shift) | {"worse": shift.worse} for shift in drift.changed]
     found = {"statistic": drift.statistic, "p_value": drift.p_value, "changed": changed}
     return {"window_days": windows.days, **asdict(quality), "drift": asdict(drift) | found}
 
 
 def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
-    """The text format of Prometheus, every metric a gauge; `scope` becomes a label."""
+    """Writes the text format of Prometheus, every metric a gauge; `scope` becomes a label."""
     label = f'{{scope="{_escape_label(scope)}"}}' if scope is not None else ""
     lines = (
         f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
@@ -99,7 +99,7 @@ def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
 
 
 def growth(survey: Survey, now: float, windows: Windows) -> float | None:
-    """New records a day; a memory younger than the window is measured by its own age."""
+    """Counts new records a day; a memory younger than the window is measured by its own age."""
     if survey.oldest is None:
         return None
     return survey.fresh / min(windows.days, max(1.0, (now - survey.oldest) / DAY))

@@ -118,7 +118,7 @@ class Conversation:
         until: Moment | None = None,
         where: Filter | None = None,
     ) -> list[Message]:
-        """The newest `limit` messages but for the newest `offset`, oldest first.
+        """Skips the newest `offset` messages and lists the newest `limit` of the rest, oldest first.
 
         `since` and `until` go by the timestamps of the messages. What was summed up is not among them.
         """
@@ -135,13 +135,13 @@ class Conversation:
         until: Moment | None = None,
         where: Filter | None = None,
     ) -> list[Record]:
-        """The same as records of the memory."""
+        """Lists the same messages as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
         parts = [part for part in (asked, _filter_by_roles(roles)) if part is not None]
         return self._log.after_summary(*parts).newest(_how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
-        """A message of this session by the id it was added with, or by that of its record."""
+        """Returns a message of this session by the id it was added with, or by that of its record."""
         name = clean_text(id, "id")
         found = self._memory.get([log_id(self._session, name), name], scope=self._scope)
         return next((record for record in found if record is not None and self._log.holds(record)), None)
@@ -195,13 +195,13 @@ class Conversation:
         return self.count()
 
     def __bool__(self) -> bool:
-        """A view is something even while nothing was said."""
+        """Is always true: a view without messages is still a view."""
         return True
 
     # Getting shorter.
 
     def pop(self) -> Message | None:
-        """Takes the newest message away."""
+        """Removes and returns the newest message; None if there is none."""
         while newest := self._log.after_summary().newest(1):
             if put_away(self._memory, [newest[0].id], scope=self._scope):
                 return message_of(newest[0])
@@ -210,7 +210,7 @@ class Conversation:
     def trim(
         self, *, keep: int | None = None, max_tokens: int | None = None, counter: Counter = None
     ) -> list[Message]:
-        """Deletes the oldest messages until `keep` are left, and these within `max_tokens`; what it dropped.
+        """Deletes the oldest messages until `keep` are left within `max_tokens`. Returns what it dropped.
 
         By tokens, at least the newest stays.
         """
@@ -232,7 +232,7 @@ class Conversation:
         return None if made is None else made.text or None
 
     def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
-        """Sums up all but the newest `keep` messages, together with the summary before; the summary.
+        """Sums up all but the newest `keep` messages and the summary before, and returns the new summary.
 
         By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
         The messages leave the log but not the memory: one record of kind summary names them.
@@ -247,7 +247,7 @@ class Conversation:
         return before.text or None
 
     def clear(self) -> int:
-        """Deletes the messages, also those that were summed up, and the summary; how many messages."""
+        """Deletes the summary and all messages, also those it sums up. Returns how many messages."""
         summaries = len(self._memory.find(self._log.summary_only, scope=self._scope, limit=1))
         everything = self._log.messages | self._log.summary_only
         return put_away(self._memory, where=everything, scope=self._scope) - summaries

@@ -60,7 +60,7 @@ class Episodic:
     def similar(
         self, situation: str, limit: int = 5, *, success: bool | None = None, where: Filter | None = None
     ) -> Hits:
-        """Experiences like a situation, nearest first; only those that went well, or did not, if asked.
+        """Finds experiences like a situation, nearest first; with `success`, only those that ended so.
 
         Also where none is near: the scores say how near.
         """
@@ -94,7 +94,7 @@ class Episodic:
         return self.count()
 
     def __bool__(self) -> bool:
-        """A view is something even while it shows nothing."""
+        """Is always true: a view without records is still a view."""
         return True
 
 
@@ -118,7 +118,7 @@ def _check_experience(
 
 
 def _experience_as_text(data: Mapping[str, Json]) -> str:
-    """An experience in words, for search and for people."""
+    """Words an experience, for search and for people."""
     lines = [data["situation"]]
     if (action := data.get("action")) is not None:
         lines.append(f"Action: {action if isinstance(action, str) else describe_data(action)}")

@@ -26,7 +26,7 @@ class _Log:
     where: Where
 
     def newest(self, count: int | None = None, offset: int = 0) -> list[Record]:
-        """The newest `count` but for the newest `offset`, oldest first. Reads little more than those."""
+        """Skips the newest `offset` and lists the newest `count` of the rest, oldest first."""
         need = min(count + offset, MOST) if count is not None else MOST
         found = self._find(self.where, min(need + 1, MOST)) if need else []
         if len(found) > need:
@@ -50,7 +50,7 @@ class _Log:
         return sorted(self._find(then, MOST), key=order_of)[:count]
 
     def _cut(self, found: list[Record], need: int) -> list[Record]:
-        """The newest `need` of one record more, newest first, of which the last may be tied."""
+        """Cuts to the newest `need`, newest first; `found` has one more, which may be tied with the last."""
         edge = found[need - 1].created
         if found[need].created != edge:
             return found[:need]
@@ -82,7 +82,7 @@ class Edge:
 
     @classmethod
     def of(cls, summed: Sequence[Record], before: Edge | None = None) -> Edge:
-        """After the last of the records, and after the edge that there was before them."""
+        """Returns the edge after the last of the records, and after the edge that there was before them."""
         last = summed[-1].created
         same = [record for record in summed if record.created == last]
         places = [place for record in same if (place := noted_place(record)) is not None]
@@ -100,7 +100,7 @@ class Edge:
         return {"created": self.created, "place": self.place, "ids": list(self.ids)}
 
     def after(self) -> Where:
-        """The filter for what comes after."""
+        """Returns the filter for what comes after the edge."""
         parts = [Where(ids=self.ids)] if self.ids else []
         if self.place is not None:
             upto = Condition(ORDER, "<=", self.place)
@@ -161,7 +161,7 @@ class SessionLog:
         return _Log(memory=self._memory, scope=self._scope, where=self.messages)
 
     def after_summary(self, *parts: Where) -> _Log:
-        """The messages after those that were summed up, as far as they pass the filters."""
+        """Lists the messages after those that were summed up, as far as they pass the filters."""
         made = self.read_summary()
         if made is not None:
             parts = (*parts, made.edge.after())

@@ -25,7 +25,7 @@ MOST: Final = 1_000_000  # records that `find` gives at once
 
 
 def draft_of(said: Said, role: str | None = None) -> Draft:
-    """A message to be; `role` says who speaks where the message does not."""
+    """Makes the draft of a message; `role` says who speaks where the message does not."""
     match said:
         case str():
             said = Message(role=role or "user", content=said)
@@ -56,13 +56,13 @@ def _empty(draft: Draft) -> Draft:
 
 
 def add_key(draft: Draft, session: str, id: str) -> Draft:
-    """The same message under a key of the caller, which means one message in this log."""
+    """Puts the message under a key of the caller, which means one message in this log."""
     name = clean_text(id, "id")
     return _add_notes(replace(draft, id=log_id(session, name)), {"id": name, "order": new_id(0.0)})
 
 
 def add_place(draft: Draft) -> Draft:
-    """The same message with its place among those that are added at the same moment."""
+    """Notes the place of the message among those that are added at the same moment."""
     return draft if _notes(draft.data) else _add_notes(draft, {"order": new_id(0.0)})
 
 
@@ -80,7 +80,7 @@ def log_id(session: str, id: str) -> str:
 
 
 def order_of(record: Record) -> tuple[float, str, int, str]:
-    """The place in the log. Neither a revision nor a move changes it, unlike `seq`."""
+    """Returns the place in the log. Neither a revision nor a move changes it, unlike `seq`."""
     place = place_of(record)
     return record.created, place, 0 if place else record.seq, record.id
 
@@ -95,7 +95,7 @@ def noted_place(record: Record) -> str | None:
 
 
 def message_of(record: Record) -> Message:
-    """The message that a record keeps, in full whatever its tier shows of it."""
+    """Returns the message that a record keeps, in full whatever its tier shows of it."""
     whole = record.whole
     data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
     return Message(
@@ -122,5 +122,5 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
 def put_away(
     memory: Memory, ids: Sequence[str] | None = None, *, where: Where | None = None, scope: str
 ) -> int:
-    """Deletes records; the same words may be stored again. How many there were."""
+    """Deletes records and returns how many there were; the same words may be stored again."""
     return int(memory.forget(None if ids is None else list(ids), where=where, scope=scope, for_good=False))

@@ -60,7 +60,7 @@ class Semantic:
         min_importance: float = 0.0,
         where: Filter | None = None,
     ) -> Hits:
-        """The facts that matter for a query, best first, each with its reasons."""
+        """Finds the facts that matter for a query, best first, each with its reasons."""
         return self._memory.recall(
             query,
             scope=self._scope,
@@ -74,7 +74,7 @@ class Semantic:
     def similar(
         self, query: str, limit: int = 5, *, threshold: float = 0.0, min_importance: float = 0.0
     ) -> list[tuple[Record, float]]:
-        """The nearest facts with their plain cosine to the query, nearest first, none below `threshold`.
+        """Finds the nearest facts, each with its plain cosine to the query and none below `threshold`.
 
         These count as used, the others do not.
         """
@@ -95,7 +95,7 @@ class Semantic:
         return sorted(pairs, key=lambda pair: -pair[1])
 
     def _near(self, query: str, limit: int, threshold: float, min_importance: float) -> dict[str, float]:
-        """The ids of the nearest facts with their cosines. Nothing of this counts as used."""
+        """Finds the ids of the nearest facts with their cosines. None of them counts as used."""
         parts, guarding = self._memory.parts, self._memory.trust.guarding
         text = guarding.query(check_query(query))
         now = parts.clock()
@@ -117,7 +117,7 @@ class Semantic:
         return {hit.id: cosine for hit, cosine in zip(hits, near, strict=True) if cosine >= threshold}
 
     def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
-        """The facts, by a field of theirs; a leading '-' means descending."""
+        """Lists the facts in the order of a field; a leading '-' means descending."""
         return self._memory.find(scope=self._scope, kinds=Kind.FACT, order=order, limit=limit, offset=offset)
 
     def set_importance(self, id: str, value: float) -> bool:
@@ -135,7 +135,7 @@ class Semantic:
         return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
 
     def consolidate(self, *, below: float = 0.3, uses: int = 2) -> int:
-        """Drops the facts that matter less than `below` and were used less than `uses` times; how many.
+        """Drops facts less important than `below` and used less than `uses` times, and returns how many.
 
         What is pinned or under a legal hold stays.
         """
@@ -155,7 +155,7 @@ class Semantic:
         return self.count()
 
     def __bool__(self) -> bool:
-        """A view is something even while it shows nothing."""
+        """Is always true: a view without facts is still a view."""
         return True
 
 

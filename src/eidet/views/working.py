@@ -157,7 +157,7 @@ class StateRecord:
         put_away(self._memory, [self._id], scope=self._scope)
 
     def _write(self, state: WorkingState, there: Record | None) -> bool:
-        """Whether the state was still what is there; None: whether there was none."""
+        """Writes the state if the record is still the one that was read, and tells whether it was."""
         text, data = state.prompt(), state.as_json()
         try:
             if there is None:
@@ -264,7 +264,7 @@ class Working:
         return self._home.read().variables.get(name, default)
 
     def push_goal(self, goal: str) -> None:
-        """A subgoal on top of those there are."""
+        """Puts a subgoal on top of those there are."""
         self._home.change(lambda state: (state.but({"subgoals": (*state.subgoals, goal)}), None))
 
     def pop_goal(self) -> str | None:

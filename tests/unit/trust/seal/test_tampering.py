@@ -1,6 +1,6 @@
 """Whatever is changed in a sealed store from outside is noticed: every column, of every table, in every way.
 
-What is not bound is named here, and in docs/operate/audit.md.
+What is not bound is named here, and in docs/operate/encryption.md.
 """
 
 from __future__ import annotations
