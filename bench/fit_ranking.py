@@ -60,7 +60,9 @@ IMPORTANCE = 0.3  # the sets have none to learn from; between equals it decides
 # their gold tells little of scores; of changes, every question has a record that was right once
 NOISY = ("changes", "prefeval", "realmem", "tmd", "tmd-ambiguous")
 IDENTIFIER = NAMES.index("identifier")
-SURER = np.array([name.startswith(("best", "ahead", "chance")) for name in OF_HEAD])  # never makes less sure
+SURER = np.array(
+    [name.startswith(("fits", "best", "ahead", "chance")) for name in OF_HEAD]
+)  # never makes less sure
 ALWAYS = np.array([name.startswith("always") for name in OF_HEAD])
 WEIGHTS = Path(__file__).parent.parent / "src" / "eidet" / "recall" / "weights"
 _ENDS = ".,;:!?\"'()[]"

@@ -263,7 +263,7 @@ def test_forgetting_shows_what_goes_and_gives_a_receipt(own_site: Own, visiting:
         page = visit.page
         page.get_by_role("button", name="Forget…").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_text("worded anew").wait_for()
+        dialog.get_by_text("Made of it, goes too").wait_for()
         dialog.get_by_label("Why").fill("asked for by the insurer")
         dialog.get_by_role("button", name="Forget for good").click()
         dialog.get_by_text("1 record forgotten.").wait_for()

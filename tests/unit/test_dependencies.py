@@ -16,7 +16,7 @@ FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "http", "client", "server"),
     *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent", "adk", "agent-framework"),
-    *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "llm", "pdf"),
+    *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "pdf"),
 )
 WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\w.]+)|>=([\d.]+)(?:,<([\d.]+))?)")
 

@@ -31,7 +31,7 @@ PORT_METHODS: Final[dict[str, int]] = {
 PACKAGES: Final[dict[str, tuple[int, int]]] = {
     ".": (811, 5),
     "aio": (244, 9),
-    "cli": (4406, 57),
+    "cli": (4408, 57),
     "client": (1060, 37),
     "coding": (1561, 39),
     "compat": (8594, 163),
@@ -48,7 +48,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "models": (2493, 73),
     "net": (917, 24),
     "quality": (546, 25),
-    "recall": (5534, 112),
+    "recall": (5547, 112),
     "server": (6645, 151),
     "store": (12875, 276),
     "text": (5497, 142),

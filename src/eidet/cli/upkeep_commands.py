@@ -120,7 +120,9 @@ def _review(
     below: Below = False,
     limit: Annotated[int, Option("--limit", "-n", help="How many at most.")] = 50,
 ) -> None:
-    """List what waits for review, newest first: new texts, by the setting `review`, and suspicious ones.
+    """List what waits for review, newest first.
+
+    New texts wait by the setting `review`, suspicious ones by themselves.
 
     `eidet mark ID --approve`, `--approve --text …` or `--reject` decides. With --json one a line.
     """

@@ -30,7 +30,16 @@ from .understand import Understood
 Floats = NDArray[Any]
 
 WORDS, VECTOR = "words", "vector"  # how a question is asked: with words, or by a vector alone
-HEAD: Final = ("always", "terms", "unidentified", "best near", "best covered", "ahead of five", "chance")
+HEAD: Final = (
+    "always",
+    "terms",
+    "unidentified",
+    "fits",
+    "best near",
+    "best covered",
+    "ahead of five",
+    "chance",
+)
 OF_HEAD: Final = (*HEAD, *(f"{name} (few)" for name in HEAD))
 FIFTH: Final = 4
 FEW, MANY = 3, 200  # candidates up to which they are few, and from which on they are not
@@ -131,14 +140,18 @@ def _read_row(row: Mapping[str, float], names: tuple[str, ...]) -> Floats:
 def measure_question(pool: Pool) -> tuple[float, ...]:
     """Measures what `HEAD` needs of a question before its candidates are ordered.
 
-    A candidate that only asks the same is no sign of an answer.
+    A candidate that only asks the same is no sign of an answer. Who asks for a time and nothing else has
+    all of the question covered by what happened then.
     """
     tells = 1.0 - pool.asking * pool.told
-    covered = float(np.maximum.reduce(pool.covered * tells, initial=0.0))
+    share = np.maximum(pool.covered, pool.date) if pool.asked.only_time else pool.covered
+    covered = float(np.maximum.reduce(share * tells, initial=0.0))
     near = float(np.maximum.reduce(pool.near * tells, initial=0.0))
     blind = 1.0 if pool.found.spans["dense"].high <= 0 else pool.asked.foreign
     missing = bool(pool.asked.identifiers) and "identifier" not in pool.signals.shares
-    return (np.log1p(pool.signals.terms) / 4.0, float(missing), near + blind * ALIKE * covered, covered)
+    fits = pool.signals.fit(pool.rows)
+    terms = float(np.log1p(pool.signals.terms)) / 4.0
+    return (terms, float(missing), float(fits), near + blind * ALIKE * covered, covered)
 
 
 def rank_candidates(

@@ -38,7 +38,7 @@ def test_scores_fall_as_the_logits_do_and_stay_between_0_and_1(
     logits: list[float], count: int, asked_by: str
 ) -> None:
     falling = np.array(sorted(logits, reverse=True))
-    known = describe_best(falling, (0.4, 0.0, 0.5, 0.5), count)
+    known = describe_best(falling, (0.4, 0.0, 0.0, 0.5, 0.5), count)
     made = WEIGHTS.heads[asked_by].score(falling, known, 10).tolist()
     assert all(0 <= score <= 1 for score in made)
     assert all(one >= other for one, other in pairwise(made))
@@ -54,7 +54,7 @@ def test_more_words_and_nearer_meaning_never_score_less(
     head = WEIGHTS.heads[WORDS]
     for row in (head.right, head.answer):
         weak, strong = (
-            describe_best(np.array((2.0, 1.0)), (0.4, 0.0, *pair), count) @ row
+            describe_best(np.array((2.0, 1.0)), (0.4, 0.0, 0.0, *pair), count) @ row
             for pair in ((near, few), (nearer, more))
         )
         assert weak <= strong

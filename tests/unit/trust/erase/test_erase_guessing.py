@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eidet.graph.graph_formats import OBSERVATION, TYPE, McpFact, make_drafts
 from tests.making import Clock
 from tests.servers import free_port
 from tests.servers.served import Running
@@ -25,6 +24,7 @@ from eidet.aio import AsyncMemory
 from eidet.compat.opening import next_number
 from eidet.core.settings import Upkeep
 from eidet.exchange import import_memories
+from eidet.graph.graph_formats import OBSERVATION, TYPE, McpFact, make_drafts
 from eidet.server.server_settings import ServerSettings
 from eidet.views import Conversation, Working
 
