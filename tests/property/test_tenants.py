@@ -214,7 +214,6 @@ MOVES: Mapping[str, Move] = {
     ),
     "forget_everything": lambda g, me: g.memory.forget(everything=True, scope=me.scope, for_good=False),
     "preview": lambda g, me: g.memory.trust.preview_forget([g.any_id(me)], scope=me.scope),
-    "verify": lambda g, me: g.memory.trust.verify_forgotten(g.other(me).bait, scope=me.scope),
     "review": lambda g, me: g.memory.trust.review(scope=me.scope),
     "feedback": lambda g, me: g.memory.feedback(g.any_id(me), useful=True, scope=me.scope),
     "end_session": lambda g, me: g.note(

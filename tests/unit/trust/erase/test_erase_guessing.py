@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eidet.graph.mcp_memory import OBSERVATION, TYPE, McpFact, make_drafts
+from eidet.graph.graph_formats import OBSERVATION, TYPE, McpFact, make_drafts
 from tests.making import Clock
 from tests.servers import free_port
 from tests.servers.served import Running
