@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..models.rerank import Reranker
 
 RANKED: Final = ("dense", "words")
-STRANGE: Final = 8.0  # without one word in common, so many times the score is wanted
+STRANGE: Final = 6.0  # without one word in common, so many times the score is wanted
 
 
 @dataclass(slots=True, kw_only=True)
