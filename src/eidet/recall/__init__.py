@@ -65,6 +65,12 @@ class Ranking:
     ranked: Ranked  # all that were put in order
 
 
+def _asks_what_holds(query: Query, asked: Understood) -> bool:
+    """Whether it is a question: by its form or, in other languages than English, by its mark."""
+    marked = query.text.rstrip().endswith(("?", "\uff1f", "\u061f", "\u037e"))
+    return asked.session is None and (asked.asks or (marked and asked.message < 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Recall:
     """Answers questions from an index and its store. Writes nothing."""
@@ -157,7 +163,7 @@ class Recall:
             ids = frozenset(map(term_id, terms))
             if asked.moment in (FIRST, LAST) and not asked.several:
                 hits = put_in_time(hits, asked.moment, ids, found)
-            elif asked.moment == NOW and asked.asks and asked.session is None and hits:
+            elif asked.moment == NOW and _asks_what_holds(query, asked) and hits:
                 names = self._find_names(hits, asked, ids)
                 hits = ChangesShown(self, query, ids, names, head).show(hits)
             if asked.session is None:  # else what was said then is asked for, whether it holds or not

@@ -21,7 +21,7 @@ from .rescore import TEXT, add_words, rescore
 from .understand import Understood
 
 SAME: Final = 0.95  # the score of the very text that was asked for
-ANSWERS: Final = 0.3  # from this score on, another hit may answer a question that is stored
+ANSWERS: Final = 0.2  # from this score on, another hit may answer a question that is stored
 STATED: Final = 0.85  # at least, for a statement of what a question asks whether it is so
 QUOTED: Final = 0.8  # at least, for a text that has the whole query in it
 QUOTED_WORDS: Final = 5  # of a query, from which on a text hardly has all of them in this order by chance
