@@ -158,7 +158,7 @@ def _open_audit(audit: AuditChoice, settings: Settings, clock: Callable[[], floa
 
 def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Callable[[], float]) -> None:
     """Refuses to open an audited memory without its log, unless the caller insists with `audit=False`."""
-    if verbs.get_setting(store, "audit") is not None:
+    if verbs.get_setting(store, "audit") is not None or traits_of(store).audited:
         from .trust.audit import OFF
         from .trust.audit.store import check_unaudited
 

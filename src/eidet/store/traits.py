@@ -19,6 +19,7 @@ class StoreTraits:
     path: Path | None = None  # if it is one file of this machine
     address: Any = None  # of its server, for an index on the same one
     sealed: bool = False  # whether what it holds must not lie about in the open
+    audited: bool = False  # whether it surely had an audit log once; a store that is not sealed cannot know
     missing: tuple[str, ...] = ()  # which of the stores inside are down, in words
     archive: str | None = None  # where upkeep puts what it forgets, as its setting of that name
     # What a store has to be asked for, and cannot tell while it is down: all files it lives in, and where it

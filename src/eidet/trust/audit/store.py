@@ -33,7 +33,7 @@ from ...store import (
 from ...store.abilities import TakesAuditLog
 from ...store.model import K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
-from ...store.traits import path_of
+from ...store.traits import path_of, traits_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import AddCounts, AddUses, ClearLeases, StageVectors, TakeLease
 from ...store.verbs.writing import Put, RewriteForms, run_put
@@ -143,15 +143,16 @@ def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) 
     If it is, the store remembers it, and the next opening with the log says so there.
     """
     mark = read_mark(store)
-    if mark is None:
+    if mark is None and not traits_of(store).audited:
         return
     if not allowed:
+        log = "whose name was removed outside of Eidet" if mark is None else mark.path
         raise Misconfigured(
-            f"{path_of(store) or 'this memory'} keeps an audit log, {mark.path}: open it with audit=… "
+            f"{path_of(store) or 'this memory'} keeps an audit log, {log}: open it with audit=… "
             "(EIDET_AUDIT, or audit in the settings file), or with audit=False (EIDET_AUDIT=off) to go on "
             "without it, which the log will tell"
         )
-    if mark.without is None and store.writable:
+    if mark is not None and mark.without is None and store.writable:
         without = (clock(), store.head().seq)
         store.write(_SetMark(LogMark(log=mark.log, path=mark.path, head=mark.head, without=without)))
 
@@ -245,6 +246,7 @@ class AuditedStore(PassthroughStore):
         self._log = log
         self._owns = owns
         self._marked: int | None = None  # how many entries the store knows of; None: it knows of no log
+        self._was_audited = traits_of(store).audited
         if isinstance(store, TakesAuditLog):
             store.note_in(log)
 
@@ -257,7 +259,7 @@ class AuditedStore(PassthroughStore):
         mark, seq = read_mark(self.inner), self.inner.head().seq
         log, head = self._log, self._log.head
         if mark is None:
-            known = bool(seq) and self._is_known()
+            known = self._was_audited or (bool(seq) and self._is_known())
             lacks = _describe_attachment(self.inner.identity, seq, known=known)
         else:
             lacks = _describe_gap(mark, log.identity, head, log.key)

@@ -46,14 +46,15 @@ def begin(store: Store, service: KeyService) -> None:
     store.write(SetSettings({SEAL: _make_claim(store.identity, service)}, fresh=True))
 
 
-def _make_claim(identity: str, service: KeyService) -> str:
-    """Says which master key a store has, with a proof that only the key gives."""
-    proof = service.wrap(secrets.token_bytes(16), _proof_context(identity))
-    return dump_json({"format": FORMAT, "master": service.name, "proof": b64encode(proof).decode()})
+def _make_claim(identity: str, service: KeyService, *, audited: bool = False) -> str:
+    """Says which master key a store has and whether it is audited, with a proof that only the key gives."""
+    proof = service.wrap(secrets.token_bytes(16), _proof_context(identity, audited))
+    claim = {"format": FORMAT, "master": service.name, "audited": audited, "proof": b64encode(proof).decode()}
+    return dump_json(claim)
 
 
-def _proof_context(identity: str) -> bytes:
-    return pack_parts(b"eidet proof", identity.encode(), str(FORMAT).encode(), b"")
+def _proof_context(identity: str, audited: bool) -> bytes:
+    return pack_parts(b"eidet proof", identity.encode(), str(FORMAT).encode(), b"audited" * audited)
 
 
 def read_master(store: Store) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def _parse_claim(text: str | None) -> dict[str, Any]:
         raise Misconfigured("this memory is not sealed: it has no keys")
     try:
         claim: dict[str, Any] = json.loads(text)
-        _ = claim["master"], b64decode(claim["proof"], validate=True)
+        _ = claim["master"], bool(claim["audited"]), b64decode(claim["proof"], validate=True)
     except (ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"this memory's record of its master key is damaged ({error!r})") from error
     if claim.get("format") != FORMAT:
@@ -81,7 +82,7 @@ def check_master(store: Store, service: KeyService) -> str:
     text = store.values(SETTINGS, (SEAL,)).get(SEAL)
     claim = _parse_claim(text)
     try:
-        service.unwrap(b64decode(claim["proof"]), _proof_context(store.identity))
+        service.unwrap(b64decode(claim["proof"]), _proof_context(store.identity, claim["audited"]))
     except WrongKey:
         raise Misconfigured(
             f"this memory was sealed with the master key {claim['master']}, and this one is "
@@ -131,6 +132,17 @@ class Keyring:
         self.service: KeyService = service
         self.held: _EpochKeys = _EpochKeys(-1)
         self.noted: Noted = noted or note_nothing
+
+    @property
+    def audited(self) -> bool:
+        """Tells whether the store ever had an audit log; only the master key's holder could deny it."""
+        return bool(_parse_claim(self._claim)["audited"])
+
+    def note_audited(self) -> None:
+        """Writes into the record of the master key that the store is audited, once."""
+        if not self.audited and self._store.writable:
+            claim = _make_claim(self._store.identity, self.service, audited=True)
+            self._claim = self._store.write(_NoteAudited(claim))
 
     def inside(self, transaction: Transaction, noted: Noted, epoch: int = -1) -> Keyring:
         """The same keys as a job sees them. Those of here are right there only if they are of that epoch."""
@@ -263,7 +275,8 @@ class Keyring:
         """Checks, after reading or making keys, that they are of this master key."""
         if (self.transaction or self._store).values(SETTINGS, (SEAL,)).get(SEAL) != self._claim:
             raise Misconfigured(
-                "the master key was changed meanwhile: open the memory again with the new key"
+                "the master key was changed meanwhile, or an audit log was added: open the memory again "
+                "with the new key or the log"
             )
 
     def add(self, scope: str) -> ScopeKeys:
@@ -298,7 +311,7 @@ class Keyring:
     def rewrap(self, service: KeyService) -> int:
         """Puts every key under another master key, in one write; how many there are."""
         check_master(self._store, self.service)
-        fresh = {SEAL: _make_claim(self._store.identity, service)}
+        fresh = {SEAL: _make_claim(self._store.identity, service, audited=self.audited)}
         known: dict[str, str] = {}
         while True:
             kept = self._settings(KEYS)
@@ -332,6 +345,20 @@ class _SwapKeys:
             return False
         transaction.set_values(SETTINGS, self.fresh)
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class _NoteAudited:
+    """Replaces the record of the master key, unless another process did so; which one is there then."""
+
+    claim: str
+
+    def __call__(self, transaction: Transaction) -> str:
+        there = transaction.values(SETTINGS, (SEAL,)).get(SEAL)
+        if _parse_claim(there)["audited"]:
+            return there or ""
+        transaction.set_values(SETTINGS, {SEAL: self.claim})
+        return self.claim
 
 
 def _without_key(scope: str) -> NotFound:

@@ -53,11 +53,12 @@ class SealedStore(PassthroughStore):
             inner.carry_by(partial(carry_sealed, self.opener, self.forms))
 
     def describe(self) -> StoreTraits:
-        return replace(super().describe(), sealed=True)
+        return replace(super().describe(), sealed=True, audited=self.ring.audited)
 
     def note_in(self, log: Any) -> None:
-        """Notes key use in an audit log from now on."""
+        """Notes key use in an audit log from now on, and records that with the master key."""
         self.ring.noted = lambda what, scope: log.note(f"key {what}", scope=scope or None)
+        self.ring.note_audited()
         super().note_in(log)
 
     # Keys.

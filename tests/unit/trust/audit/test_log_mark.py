@@ -279,7 +279,7 @@ def test_a_memory_that_lost_its_note_of_the_log_is_noticed(
         memory.remember("Ann lives in Lisbon")
     remove_row(place)
     assert "the memory knows of no log" in str(place.verify().faults[-1])
-    with Memory(place.file, embedder=EMBEDDER, **how) as memory:
+    with Memory(place.file, embedder=EMBEDDER, audit=False if sealed else None, **how) as memory:
         memory.remember("Mallory was here")
     with Memory(place.file, embedder=EMBEDDER, audit=Audit(path=place.log, key=key), **how) as memory:
         memory.remember("Bob lives in Porto")
@@ -302,6 +302,38 @@ def test_a_memory_that_lost_its_log_and_its_note_is_noticed(place: Place) -> Non
 
 
 SEALED: dict[str, Any] = {"key": "ab" * 32}
+
+
+@KEYS
+@pytest.mark.parametrize("rewrapped", [False, True], ids=["first key", "changed key"])
+def test_a_sealed_memory_cannot_lose_that_it_was_audited(
+    tmp_path: Path, key: str | None, rewrapped: bool
+) -> None:
+    """Log, head and note are gone; the record of the master key still tells, and nobody can change it."""
+    place, how = Place(tmp_path, key), dict(SEALED)
+    with place.open(**how) as memory:
+        memory.remember("Ann lives in Lisbon")
+        if rewrapped:
+            memory.keys.rotate(key="cd" * 32)
+            how["key"] = "cd" * 32
+    remove_log(place)
+    remove_row(place)
+    with pytest.raises(Misconfigured, match="keeps an audit log, whose name was removed"):
+        Memory(place.file, embedder=EMBEDDER, **how)
+    with closing(sqlite3.connect(place.file)) as raw:
+        claim = "SELECT value FROM settings WHERE name = 'seal'"
+        forged = str(raw.execute(claim).fetchone()[0]).replace('"audited":true', '"audited":false')
+        intact = raw.execute(claim).fetchone()[0]
+        raw.execute("UPDATE settings SET value = ? WHERE name = 'seal'", (forged,))
+        raw.commit()
+        with pytest.raises(Misconfigured, match="the record of the key was changed"):
+            Memory(place.file, embedder=EMBEDDER, **how)
+        raw.execute("UPDATE settings SET value = ? WHERE name = 'seal'", (intact,))
+        raw.commit()
+    with place.open(**how) as memory:
+        memory.remember("Bob lives in Porto")
+    for found in (place.verify_alone(), place.verify(attached=100)):
+        assert "its note of it was removed" in str(found.faults[0])
 
 
 def test_a_log_may_be_added_to_a_sealed_memory_later(tmp_path: Path) -> None:
