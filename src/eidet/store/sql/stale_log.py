@@ -62,6 +62,19 @@ def _states(path: Path, log: Path, index: Path) -> tuple[object, ...]:
     return (*found, salt, _read_index(index, salt))
 
 
+def read_pages(path: Path, size: int) -> Iterator[tuple[int, bytes]]:
+    """The pages that the log of a database holds, oldest first; none of a log that is not its own."""
+    log = Path(f"{path}-wal")
+    try:
+        check_log(path)
+        with log.open("rb") as file:
+            salt, written = _read_header(file)
+            for one in _committed(file, salt, size) if salt and written == size else ():
+                yield one.page, _read_at(file, one.place, size)
+    except (OSError, Refused):
+        return
+
+
 def _is_foreign(path: Path, log: Path, index: Path) -> bool:
     with log.open("rb") as file, path.open("rb") as database:
         salt, size = _read_header(file)
