@@ -48,7 +48,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "models": (2493, 73),
     "net": (917, 24),
     "quality": (546, 25),
-    "recall": (5553, 112),
+    "recall": (5532, 110),
     "server": (6645, 151),
     "store": (13096, 280),
     "text": (5497, 142),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from ..core.hit import Hit, Reasons, Signal
@@ -10,7 +9,6 @@ from ..core.hit import Hit, Reasons, Signal
 TEXT: Final = "text"  # what the text itself tells of how well it answers
 TIME: Final = "time"  # what later records say of the same
 _SAME: Final = 1e-12
-LEAST: Final = 1e-6  # scores are that far from 0 and 1
 
 
 def rescore(hit: Hit, score: float, stage: str) -> Hit:
@@ -48,12 +46,3 @@ def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n")
         return Reasons(signals=own.signals, matched=own.matched, words=all_words)
 
     return Hit(record=hit.record, score=hit.score, reasons=explain, superseded_by=hit.superseded_by)
-
-
-def log_odds(score: float) -> float:
-    score = min(max(score, LEAST), 1 - LEAST)
-    return math.log(score / (1 - score))
-
-
-def score_of(odds: float) -> float:
-    return 1 / (1 + math.exp(-odds))

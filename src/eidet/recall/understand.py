@@ -140,16 +140,6 @@ class Understood:
     foreign: float = 0.0  # the share of its letters whose script no static vectors know
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
-    def text_with_amounts(self) -> str:
-        """Returns the question without times and identifiers: the numbers left are amounts."""
-        spans = sorted({(one.start, one.end) for one in self.dates}, reverse=True)
-        left = self.text[:LONGEST]
-        for start, end in spans:
-            left = left[:start] + " " + left[end:]
-        for one in self.identifiers:
-            left = left.replace(one.text, " ")
-        return left
-
     def names_session(self, scope: str, name: str | None) -> MeantSession | None:
         """The session of that name, if it is one that the question means."""
         for one in self.session.meant if self.session else ():
