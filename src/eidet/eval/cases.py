@@ -38,7 +38,7 @@ class Case:
 
 def sessions_of(gold: Sequence[str], records: Mapping[str, Draft]) -> tuple[str, ...]:
     """Lists the sessions of the gold records, each once."""
-    named = (records[id].session for id in gold)
+    named = (records[id].session for id in gold if id in records)
     return tuple(dict.fromkeys(session for session in named if session is not None))
 
 

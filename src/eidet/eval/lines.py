@@ -1,23 +1,17 @@
-"""A user's own data: JSON lines, each a record or a question.
+"""A user's own data: JSON lines, each a record, a question, or a whole memory with its questions.
 
 {"type": "record", "id": "a", "text": "…", "scope"?, "who"?, "session"?, "occurred"?, "kind"?, …}
-{"type": "question", "question": "…", "gold": ["a"], "scope"?, "category"?, "asked"?, "id"?}
-
-Worlds have a memory and its questions on each line, some of which nothing answers:
-
-{"world": "home",
- "records": [{"id", "text" | "role" and "content" | "data", "kind"?, "who"?, "session"?, "occurred"?}, …],
- "questions": [{"q", "now"?, "gold": [ids], "also"?: [ids], "none"?: true, "category"?}, …]}
+{"type": "question", "question": "…", "gold": ["a"], "also"?, "none"?, "scope"?, "category"?, "asked"?, "id"?}
+{"world": "home", "records": [{"id", "text", …}, …], "questions": [{"q", "gold", "now"?, …}, …]}
 
 Any record of `gold` or `also` answers a question. A question with `none` has no answer: the score of what is
-found for it tells whether scores can be trusted.
+found for it tells whether scores can be trusted. A record may be a message, with a `role` and a `content`.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -30,31 +24,29 @@ from .cases import Case, Question, sessions_of
 from .json_fields import json_of, list_in, table_in, text_in, texts_in
 
 _RECORD: Final = {"type", "scope", "id", "text", "who", "session", "occurred", "kind", "data", "meta"}
-_QUESTION: Final = {"type", "scope", "question", "gold", "category", "asked", "id"}
+_QUESTION: Final = {"type", "scope", "question", "gold", "also", "none", "category", "asked", "id"}
 _LONGEST: Final = {"text": 1_000_000, "content": 1_000_000, "id": 200, "who": 1000, "session": 1000}
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the lines say of one scope, with the line of each record and the place of each question."""
+    """What the lines say of one scope."""
 
-    records: dict[str, Draft] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-    questions: dict[str, tuple[Question, str]] = field(default_factory=dict)
+    records: list[Draft] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     unanswerable: list[Question] = field(default_factory=list)
 
-    def add(self, draft: Draft, number: int, where: str) -> None:
-        id = str(draft.id)
-        if not id.isprintable():
-            raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
-        if id in self.records:
-            raise BadInput(f"{where}: the id {id!r} is already used in line {self.lines[id]}")
-        self.records[id], self.lines[id] = draft, number
-
-    def ask(self, question: Question, where: str) -> None:
-        if question.id in self.questions:
-            raise BadInput(f"{where}: the question id {question.id!r} appears twice")
-        self.questions[question.id] = (question, where)
+    def ask(self, fields: Mapping[str, Any], id: str, where: str) -> None:
+        gold = [texts_in(fields, name, where) for name in ("gold", "also") if name in fields]
+        question = Question(
+            id=_maybe_text(fields, "id", where) or id,
+            text=text_in(fields, "q" if "q" in fields else "question", where),
+            gold=tuple(dict.fromkeys(id for ids in gold for id in ids)),
+            category=_maybe_text(fields, "category", where),
+            asked=_maybe_time(fields, "now" if "now" in fields else "asked", where),
+            needed=len(set(fields.get("gold", ()))),
+        )
+        (self.unanswerable if fields.get("none") else self.questions).append(question)
 
 
 def read_line_cases(text: str, file: str) -> Iterator[Case]:
@@ -77,32 +69,28 @@ def _add_line(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: i
     gathered = scopes.setdefault(_scope(fields, where), _Gathered())
     if kind == "record":
         text_in(fields, "text", where)
-        gathered.add(_draft(fields, where), number, where)
+        gathered.records.append(_draft(fields, where))
     else:
-        id = _maybe_text(fields, "id", where) or f"line {number}"
-        gathered.ask(_question(fields, id, ("question", "asked"), ["gold"], where), where)
+        gathered.ask(fields, f"line {number}", where)
 
 
-def _add_world(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, where: str) -> None:
+def _add_world(scopes: dict[str, _Gathered], fields: Mapping[str, Any], _: int, where: str) -> None:
     gathered = scopes.setdefault(text_in(fields, "world", where), _Gathered())
     for at, record in enumerate(list_in(fields, "records", where), 1):
         place = f"{where}, record {at}"
-        gathered.add(_draft(table_in(record, place), place), number, place)
+        gathered.records.append(_draft(table_in(record, place), place))
     for at, given in enumerate(list_in(fields, "questions", where), 1):
         place = f"{where}, question {at}"
-        asked = table_in(given, place)
-        gold = [name for name in ("gold", "also") if name in asked]
-        question = _question(asked, f"question {at}", ("q", "now"), gold, place)
-        if asked.get("none"):
-            gathered.unanswerable.append(question)
-        else:
-            gathered.ask(replace(question, needed=len(set(asked.get("gold", ())))), place)
+        gathered.ask(table_in(given, place), f"question {at}", place)
 
 
 def _draft(fields: Mapping[str, Any], where: str) -> Draft:
     said = "content" if "content" in fields else "text"
+    id = _short(fields, "id", where)
+    if not id.isprintable():
+        raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
     return Draft(
-        id=_short(fields, "id", where),
+        id=id,
         text=_maybe_text(fields, said, where),
         who=_maybe_text(fields, "who", where) or _maybe_text(fields, "role", where),
         session=_maybe_text(fields, "session", where),
@@ -113,36 +101,16 @@ def _draft(fields: Mapping[str, Any], where: str) -> Draft:
     )
 
 
-def _question(
-    fields: Mapping[str, Any], id: str, names: tuple[str, str], gold: Sequence[str], where: str
-) -> Question:
-    """Parses a question; `names` are its fields with the text and the time, `gold` those with its gold."""
-    text, asked = names
-    return Question(
-        id=id,
-        text=text_in(fields, text, where),
-        gold=tuple(dict.fromkeys(id for name in gold for id in texts_in(fields, name, where))),
-        category=_maybe_text(fields, "category", where),
-        asked=_maybe_time(fields, asked, where),
-    )
-
-
 def _case(scope: str, gathered: _Gathered) -> Case:
-    left_out: Counter[str] = Counter()
-    questions = []
-    for question, where in gathered.questions.values():
-        if not question.gold:
-            left_out["without gold"] += 1
-            continue
-        if missing := [id for id in question.gold if id not in gathered.records]:
-            raise BadInput(f"{where}: gold names {missing[0]!r}, which is not a record of scope {scope}")
-        questions.append(replace(question, sessions=sessions_of(question.gold, gathered.records)))
+    records = {str(draft.id): draft for draft in gathered.records}
+    asked = [one for one in gathered.questions if one.gold]
+    without = len(gathered.questions) - len(asked)
     return Case(
         scope=scope,
-        records=tuple(gathered.records.values()),
-        questions=tuple(questions),
+        records=tuple(gathered.records),
+        questions=tuple(replace(one, sessions=sessions_of(one.gold, records)) for one in asked),
         unanswerable=tuple(gathered.unanswerable),
-        left_out=left_out,
+        left_out={"without gold": without} if without else {},
     )
 
 
@@ -187,64 +155,29 @@ def save_question(file: Path, scope: str, records: Iterable[Record], question: Q
     The same question saved again replaces its earlier gold. The file is replaced as a whole, so that a
     reader never sees half of it. Only its owner may read it.
     """
-    kept, questions = _other_lines(file, scope, question.text)
-    lines = [*kept]
-    known = set()
-    for record in records:
-        known.add(record.id)
-        lines.append(_record_line(record, scope))
-    missing = [id for id in question.gold if id not in known]
-    if missing or not question.gold:
-        raise BadInput(f"the right answer must be a record of scope {scope}, not {missing or 'nothing'}")
-    for line in questions:
-        if known.issuperset(line["gold"]):
-            lines.append(line)
-    lines.append(_question_line(question, scope))
-    write_private(file, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
-    return sum(line["type"] == "question" and line["scope"] == scope for line in lines)
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    lines = [json.loads(line) for line in text.split("\n") if line]
+    there = list(map(_tell_record, records))
+    known = {record["id"] for record in there}
+    if not question.gold or not known.issuperset(question.gold):
+        raise BadInput(
+            f"the right answer must be a record of scope {scope}, not {question.gold or 'nothing'}"
+        )
+    before = [one for line in lines if line.get("world") == scope for one in line["questions"]]
+    asked = [one for one in before if one["q"] != question.text and known.issuperset(one["gold"])]
+    asked.append(_tell_question(question))
+    worlds = [line for line in lines if line.get("world") != scope]
+    worlds.append({"world": scope, "records": there, "questions": asked})
+    write_private(file, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in worlds))
+    return len(asked)
 
 
-def _other_lines(file: Path, scope: str, text: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Returns what the file says of other scopes, and this scope's other questions."""
-    kept: list[dict[str, Any]] = []
-    questions: list[dict[str, Any]] = []
-    if not file.exists():
-        return kept, questions
-    for raw in file.read_text(encoding="utf-8").split("\n"):
-        if not raw:
-            continue
-        line = json.loads(raw)
-        if line.get("scope") != scope:
-            kept.append(line)
-        elif line["type"] == "question" and line["question"] != text:
-            questions.append(line)
-    return kept, questions
+def _tell_record(record: Record) -> dict[str, Any]:
+    line = {name: getattr(record, name) for name in ("id", "text", "kind", "who", "session", "data")}
+    line["occurred"] = iso_time(record.occurred)
+    return {name: value for name, value in line.items() if value is not None}
 
 
-def _record_line(record: Record, scope: str) -> dict[str, Any]:
-    line = {
-        "type": "record",
-        "scope": scope,
-        "id": record.id,
-        "text": record.text,
-        "kind": record.kind,
-        "occurred": iso_time(record.occurred),
-    }
-    for name in ("who", "session", "data"):
-        value = getattr(record, name)
-        if value is not None:
-            line[name] = value
-    return line
-
-
-def _question_line(question: Question, scope: str) -> dict[str, Any]:
-    line: dict[str, Any] = {
-        "type": "question",
-        "scope": scope,
-        "id": question.id,
-        "question": question.text,
-        "gold": list(question.gold),
-    }
-    if question.asked is not None:
-        line["asked"] = iso_time(question.asked)
-    return line
+def _tell_question(question: Question) -> dict[str, Any]:
+    when = {} if question.asked is None else {"now": iso_time(question.asked)}
+    return {"q": question.text, "id": question.id, "gold": list(question.gold), **when}

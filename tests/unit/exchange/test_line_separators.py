@@ -73,8 +73,8 @@ def _evaluation_set(text: str, file: Path) -> list[str]:
         record = memory.remember(text)
     for question in ("what?", "which?"):
         save_question(file, "default", [record], Question(id=question, text=question, gold=(record.id,)))
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
-    return [line["text"] for line in lines if line["type"] == "record"]
+    worlds = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+    return [record["text"] for world in worlds for record in world["records"]]
 
 
 READERS: dict[str, Callable[[str, Path], list[str]]] = {
