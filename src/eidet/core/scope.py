@@ -56,7 +56,7 @@ class Scope:
             raise BadInput("a list of scopes names at least one scope, such as ['ann', 'team/core']")
         if len(scopes) > MOST_SCOPES:
             raise BadInput(f"a question names at most {MOST_SCOPES} scopes, not {len(scopes):,}")
-        return _join_scopes(tuple(map(cls.among, scopes)))
+        return _join_scopes(tuple(one if isinstance(one, Scope) else cls.of(one) for one in scopes))
 
     @classmethod
     def under(cls, path: str) -> Scope:

@@ -69,7 +69,7 @@ def test_every_verb_that_reads_takes_a_list(memory: Memory, verb: str, scopes: A
 
 
 @pytest.mark.parametrize("verb", READS)
-@pytest.mark.parametrize("scopes", [[], ["ann", ""], ["ann", 7], ["ann", ["**"]], ["ann"] * 101])
+@pytest.mark.parametrize("scopes", [[], ["ann", ""], ["ann", 7], ["ann", ["**"]], [["ann"]], ["ann"] * 101])
 def test_a_list_that_names_no_scopes_is_refused(memory: Memory, verb: str, scopes: Any) -> None:
     with pytest.raises(BadInput):
         READS[verb](memory, scopes)
