@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eidet import Memory, Where
+from eidet import Memory, Scope, Where
 from eidet.compat import agents, api, enhanced, manager, messages
 
 FERNET = b"3q2-796tvu_erb7v3q2-796tvu_erb7v3q2-796tvu8="
@@ -100,6 +100,11 @@ def fill_agent(door: Any) -> None:
 
 def some_id(door: Any) -> str:
     return str(door.memory.parts.store.find(Where(), limit=1)[0].id)
+
+
+def by_their_ids(space: Any) -> Iterator[Any]:
+    for record in space.memory.parts.store.find(Where(scope=Scope(space.scope))):
+        yield space.retrieve_state_by_id(record.id)
 
 
 def fill_task(door: Any) -> None:
@@ -224,17 +229,6 @@ DOORS = [
         lambda d: d.search(TEXT),
     ),
     Door(
-        agents.FactStore,
-        lambda memory, _, scope: agents.FactStore(memory=memory, scope=scope),
-        lambda d: d.add(agents.MemoryItem(id="law", content=TEXT)),
-        {
-            "add": lambda d: d.add(agents.MemoryItem(id="law", content=ELSE)),
-            "delete": lambda d: d.delete("law"),
-        },
-        "close get search",
-        lambda d: [item.content for item in (*wait_for(d.search(TEXT)), wait_for(d.get("law"))) if item],  # type: ignore[misc]
-    ),
-    Door(
         agents.WorkingMemory,
         lambda memory, _, scope: agents.WorkingMemory("sign", memory=memory, scope=scope, session_id="s"),
         lambda d: (d.set_variable("law", TEXT), d.push_subgoal("sign"), d.add_result("law", TEXT)),
@@ -289,7 +283,7 @@ DOORS = [
         lambda d: d.store_state({"health": 0.5, "note": TEXT}, 1),
         SPACE,
         f"{SPACE_READS} configure focus get_statistics query search search_scored",
-        lambda d: d.retrieve_recent_states(),
+        lambda d: [entry["contents"] for entry in (*d.retrieve_recent_states(), *by_their_ids(d)) if entry],
     ),
     Door(
         enhanced.InMemoryStore,

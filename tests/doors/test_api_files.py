@@ -90,7 +90,7 @@ def test_an_empty_file_is_no_memories(name: str, text: str, tmp_path: Path) -> N
     "text",
     [
         "[" * 100_000,
-        json.dumps({"format": "eidet agent memory", "version": 2, "agents": [], "checksum": ""}),
+        json.dumps([{"eidet": "export", "format": 1}, {"agents": []}]),
         json.dumps([GOOD, {**GOOD, "agent_id": "b", "metadata": {"importance_score": "high"}}]),
         json.dumps([GOOD, {**GOOD, "agent_id": "b", "timestamp": "yesterday"}]),
         json.dumps([GOOD, {**GOOD, "agent_id": "b", "step_number": True}]),

@@ -141,10 +141,9 @@ def test_two_servers_for_the_short_and_the_middle_tier_are_refused(
 
 
 @pytest.mark.point(150, 193, 194)
-def test_one_server_may_be_written_in_two_ways() -> None:
+def test_one_server_may_be_named_for_one_tier_or_for_both() -> None:
     config = MemoryConfig(
-        stm_config=RedisSTMConfig(url="redis://somewhere"),
-        im_config=RedisIMConfig(host="somewhere", port=6379, db=0),
+        stm_config=RedisSTMConfig(url="redis://somewhere"), im_config=RedisIMConfig(url="redis://somewhere")
     )
     assert config.server == "redis://somewhere"
     only = MemoryConfig(im_config=RedisIMConfig(host="somewhere"))

@@ -98,6 +98,6 @@ def test_the_agents_memory_works_on_one(index: str) -> None:
 @pytest.mark.point(25)
 def test_a_database_that_nobody_offers_is_named_with_those_that_are_there() -> None:
     with pytest.raises(Misconfigured, match=r"milvus, .*pinecone, qdrant, weaviate"):
-        VectorMemoryStore(index="chalk+http://board")
+        VectorMemoryStore(index="chalk+http://board").search("x")
     with pytest.raises(Misconfigured, match=r"pinecone\+https"):
         VectorMemoryStore(index="pinecone+https://host").search("x")

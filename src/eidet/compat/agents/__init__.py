@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..messages.message import Message
 from .agent_with_memory import AgentWithMemory, OutOfTurns, Tool
 from .conversation_memory import ConversationMemory
-from .semantic import EmbeddingService, FactStore, MemoryItem, MemoryStore, SemanticMemory
+from .semantic import EmbeddingService, MemoryItem, MemoryStore, SemanticMemory
 from .system import AgentMemorySystem, Episode, EpisodicMemory, create_memory_aware_prompt
 from .working_memory import WorkingMemory
 
@@ -22,7 +22,6 @@ __all__ = [
     "EmbeddingService",
     "Episode",
     "EpisodicMemory",
-    "FactStore",
     "MemoryItem",
     "MemoryStore",
     "Message",

@@ -88,7 +88,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
         """The first messages with these words in them, in any case; also of those that were summed up."""
-        found = [_message_from_core(message) for message in self.conversation.containing(query)]
+        found = [message_from(message) for message in self.conversation.containing(query)]
         return found[: check_whole(limit, "limit")]
 
     def get_last_n(self, n: int) -> list[Message]:
@@ -162,17 +162,6 @@ class ConversationMemory(OwnsMemory, MessageSession):
 def _beginnings(messages: Sequence[Message]) -> str:
     lines = "\n".join(f"{message.role}: {(message.content or '')[:100]}" for message in messages)
     return f"{_HEADING}\n{lines[:1000]}"
-
-
-def _message_from_core(given: Any) -> Message:
-    """A message of the memory as one of this door."""
-    names = ("role", "content", "tool_call_id", "name")
-    return Message(
-        **{name: getattr(given, name) for name in names},
-        timestamp=given.timestamp.astimezone().replace(tzinfo=None),
-        metadata=dict(given.metadata),
-        tool_calls=list(given.tool_calls) or None,
-    )
 
 
 def _pair(summary: str) -> list[dict[str, Any]]:

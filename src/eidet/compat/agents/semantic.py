@@ -23,7 +23,6 @@ from ...models.http import OPENAI, HttpEmbedder
 from ...views import Semantic
 from ..messages.search import embedder_for
 from ..opening import (
-    OwnsMemory,
     Place,
     check_whole,
     embed_ahead,
@@ -71,42 +70,6 @@ class MemoryStore(ABC):
     @abstractmethod
     async def delete(self, id: str) -> bool:
         """Deletes a memory. Tells whether it existed."""
-
-
-class FactStore(OwnsMemory, MemoryStore):
-    """Memories as facts of a `Memory`, found by meaning and by words. An id that exists is replaced."""
-
-    def __init__(self, *, memory: Place = None, scope: str = "default") -> None:
-        self._take(memory)
-        self.scope = scope
-        self._facts = Semantic(self.memory, scope=scope)
-
-    async def add(self, item: MemoryItem) -> None:
-        await run(self.memory, self._add, item)
-
-    async def get(self, id: str) -> MemoryItem | None:
-        """A memory by its id; hides what is in quarantine, because prompts are made of this."""
-        found = await run(self.memory, self._facts.get, id)
-        return None if found is None or found.trust is Trust.QUARANTINED else _item_of(found)
-
-    async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
-        hits = await run(self.memory, self._facts.search, query, limit)
-        return [_item_of(hit.record) for hit in hits]
-
-    async def delete(self, id: str) -> bool:
-        return await run(self.memory, self._facts.forget, id)
-
-    def _add(self, item: MemoryItem) -> None:
-        self.memory.remember(
-            item.content,
-            scope=self.scope,
-            kind=Kind.FACT,
-            id=item.id,
-            importance=item.importance,
-            occurred=item.created_at,
-            meta=item.metadata,
-            keep_duplicates=True,
-        )
 
 
 def _item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryItem:

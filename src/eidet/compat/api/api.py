@@ -193,13 +193,13 @@ class AgentMemoryAPI(OwnsMemory):
 
     def save(self, path: str | Path, agent_id: str | None = None) -> int:
         """Writes one agent's memories, or all agents', to a .json or .jsonl file; how many memories."""
-        scopes = {name: self.get_memory_space(name).scope for name in self._list_agents(agent_id)}
+        scopes = [self.get_memory_space(name).scope for name in self._list_agents(agent_id)]
         with translate_errors(MemoryRetrievalException, f"{path} was not written"):
             return save_file(self.memory, scopes, Path(path))
 
     def load(self, path: str | Path) -> int:
         """Reads such a file (or plain entries) into the agents it names; a damaged one changes nothing."""
-        return load_file(self, Path(path))
+        return load_file(self, Path(path), self._scope)
 
 
 def _config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:

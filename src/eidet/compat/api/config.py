@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from ...core.errors import Misconfigured
 from ...core.settings import Upkeep, settings_of
 from ...memory import Memory
 from ...open import open_store
-from ...store.redis.address import address_of
 from ..opening import check_limit, check_number, check_positive, check_whole, open_memory
 from .errors import MemoryConfigException, log
 
@@ -131,11 +129,10 @@ class MemoryConfig:
 
     def _check_one_server(self) -> None:
         short, middle = self.stm.server, self.im.server
-        if short is not None and middle is not None and _place(short) != _place(middle):
+        if None not in (short, middle) and short != middle:
             raise MemoryConfigException(
-                f"stm_config is on {_hide_password(short)}, im_config on {_hide_password(middle)}: "
-                "the short and the middle tier live on one server, in one database and namespace; "
-                "name the same for both, or leave it out of im_config"
+                "stm_config and im_config name two servers: the short and the middle tier live on one server "
+                "in one database and namespace; name the same for both, or leave it out of im_config"
             )
 
     @property
@@ -227,24 +224,6 @@ _TIERS: Final[dict[str, type[_Tier]]] = {
     "ltm_config": SQLiteLTMConfig,
 }
 _SHORT: Final = {"stm": "stm_config", "im": "im_config", "ltm": "ltm_config"}
-
-
-def _place(url: str) -> object:
-    """The identity of a server, however its address is written."""
-    try:
-        address = address_of(url)
-    except Misconfigured:
-        return url
-    return address.hosts, address.database, address.service, address.prefix
-
-
-def _hide_password(url: str) -> str:
-    """An address without its password."""
-    try:
-        address = address_of(url)
-    except Misconfigured:
-        return url.partition("://")[0] + "://…"
-    return f"{address.shown}?prefix={address.prefix}"
 
 
 def _tier_of(kind: type[T], given: object, name: str) -> T:

@@ -125,65 +125,44 @@ def contents_as_json(record: Record) -> Json:
     return {"content": record.text, "data": record.data}
 
 
-class _Unread:
-    """Stands for an unread vector, so that code which bypasses our methods fails instead of lying."""
-
-    def __repr__(self) -> str:
-        return "<vector that is read when it is looked at>"
-
-
-_UNREAD: Final[Any] = dict.fromkeys(("full_vector", "compressed_vector", "abstract_vector"), _Unread())
+_VECTORS: Final = ("full_vector", "compressed_vector", "abstract_vector")
 
 
 class _Embeddings(dict[str, list[float]]):
     """The vectors of a memory as each tier sees them; a dict that is filled when first looked at."""
 
     __slots__ = ("_record", "_whole")
+    __hash__ = None
 
     def __init__(self, record: Record, whole: Callable[[Record], Record]) -> None:
-        super().__init__(_UNREAD)
+        super().__init__({name: [] for name in _VECTORS})  # an encoder of JSON passes over an empty dict
         self._record: Record | None = record
         self._whole = whole
 
     def fill(self) -> None:
         record, self._record = self._record, None
         if record is not None:
-            dict.update(self, _vectors_of(record, self._whole))  # in place: the keys are there already
-
-    def __eq__(self, other: object) -> bool:
-        return self.copy() == other
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None
+            dict.update(self, _vectors_of(record, self._whole))
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, list[float]]]]:
         """Copies and pickles are plain dicts."""
         return dict, (self.copy(),)
-
-    def copy(self) -> dict[str, list[float]]:
-        return dict(self.items())
-
-    def __or__(self, other: Any) -> Any:
-        return self.copy() | other
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self.copy()
 
 
 def _fill_first(name: str) -> Callable[..., Any]:
     """A method of dicts that reads the vectors before it does what it does."""
     plain = getattr(dict, name)
 
-    def call(self: _Embeddings, *args: Any, **kwargs: Any) -> Any:
-        self.fill()
-        return plain(self, *args, **kwargs)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for one in args:
+            if isinstance(one, _Embeddings):
+                one.fill()
+        return plain(*args, **kwargs)
 
     return call
 
 
-_READING: Final = "__getitem__ __iter__ __repr__ get keys values items"
+_READING: Final = "__getitem__ __iter__ __eq__ __ne__ __or__ __ror__ __repr__ copy get keys values items"
 _CHANGING: Final = "__setitem__ __delitem__ pop popitem update setdefault clear"
 for _name in f"{_READING} {_CHANGING}".split():
     setattr(_Embeddings, _name, _fill_first(_name))
@@ -196,11 +175,11 @@ def _vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, 
     """
     full = (whole(record) if record.level else record).vector
     if not full:
-        return {name: [] for name in _UNREAD}
+        return {name: [] for name in _VECTORS}
     width = len(full) // 4 // _units(full, record)
     return {
         name: _one(dequantise(quantise(full, level, width), level, width), width)
-        for level, name in enumerate(_UNREAD)
+        for level, name in enumerate(_VECTORS)
     }
 
 

@@ -1,8 +1,6 @@
-"""Agents' memories as files: one JSON document, in several lines (.json) or in one (.jsonl).
+"""Agents' memories as files: an export of the memory, as JSON lines (.jsonl) or as one list of them (.json).
 
-It holds `format`, `version`, `agents` (name -> scope), `exports` (scope -> the lines of the memory's own
-export) and a `checksum` over all of that. Everything comes back exactly. The exports of a sealed memory are
-sealed: a memory with the same master key loads them, into the scopes that they come from.
+Everything comes back exactly. Agents keep their names, wherever the file is loaded.
 
 Plain entries of other origin, a JSON list or one on each line, are read too; of these, what a memory is
 made of is stored anew.
@@ -11,8 +9,7 @@ made of is stored anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from hashlib import sha256
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,26 +29,23 @@ from .errors import MemoryStoreException, translate_errors
 if TYPE_CHECKING:
     from .api import AgentMemoryAPI
 
-_FORMAT: Final = "eidet agent memory"
-_VERSION: Final = 1
-_PARTS: Final[dict[str, type]] = {"agents": dict, "exports": dict, "checksum": str}
 _MANIFEST: Final = ("embedder", "analyzer", "exported")
 
 
-def save_file(memory: Memory, scopes: Mapping[str, str], path: Path) -> int:
+def save_file(memory: Memory, scopes: Iterable[str], path: Path) -> int:
     """Writes the scopes of agents; a file of that name is replaced only by a whole one."""
     if path.suffix not in (".json", ".jsonl"):
         raise BadInput(f"{path.name}: memories are saved as .json or .jsonl")
-    exports, count = {}, 0
     with TemporaryDirectory(prefix="eidet-") as folder:
-        for at, scope in enumerate(scopes.values()):
-            part = Path(folder) / f"{at}.jsonl"
-            memory.export(part, scope=scope)
-            count += verify_export(part)["count"]
-            exports[scope] = [json.loads(line) for line in part.read_text("utf-8").rstrip("\n").split("\n")]
-    body = {"format": _FORMAT, "version": _VERSION, "agents": dict(scopes), "exports": exports}
-    indent = None if path.suffix == ".jsonl" else 1
-    text = json.dumps({**body, "checksum": _checksum(body)}, ensure_ascii=False, indent=indent) + "\n"
+        parts = []
+        for at, scope in enumerate(scopes):
+            parts.append(Path(folder, f"{at}.jsonl"))
+            memory.export(parts[at], scope=scope)
+        whole = Path(folder, "whole.jsonl")
+        made = memory.parts.manifest(memory.parts.clock())
+        count = write_export(whole, chain.from_iterable(map(read_export, parts)), made)
+        lines = whole.read_text("utf-8")
+    text = lines if path.suffix == ".jsonl" else "[\n" + ",\n".join(lines.rstrip("\n").split("\n")) + "\n]\n"
     try:
         write_private(path, text)
     except OSError as error:
@@ -68,25 +62,18 @@ def _note(memory: Memory, verb: str, path: Path, count: int) -> None:
         memory.audit.note(verb, file=str(path), count=count)
 
 
-def _checksum(body: Mapping[str, Any]) -> str:
-    return sha256(dump_json(body, sort_keys=True).encode()).hexdigest()
-
-
-def load_file(api: AgentMemoryAPI, path: Path) -> int:
-    """Loads a file and counts its memories; checks the whole file before it stores anything."""
+def load_file(api: AgentMemoryAPI, path: Path, base: str | None) -> int:
+    """Loads a file below `base` and counts its memories; checks all of it before it stores anything."""
     with translate_errors(MemoryStoreException, f"{path.name} was not loaded"):
-        document = _read(path)
-        if isinstance(document, dict) and document.get("format") == _FORMAT:
-            _check_document(document, path)
-            count = _load_exports(api, document)
-        else:
-            count = _load_entries(api, _list_entries(document, path), path)
+        entries = _read(path)
+        is_export = isinstance(entries[0], dict) and entries[0].get("eidet") == "export"
+        count = _load_export(api.memory, entries, base) if is_export else _load_entries(api, entries, path)
         _note(api.memory, "load", path, count)
         return count
 
 
-def _read(path: Path) -> Any:
-    """A JSON document, or a list of those on its lines."""
+def _read(path: Path) -> list[Any]:
+    """The items of a JSON list, or those on the lines."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -94,57 +81,33 @@ def _read(path: Path) -> Any:
     except UnicodeDecodeError as error:
         raise Corrupt(f"{path} is not a text file: {error}") from error
     lines = [line for line in text.split("\n") if line.strip()]  # other separators may be in texts
-    if not lines:
-        raise Corrupt(f"{path} is empty: it must hold memories, or what `save` wrote of none")
     try:
-        if path.suffix == ".jsonl" and len(lines) > 1:
-            return [json.loads(line) for line in lines]
-        return json.loads(text)
+        found = [json.loads(line) for line in (lines if path.suffix == ".jsonl" else [text])]
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path} is not valid JSON ({error}); nothing was loaded") from error
+    whole = found[0] if len(found) == 1 else found
+    if isinstance(whole, dict):
+        whole = whole.get("memories", [whole])
+    if not isinstance(whole, list) or not whole:
+        raise BadInput(f"{path} contains no memories: it must be a list of entries, or a file of `save`")
+    return whole
 
 
-def _check_document(document: dict[str, Any], path: Path) -> None:
-    """Raises an error unless `save` wrote the document and it is unchanged."""
-    if document.get("version") != _VERSION:
-        raise BadInput(f"{path} has version {document.get('version')!r}, this release reads {_VERSION}")
-    if missing := [name for name, kind in _PARTS.items() if not isinstance(document.get(name), kind)]:
-        raise Corrupt(f"{path} lacks {missing}; nothing was loaded")
-    body = {name: document[name] for name in document if name != "checksum"}
-    if _checksum(body) != document["checksum"]:
-        raise Corrupt(
-            f"{path} was changed since it was written: its checksum does not match; nothing was loaded"
-        )
-
-
-def _load_exports(api: AgentMemoryAPI, document: dict[str, Any]) -> int:
-    """Loads records exactly as they were, into the scopes that this API has for their agents."""
-    scopes = {scope: api.get_memory_space(name).scope for name, scope in document["agents"].items()}
+def _load_export(memory: Memory, lines: Sequence[Any], base: str | None) -> int:
+    """Loads records exactly as they were. The last label of a scope names the agent, below any base."""
     with TemporaryDirectory(prefix="eidet-") as folder:
-        files, manifest = [], {}
-        for at, lines in enumerate(document["exports"].values()):
-            file = Path(folder) / f"{at}.jsonl"
-            file.write_text("".join(f"{dump_json(line)}\n" for line in lines), encoding="utf-8")
-            manifest = verify_export(file)
-            files.append(file)
-        records = chain.from_iterable(map(read_export, files))
-        moved = (record.but(scope=scopes[record.scope]) for record in records)
-        whole = Path(folder) / "all.jsonl"
+        given, moved = Path(folder, "given.jsonl"), Path(folder, "moved.jsonl")
+        given.write_text("".join(f"{dump_json(line)}\n" for line in lines), encoding="utf-8")
+        manifest = verify_export(given)
         made: dict[str, Any] = {name: manifest[name] for name in _MANIFEST if name in manifest}
-        return api.memory.load(whole) if write_export(whole, moved, made) else 0
+        records = (
+            record.but(scope="/".join(filter(None, (base, record.scope.rpartition("/")[2]))))
+            for record in read_export(given)
+        )
+        return memory.load(moved) if write_export(moved, records, made) else 0
 
 
-def _list_entries(document: Any, path: Path) -> Iterable[Any]:
-    if isinstance(document, dict) and isinstance(document.get("memories"), list):
-        return list(document["memories"])
-    if isinstance(document, list):
-        return document
-    if isinstance(document, dict) and "memory_id" in document:
-        return [document]
-    raise BadInput(f"{path} contains no memories: it must be a list of entries, or a file that `save` wrote")
-
-
-def _load_entries(api: AgentMemoryAPI, entries: Iterable[Any], path: Path) -> int:
+def _load_entries(api: AgentMemoryAPI, entries: Sequence[Any], path: Path) -> int:
     """Entries by agent; all of one agent or none of them."""
     drafts: dict[str, list[Draft]] = {}
     for at, entry in enumerate(entries):

@@ -138,7 +138,7 @@ class Narrative(Ranked):
         return scores.get(record.id, 0.0)
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        centre = look.get(self.memory_id)
+        centre = look.require(self.memory_id)
         same, earlier, later = _around(centre)
         beside = [r for r in look.find(both(where, same), order="seq") if r.id != centre.id]
         here = sorted([*beside, centre], key=_moment)

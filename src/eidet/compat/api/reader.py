@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
-from ...core.record import Record, Tier
+from ...core.record import Record, Tier, Trust
 from ...core.validate import Json, clean_json, describe_data
 from ...core.where import Where
 from ...memory import Memory
@@ -19,7 +19,7 @@ from ...store import Head, Store
 from ...store.traits import missing_of
 from ..opening import embed_query
 from .config import MemoryConfig
-from .entries import NAMES, Entry, entry_of, label_of
+from .entries import NAMES, Entry, check_id, entry_of, label_of
 from .errors import MemoryRetrievalException, log, severity_of, translate_errors
 from .models import contents_of
 from .result_cache import ResultCache
@@ -60,8 +60,13 @@ class Look:
             return []
         return self.memory.find(where, scope=self.scope, order=order, limit=limit)
 
-    def get(self, memory_id: str) -> Record:
-        record = self.memory.get(memory_id, scope=self.scope)
+    def get(self, memory_id: str) -> Record | None:
+        """A memory by its id; hides what is in quarantine, because prompts are made of this."""
+        record = self.memory.get(check_id(memory_id), scope=self.scope)
+        return None if record is None or record.trust is Trust.QUARANTINED else record
+
+    def require(self, memory_id: str) -> Record:
+        record = self.get(memory_id)
         if record is None:
             raise MemoryRetrievalException(f"there is no memory {memory_id!r} of this agent")
         return record

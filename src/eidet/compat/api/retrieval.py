@@ -12,7 +12,7 @@ from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ..opening import check_number, check_positive, check_whole
 from .builder import QueryBuilder, strategy_of
-from .entries import Entry, check_id, contents_as_json, kinds_of, tiers_of
+from .entries import Entry, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
 from .models import contents_of
 from .ranking import Content, MemoryQuery, Similarity
@@ -67,7 +67,7 @@ class Retrieval(AgentReader):
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
         """Returns a memory in full, whatever its tier shows; None if there is none. Counts as a retrieval."""
         with self._translate_errors("the memory was not read", memory_id=memory_id):
-            found = self.memory.get(check_id(memory_id), scope=self.scope)
+            found = self._look().get(memory_id)
             if found is None:
                 return None
             self._count_use(found)

@@ -14,10 +14,9 @@ from ...memory import Memory
 from ...upkeep import Maintained
 from ...upkeep.candidates import resting
 from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
-from .entries import TIERS, Entry, check_id, place_of, tiers_of
+from .entries import TIERS, Entry, place_of, tiers_of
 from .errors import (
     MemoryMaintenanceException,
-    MemoryRetrievalException,
     MemoryStoreException,
     Severity,
     log,
@@ -259,20 +258,18 @@ class MemorySpace(Retrieval):
     def focus(self, memory_id: str) -> Entry:
         """Looks at one memory closely: counts as a retrieval, and brings back what its tier left out."""
         with self._translate_errors("the memory was not read", memory_id=memory_id):
-            found = self.memory.get(check_id(memory_id), scope=self.scope)
-            if found is None:
-                raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
+            found = self._look().require(memory_id)
             if found.level:
                 self.memory.upkeep.restore(memory_id, scope=self.scope)  # counts as a use, too
             else:
                 self._count_use(found)
             self.memory.admin.flush()
-            return self._entry(self._look().get(memory_id))
+            return self._entry(self._look().require(memory_id))
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
         """Sets the priority of a memory; whether there is such a memory."""
         with translate_errors(MemoryStoreException, "the importance was not set", memory_id=memory_id):
-            if self.memory.get(check_id(memory_id), scope=self.scope) is None:
+            if self._look().get(memory_id) is None:
                 return False
             self.memory.revise(memory_id, scope=self.scope, importance=importance_score)
         return True

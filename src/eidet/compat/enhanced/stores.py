@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, MutableMapping
 from datetime import timedelta
 from pathlib import Path
@@ -57,12 +58,11 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     """Keeps texts in RAM (or in any `memory=`), searched by case-insensitive substring; each hit scores
     1.0.
 
-    `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is
-    added again keeps its place, and its metadata if none is given. The whole number `importance` of
-    the metadata stays there and becomes `min(1, importance / importance_scale)` of the record.
-    `privacy` (a policy of `eidet.trust.privacy`, or an action such as "redact")
-    and `key` (which seals a file)
-    are those of the memory that is opened here.
+    `data` is a live mapping of what is stored, in the order it was added. A key that is added again
+    keeps its place, and its metadata if none is given. The whole number `importance` of the metadata
+    stays there and becomes `min(1, importance / importance_scale)` of the record. `privacy` (a policy
+    of `eidet.trust.privacy`, or an action such as "redact") and `key` (which seals a file) are those of
+    the memory that is opened here.
     """
 
     def __init__(
@@ -94,9 +94,10 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         return Texts(self)
 
     @property
-    def meta(self) -> _Metas:
-        """Metadata by key; a key without any has an empty one."""
-        return _Metas(self)
+    def meta(self) -> Mapping[str, Mapping[str, Any]]:
+        """Metadata by key as it is now, read-only; a key without any has an empty one."""
+        given = {self.key(one): MappingProxyType(self.describe(one)) for one in self.records()}
+        return MappingProxyType(defaultdict(dict, given))
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
@@ -214,38 +215,6 @@ class Texts(MutableMapping[str, str]):
 
     def __repr__(self) -> str:
         return repr(self._read())
-
-
-class _Metas(MutableMapping[str, Mapping[str, Any]]):
-    """Metadata by key. Each is read-only: assign a new one to change it."""
-
-    def __init__(self, shelf: InMemoryStore) -> None:
-        self._shelf = shelf
-
-    def __getitem__(self, key: str) -> Mapping[str, Any]:
-        found = self._shelf.record(key) if isinstance(key, str) and key else None
-        return MappingProxyType(self._shelf.describe(found) if found else {})
-
-    def __setitem__(self, key: str, meta: Mapping[str, Any]) -> None:
-        value = self._shelf.get(key)
-        if value is None:
-            raise KeyError(f"{key!r} is not in the store: add it with its metadata")
-        self._shelf.add(key, value, meta)
-
-    def __delitem__(self, key: str) -> None:
-        raise KeyError(f"metadata belongs to a stored entry: forget({key!r}) removes both")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([self._shelf.key(one) for one in self._shelf.records() if self._shelf.describe(one)])
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and bool(self[key])
-
-    def __repr__(self) -> str:
-        return repr({key: dict(self[key]) for key in self})
 
 
 class SqliteStore(InMemoryStore):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,6 @@ import numpy as np
 
 from ...core.errors import Misconfigured, MissingExtra
 from ...core.hit import Hit, Hits
-from ...core.plugins import list_plugins
 from ...core.settings import Settings, settings_of
 from ...memory import Memory
 from ...models.embed import BUILT_IN, Embedder, Vectors, embedder_of
@@ -184,19 +184,7 @@ def _say_once(words: str) -> None:
 
 
 def settings_with_index(settings: Settings | None, index: str | None) -> Settings | None:
-    """The settings with another index, which has to be there."""
-    if index is None:
-        return settings
-    from dataclasses import replace
-
-    known = list_plugins("eidet.indexes")
-    name = index.partition("://")[0].partition("+")[0]
-    if name not in known:
-        raise Misconfigured(
-            f"there is no vector database named {name!r}; installed: {', '.join(known)}. A package "
-            "adds one with an entry point of the group eidet.indexes"
-        )
-    return replace(settings_of(settings), index=index)
+    return settings if index is None else replace(settings_of(settings), index=index)
 
 
 def _cosine(hit: Hit) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes, Message
+from ..messages.message import Message
+from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes
 from .memory_manager import MemoryManager
 from .streaming_agent import Agent, ConversationContext, History
 

@@ -53,16 +53,6 @@ class MemoryEntry:
     trust: str = "user"  # how far it is trusted: see `eidet.core.record.Trust`
 
 
-@dataclass
-class Message:
-    """One turn of a conversation."""
-
-    role: str
-    content: str | None
-    metadata: dict[str, Any] = field(default_factory=dict)
-    timestamp: datetime | None = None
-
-
 def entry_of(record: Record, memory_type: str, width: int, score: float | None = None) -> MemoryEntry:
     """Converts a record as it was given, whatever its tier shows."""
     whole = record.whole

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from ...core.arguments import check_limit
 from ...core.draft import Draft
-from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput, Misconfigured
 from ...core.hit import Hit, Hits
 from ...core.record import Kind, Record
@@ -23,11 +22,10 @@ from ...upkeep.importance import importance
 from ...views import Conversation, Semantic
 from ...views.messages import draft_of
 from ...write.shape import check_importance
+from ..messages.message import Message, message_as_json, message_from
 from ..opening import run
 from .buffers import REACH, TaskEntries, choose_window
-from .memory_entry import TYPES, UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, Message, entry_of
-
-_MESSAGE: Final = tuple(part.name for part in fields(CoreMessage))
+from .memory_entry import TYPES, UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
 
 T = TypeVar("T")
 _KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
@@ -161,8 +159,9 @@ class MemoryManager:
 
     def add_message(self, message: Message | Any, source: str | None = None) -> Record:
         """Says something in the conversation: into its history and its short-term memory at once."""
-        source = source or self.conversation_id
-        return self._keep(draft_of(_core_message(message, source)), source)
+        said, source = message_from(message), source or self.conversation_id
+        told = replace(said, metadata={**said.metadata, "role": said.role, "source": source})
+        return self._keep(draft_of(message_as_json(told)), source)
 
     def _keep(self, draft: Draft, source: str) -> Record:
         meta = dict(draft.meta or {})
@@ -324,32 +323,3 @@ def _check_type(memory_type: str) -> str:
 
 def _entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:
     return entry_of(hit.record, memory_type, width, hit.score)
-
-
-def _core_message(message: Any, source: str) -> CoreMessage:
-    """A message of this door, of the core, or a dict, with where it was said."""
-    parts = _parts(message)
-    role, content = parts.get("role"), parts.get("content")
-    silent = content is None and ("content" in parts or bool(parts.get("tool_calls")))
-    if not isinstance(role, str) or not (isinstance(content, str) or silent):
-        raise BadInput(
-            "a message needs a role and a content (a text, or None where nothing was said); "
-            f"this is a {type(message).__name__}"
-        )
-    return CoreMessage(
-        role=role,
-        content=content,
-        timestamp=parts.get("timestamp"),
-        metadata={**(parts.get("metadata") or {}), "role": role, "source": source},
-        tool_calls=parts.get("tool_calls") or (),
-        tool_call_id=parts.get("tool_call_id"),
-        name=parts.get("name"),
-    )
-
-
-def _parts(message: Any) -> Mapping[str, Any]:
-    if isinstance(message, str):
-        return {"role": "user", "content": message}
-    if isinstance(message, Mapping):
-        return message
-    return {name: getattr(message, name, None) for name in _MESSAGE}

@@ -7,13 +7,13 @@ import inspect
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput, translate_errors
 from ...models.adapt import find_qualified_name, guess_argument, make_argument
 from ...models.llm import Request, Turn, llm_of
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text
+from ..messages.message import Message, message_of_record
 from ..opening import run
-from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes, Message
+from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes
 from .memory_manager import MemoryManager
 
 
@@ -32,7 +32,7 @@ class History:
 
     def last(self, count: int | None = None) -> list[Message]:
         """The newest `count`, oldest first."""
-        return [_message_of_core(message) for message in self._memory.log.messages(count)]
+        return [message_of_record(record) for record in self._memory.log.records(count)]
 
     def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
@@ -68,13 +68,6 @@ class ConversationContext:
 
     def close(self) -> None:
         self.memory.close()
-
-
-def _message_of_core(message: CoreMessage) -> Message:
-    when: Any = message.timestamp
-    return Message(
-        role=message.role, content=message.content, metadata=dict(message.metadata), timestamp=when
-    )
 
 
 SYSTEM: Final = (

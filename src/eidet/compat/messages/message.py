@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput
 from ...core.record import Record
 from ...core.validate import Json, Moment, clean_json, clean_text, dump_json, moment
@@ -55,15 +56,30 @@ class Message:
 
 
 def message_from(given: object) -> Message:
-    """A Message is itself; a dict with a role and a text (of the user) become one."""
+    """A Message is itself; one of the memory, a dict with a role, and a text (of the user) become one."""
     if isinstance(given, Message):
         return given
     if isinstance(given, str):
         return Message(role="user", content=given)
-    if isinstance(given, Mapping) and "role" in given:
+    if isinstance(given, CoreMessage):
+        return _from_core(given)
+    if isinstance(given, Mapping) and "role" in given and ("content" in given or given.get("tool_calls")):
         known = {name: given[name] for name in _FIELDS if given.get(name) is not None}
         return Message(**known)
-    raise BadInput(f"a message must be a Message, a dict with a role, or a text, not {type(given).__name__}")
+    raise BadInput(
+        f"a message must be a Message, a dict with role and content, or a text, not {type(given).__name__}"
+    )
+
+
+def _from_core(given: CoreMessage) -> Message:
+    names = ("role", "content", "tool_call_id", "name")
+    when = None if given.timestamp is None else _at(moment(given.timestamp, "timestamp"), None)
+    return Message(
+        **{name: getattr(given, name) for name in names},
+        timestamp=_time(when),
+        metadata=dict(given.metadata),
+        tool_calls=list(given.tool_calls) or None,
+    )
 
 
 _FIELDS = ("role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name")
@@ -81,17 +97,9 @@ def message_as_json(message: Message) -> dict[str, Json]:
 
 def message_of_record(record: Record) -> Message:
     """The message that a record was made of."""
-    plain, data = message_of(record), record.whole.data
+    message, data = _from_core(message_of(record)), record.whole.data
     offset = data.get(_ZONE) if isinstance(data, Mapping) else None
-    message = Message(
-        role=plain.role,
-        content=plain.content,
-        timestamp=_at(record.occurred, offset),
-        metadata=dict(plain.metadata),
-        tool_calls=list(plain.tool_calls) or None,
-        tool_call_id=plain.tool_call_id,
-        name=plain.name,
-    )
+    message.timestamp = _at(record.occurred, offset)
     message.record_id = record.id
     return message
 
