@@ -38,7 +38,6 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         "needs pip install 'eidet[sentence-transformers]' and its model",
     ),
     "fastembed": (partial(_has, "fastembed"), "needs pip install 'eidet[fastembed]' and its model"),
-    "splintr": (partial(_has, "splintr"), "needs pip install 'eidet[splintr]'"),
 }
 CLIENTS = {  # coding agents, by their commands
     "claude": "@anthropic-ai/claude-code",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
+from tests.tokenizer_file import LLAMA
 
 from eidet import Draft, Memory
 from eidet.core.hit import Hit
@@ -193,7 +194,7 @@ def test_a_context_from_a_memory_keeps_to_its_budget(
         assert shown <= {hit.id for hit in (*context.hits, *context.left_out)}
 
 
-@pytest.mark.parametrize("spec", ["estimate", "words", "llama"])
+@pytest.mark.parametrize("spec", ["estimate", "words", LLAMA])
 @settings(derandomize=True, deadline=None, max_examples=examples(40))
 @given(found=records, budget=st.integers(1, 300))
 def test_named_counters_keep_the_budget_too(spec: str, found: list[Record], budget: int) -> None:

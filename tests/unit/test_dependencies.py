@@ -13,7 +13,7 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 # As pyproject.toml says.
 UNBOUND = {"regex", "rich", "stamina", "cryptography"}
 FOR_USERS = (
-    *("sentence-transformers", "fastembed", "minilm", "splintr", "plot", "seal"),
+    *("sentence-transformers", "fastembed", "minilm", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "http", "client", "server"),
     *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent", "adk", "agent-framework"),
     *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "pdf"),

@@ -124,9 +124,7 @@ def _context(
     neighbours: Annotated[int, option(CONTEXT["neighbours"])] = 1,
     headings: Annotated[bool, option(CONTEXT["headings"])] = True,
     seen: Annotated[list[str] | None, option(CONTEXT["seen"], metavar="ID")] = None,
-    counter: Annotated[
-        str, Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
-    ] = "estimate",
+    counter: Annotated[str, Option(help="What counts tokens: estimate, words, file:PATH.")] = "estimate",
     recipe: Recipe = "auto",
     below: Below = False,
 ) -> None:

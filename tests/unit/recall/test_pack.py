@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.tokenizer_file import LLAMA
 
 from eidet.core.hit import Hit
 from eidet.core.record import Record
@@ -171,7 +172,7 @@ def test_better_hits_are_chosen_and_the_rest_is_left_out_in_order() -> None:
     assert ids(context.left_out) == [f"f{n}" for n in range(count, 30)]
 
 
-@pytest.mark.parametrize("spec", ["estimate", "llama"])
+@pytest.mark.parametrize("spec", ["estimate", LLAMA])
 def test_a_budget_is_used_to_nearly_its_end(spec: str) -> None:
     found = [turn(n, f"part {n} of a longer conversation about the sea", who="Ann") for n in range(60)]
     context = pack(hits(*found), 500, counter_of(spec))

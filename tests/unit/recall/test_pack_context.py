@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.making import PLACES, place_of
+from tests.tokenizer_file import LLAMA
 
 from eidet import AsyncMemory, BadInput, Context, Draft, Kind, Memory, Misconfigured, Recipe, Scope, Where
 from eidet.core.record import Record
@@ -148,7 +149,7 @@ def test_turns_of_every_session_are_told_with_their_neighbours() -> None:
 def test_a_counter_may_be_named(memory: Memory) -> None:
     memory.remember("Ann likes tea")
     assert memory.context("tea", counter="words").tokens == 11, "eight words by 1.3"
-    assert memory.context("tea", counter="llama").tokens > 8
+    assert memory.context("tea", counter=LLAMA).tokens > 8
     with pytest.raises(Misconfigured, match="there is no token counter named 'elephants'"):
         memory.context("tea", counter="elephants")
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
+from tests.tokenizer_file import LLAMA
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from eidet.core.errors import Misconfigured, MissingExtra
-from eidet.text import tokens_exact
-from eidet.text.tokens import Estimate, TokenCounter, counter_of, cut
-
-with_splintr = pytest.mark.needs("splintr")
+from eidet.core.errors import Misconfigured
+from eidet.text.tokens import Estimate, counter_of, cut
 
 ENGLISH = (
     "Hey Ann! Yesterday we finally moved into the workshop in Lisbon, and the first thing I did was to "
@@ -45,48 +42,16 @@ LLAMA_2 = [79, 97, 122, 78]
 
 
 def test_llama_counts_as_llama_2_does() -> None:
-    counter = counter_of("llama")
+    counter = counter_of(LLAMA)
     assert counter.count("") == 0
     assert counter.count("Hello world, this is Ann.") == 7
     assert counter.count("我") == 2, "a space and the sign"
     assert [counter.count(text) for text in TEXTS] == LLAMA_2
 
 
-@with_splintr
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [("o200k_base", [68, 73, 73, 66]), ("cl100k_base", [69, 93, 107, 66]), ("llama2", LLAMA_2)],
-)
-def test_splintr_counts_what_the_original_tokenizers_count(name: str, counts: list[int]) -> None:
-    counter = counter_of(f"splintr:{name}")
-    assert counter.count("") == 0
-    assert [counter.count(text) for text in TEXTS] == counts
-
-
-@with_splintr
-def test_control_tokens_in_a_text_are_plain_text() -> None:
-    assert counter_of("splintr:o200k_base").count("<|endoftext|>") > 1
-
-
-@with_splintr
-@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "llama3", "qwen3", "deepseek_v3", "gemma3"])
-def test_the_estimate_is_hardly_ever_below_the_exact_count(name: str) -> None:
-    exact = counter_of(f"splintr:{name}")
-    for text in TEXTS:
-        assert Estimate().count(text) >= 0.9 * exact.count(text)
-
-
-@with_splintr
-@pytest.mark.parametrize("name", ["cl100k_base", "llama3"])
-def test_the_estimate_is_not_far_above_the_exact_count_for_english_and_code(name: str) -> None:
-    exact = counter_of(f"splintr:{name}")
-    for text in (ENGLISH, CODE):
-        assert Estimate().count(text) <= 1.2 * exact.count(text)
-
-
 def test_the_estimate_is_near_the_count_of_llama_2() -> None:
     for text in (ENGLISH, GERMAN, CODE):
-        assert 0.85 <= Estimate().count(text) / counter_of("llama").count(text) <= 1.15
+        assert 0.85 <= Estimate().count(text) / counter_of(LLAMA).count(text) <= 1.15
 
 
 def test_a_tokenizer_file_is_read_from_its_path(tmp_path: Path) -> None:
@@ -107,61 +72,34 @@ def test_a_file_that_is_none_is_misconfigured(tmp_path: Path) -> None:
         counter_of(f"file:{tmp_path}/bad.json")
 
 
-@pytest.mark.parametrize("spec", ["", "nope", "nope:x", "tiktoken:o200k_base", "splintr:", "file:"])
+@pytest.mark.parametrize("spec", ["", "nope", "nope:x", "tiktoken:o200k_base", "file:"])
 def test_an_unknown_counter_lists_the_known_ones(spec: str) -> None:
-    with pytest.raises(Misconfigured, match="there are estimate, words, llama, splintr:NAME"):
+    with pytest.raises(Misconfigured, match="there are estimate, words and file:PATH"):
         counter_of(spec)
 
 
-def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens_exact, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'eidet\[splintr\]'"):
-        counter_of("splintr:absent")
-
-
-def test_without_the_llama_file_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens_exact, "find_spec", lambda _: None)
-    with pytest.raises(Misconfigured, match="pip install --force-reinstall wordllama=="):
-        tokens_exact._llama_file()
-
-
-@with_splintr
-def test_an_unknown_vocabulary_is_misconfigured_with_the_known_ones() -> None:
-    with pytest.raises(Misconfigured, match="o200k_base"):
-        counter_of("splintr:nope")
-
-
-def _exact_ones() -> list[TokenCounter]:
-    specs = ["llama"] + (["splintr:o200k_base", "splintr:qwen3"] if find_spec("splintr") else [])
-    return [counter_of(spec) for spec in specs]
-
-
-exact_ones = st.deferred(lambda: st.sampled_from(_exact_ones()))
 odd_text = st.text(st.characters(exclude_categories=()), max_size=60)
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(exact_ones, odd_text)
-def test_any_text_can_be_counted(counter: TokenCounter, text: str) -> None:
-    assert counter.count(text) >= bool(text)
+@given(odd_text)
+def test_any_text_can_be_counted(text: str) -> None:
+    assert counter_of(LLAMA).count(text) >= bool(text)
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(
-    exact_ones,
-    st.lists(st.sampled_from([*ENGLISH.split(), *CHINESE, "\n", "  "]), max_size=30),
-    st.integers(0, 25),
-)
-def test_a_cut_is_within_an_exact_budget(counter: TokenCounter, words: list[str], budget: int) -> None:
+@given(st.lists(st.sampled_from([*ENGLISH.split(), *CHINESE, "\n", "  "]), max_size=30), st.integers(0, 25))
+def test_a_cut_is_within_an_exact_budget(words: list[str], budget: int) -> None:
+    counter = counter_of(LLAMA)
     assert counter.count(cut(" ".join(words), budget, counter)) <= budget
 
 
 def test_half_a_surrogate_pair_costs_about_a_token() -> None:
-    assert [counter.count("\ud800") for counter in _exact_ones()] == [1] * len(_exact_ones())
+    assert counter_of(LLAMA).count("\ud800") == 1
 
 
 def test_many_threads_count_the_same() -> None:
-    for counter in _exact_ones():
-        with ThreadPoolExecutor(4) as pool:
-            counts = list(pool.map(counter.count, TEXTS * 10))
-        assert counts == [counter.count(text) for text in TEXTS] * 10
+    counter = counter_of(LLAMA)
+    with ThreadPoolExecutor(4) as pool:
+        counts = list(pool.map(counter.count, TEXTS * 10))
+    assert counts == [counter.count(text) for text in TEXTS] * 10
