@@ -122,7 +122,7 @@ class Recall:
             probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
-        hits = self._read_texts(hits, query, asked, terms, found, signals, head)
+        hits = self._read_texts(hits, query, asked, terms, found, head)
         clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
@@ -151,12 +151,11 @@ class Recall:
         asked: Understood,
         terms: tuple[str, ...],
         found: Candidates,
-        signals: Signals,
         head: Head,
     ) -> list[Hit]:
         """The hits after the exact rules: first or last, what changed, instructions, the very text."""
         if query.state is not None:
-            return explain_fields(hits, query.state, signals)
+            return explain_fields(hits, query.state)
         if query.unit != "record":
             return hits
         if query.understand and not asked.identifiers:

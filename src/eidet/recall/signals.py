@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..core.record import Kind
 from ..index import Candidates, Span
-from ..index.state_columns import DataPath
 from ..index.turn_line import TurnLine
 from ..text.dates import Dated
 from .recipes import Recipe
@@ -43,7 +42,6 @@ class Signals:
     shares: dict[str, Floats]
     match: Floats  # how well each, or what stands around it, has the words and the meaning
     terms: int = 0  # of the question
-    scales: Mapping[DataPath, float] = field(default_factory=dict)  # of states: one step of each number
     meant: NDArray[np.bool_] | None = None  # which rows the time asked for allows; None: all
 
     def fit(self, rows: NDArray[np.intp]) -> bool:

@@ -131,20 +131,12 @@ FIELDS_SIGNAL: Final = "fields"
 POOL: Final = 50_000  # states of a scope that are all compared; of more, those whose words fit best
 TAILS: Final = (5, 95)  # percent: a few extreme values do not set the scale
 OTHER_TEXT: Final = 0.1  # a text that is not the same is at least so far away
-NEAR, FAR = 0.25, 1.0  # distances that are called so
+FAR: Final = 1.0  # how far a value that is not the same is
 LACKING: Final = 1.0  # what lacks a number is so much farther than the farthest
 FIELDS_SAID: Final = 6  # values that an explanation names
 
 Floats = NDArray[Any]
 Columns = Mapping[DataPath, StateColumn]
-
-
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """How near each candidate is, from 1 (all values equal) to 0, and the scale of each number."""
-
-    shares: Floats
-    scales: Mapping[DataPath, float]
 
 
 def _read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
@@ -163,20 +155,20 @@ def _read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Colum
     return {path: column.take(order) for path, column in joined.items()}
 
 
-def _measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Nearness:
-    """`texts` says how well the words and the meaning of each candidate fit, from 0 to 1."""
+def _measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Floats:
+    """Measures how near each candidate is, from 1 (all values equal) to 0.
+
+    `texts` says how well the words and the meaning of each candidate fit, from 0 to 1.
+    """
     total, weights = np.zeros(len(texts)), 0.0
     has_any = texts > 0
-    scales: dict[DataPath, float] = {}
     for field in state.fields:
         column = columns[field.path]
-        if field.form == "number":
-            scales[field.path] = _find_scale(column.numbers, float_of(field.value))
-        total += field.weight * _measure_field(field, column, scales, texts)
+        total += field.weight * _measure_field(field, column, texts)
         weights += field.weight
         has_any |= column.marks != 0
     shares: Floats = np.where(has_any, 1.0 / (1.0 + total / weights), 0.0)
-    return Nearness(shares, scales)
+    return shares
 
 
 def _find_scale(numbers: Floats, asked: float) -> float:
@@ -189,12 +181,11 @@ def _find_scale(numbers: Floats, asked: float) -> float:
     return spread or max(abs(asked), float(np.abs(there).max())) or 1.0
 
 
-def _measure_field(
-    field: StateField, column: StateColumn, scales: Mapping[DataPath, float], texts: Floats
-) -> Floats:
+def _measure_field(field: StateField, column: StateColumn, texts: Floats) -> Floats:
     """Measures each candidate's distance from the value asked for; a missing number is farther than all."""
     if field.form == "number":
-        away = np.abs(column.numbers - float_of(field.value)) / scales[field.path]
+        asked = float_of(field.value)
+        away = np.abs(column.numbers - asked) / _find_scale(column.numbers, asked)
         return np.where(np.isnan(away), LACKING + float(np.nanmax(away, initial=FAR)), away)
     if field.form == "items":
         return 1.0 - _share_items(field.value, column)
@@ -239,15 +230,15 @@ def weigh_states(
 ) -> Signals:
     """How near the fields are, in place of what compares texts; and what a recipe weighs besides."""
     near = _measure_nearness(state, _read_columns(recall, state, found), _score_texts(found, text))
-    shares = {FIELDS_SIGNAL: near.shares}
+    shares = {FIELDS_SIGNAL: near}
     wanted = {FIELDS_SIGNAL: recipe.dense + recipe.words + recipe.context}
     beside = {"importance": recipe.importance, "recency": recipe.recency, "asked": recipe.asked}
     for name, weight in beside.items():
         if name in text.shares and weight > 0:
-            shares[name], wanted[name] = text.shares[name] * (near.shares > 0), weight
+            shares[name], wanted[name] = text.shares[name] * (near > 0), weight
     total = (sum(wanted.values()) + recipe.uses) or 1.0
     weighed = {name: shares[name] * (weight / total) for name, weight in wanted.items()}
-    return Signals({**text.values, **shares}, weighed, text.match, scales=near.scales, meant=text.meant)
+    return Signals({**text.values, **shares}, weighed, text.match, meant=text.meant)
 
 
 def _score_texts(found: Candidates, text: Signals) -> Floats:
@@ -281,50 +272,26 @@ def rank_states(found: Candidates, signals: Signals, limit: int, unit: str) -> R
     )
 
 
-def explain_fields(hits: list[Hit], state: StateQuery, told: Signals) -> list[Hit]:
+def explain_fields(hits: list[Hit], state: StateQuery) -> list[Hit]:
     """The hits with what their values are, in words."""
-    return [replace(hit, reasons=partial(_explain, hit, state, told.scales)) for hit in hits]
+    return [replace(hit, reasons=partial(_explain, hit, state)) for hit in hits]
 
 
-def _explain(hit: Hit, state: StateQuery, scales: Mapping[DataPath, float]) -> Reasons:
+def _explain(hit: Hit, state: StateQuery) -> Reasons:
     own = hit.reasons()
-    return replace(own, words=(*_describe_nearness(hit.record, state, scales), *own.words))
+    return replace(own, words=(*_describe_fields(hit.record, state), *own.words))
 
 
-def _describe_nearness(record: Record, state: StateQuery, scales: Mapping[DataPath, float]) -> Iterator[str]:
-    """Says in words which values are equal, near or far."""
+def _describe_fields(record: Record, state: StateQuery) -> Iterator[str]:
+    """Says which values are those asked for, and which are not."""
     for field in state.fields[:FIELDS_SAID]:
         own = resolve(record.data, field.path)
         if own is MISSING:
             yield f"has no {field.name}"
-        elif field.form == "number" and is_number(own):
-            yield _describe_number(field, own, scales.get(field.path, 1.0))
-        elif field.form == "items":
-            yield from _describe_items(field, own)
         elif mark_of(own) == mark_of(field.value):
             yield f"{field.name} is {_show(own)}"
-        elif field.form != "text":
+        elif field.form not in ("text", "items"):
             yield f"{field.name} is {_show(own)}, not {_show(field.value)}"
-
-
-def _describe_number(field: StateField, own: Json, scale: float) -> str:
-    away = abs(float_of(own) - float_of(field.value)) / scale
-    if not away:
-        return f"{field.name} is {_show(own)}"
-    if away <= NEAR:
-        return f"{field.name} {_show(own)} is near {_show(field.value)}"
-    if away >= FAR:
-        return f"{field.name} {_show(own)} is far from {_show(field.value)}"
-    return f"{field.name} {_show(own)} is some way from {_show(field.value)}"
-
-
-def _describe_items(field: StateField, own: Json) -> Iterator[str]:
-    if not isinstance(own, list):
-        return
-    there = set(map(mark_of, own))
-    shared = [_show(item) for item in field.value if mark_of(item) in there]
-    if shared:
-        yield f"{field.name} has {', '.join(shared)}"
 
 
 def _show(value: Json) -> str:

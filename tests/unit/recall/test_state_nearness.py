@@ -65,16 +65,16 @@ def memory() -> Any:
         yield opened
 
 
-def test_the_reasons_say_which_values_are_near(memory: Memory) -> None:
+def test_the_reasons_say_which_values_are_those_asked_for(memory: Memory) -> None:
     memory.remember({"health": 0.25, "bag": {"wood": 5}, "armed": False, "at": [1, 2]}, id="near")
     memory.remember({"health": 0.9, "bag": {"wood": 50}, "armed": True, "at": [1, 70]}, id="far")
     memory.remember({"health": 0.5}, id="less")
     query = {"health": 0.2, "bag": {"wood": 5}, "armed": False, "at": [1, 3]}
     told = {hit.id: hit.why() for hit in memory.recall(query)}
     assert told["near"] == (
-        "health 0.25 is near 0.2; bag wood is 5; armed is false; at 1 is 1; at 2 2 is near 3"
+        "health is 0.25, not 0.2; bag wood is 5; armed is false; at 1 is 1; at 2 is 2, not 3"
     )
-    assert "health 0.9 is far from 0.2" in told["far"]
+    assert "health is 0.9, not 0.2" in told["far"]
     assert "armed is true, not false" in told["far"]
     assert "has no bag wood" in told["less"]
     best = memory.recall(query)[0]
