@@ -1,4 +1,4 @@
-"""Facts in the formats of others: networkx, JSON-LD, and `@modelcontextprotocol/server-memory` for MCP.
+"""Facts in the formats of others: networkx, and `@modelcontextprotocol/server-memory` for MCP.
 
 An entity of that server has a name, a type and observations, which are sentences. Its type is a fact of the
 relation `type`, each observation one of `observation`, each of its relations a fact as any other.
@@ -7,7 +7,6 @@ relation `type`, each observation one of `observation`, each of its relations a 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,10 +16,10 @@ from typing import Any, Final
 from ..core.arguments import check_path
 from ..core.draft import Draft
 from ..core.errors import BadInput, Misconfigured
-from ..core.record import Kind, iso_time
+from ..core.record import Kind
 from ..core.validate import dump_json
-from ..text.facts import relation_of
 from ..text.facts.statement import VALUE, Statement
+from ..text.facts.vocabulary import relation_of
 from .fact import Entity, Fact
 from .triple_data import mention_of, triple_data
 
@@ -48,47 +47,6 @@ def _list_nodes(entities: Iterable[Entity], facts: Iterable[Fact]) -> list[tuple
         id: name for one in facts for id, name in ((one.subject_id, one.subject), (one.object_id, one.object))
     }
     return [(id, name, known[id].kind if id in known else "value") for id, name in named.items()]
-
-
-def to_json_ld(entities: Sequence[Entity], facts: Sequence[Fact]) -> str:
-    """Entities as nodes; each fact as a statement with its times, which plain triples cannot say."""
-    context: dict[str, Any] = {
-        "@vocab": "urn:eidet:relation:",
-        "name": "http://schema.org/name",
-        "alternateName": "http://schema.org/alternateName",
-        "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-        "validFrom": "http://schema.org/validFrom",
-        "validThrough": "http://schema.org/validThrough",
-    }
-    aliases = {entity.id: list(entity.aliases) for entity in entities}
-    nodes: list[dict[str, Any]] = []
-    for id, name, kind in _list_nodes(entities, facts):
-        nodes.append({"@id": _urn(id), "@type": kind or "thing", "name": name})
-        if aliases.get(id):
-            nodes[-1]["alternateName"] = aliases[id]
-    nodes += map(_state_fact, facts)
-    return dump_json({"@context": context, "@graph": nodes})
-
-
-def _state_fact(fact: Fact) -> dict[str, Any]:
-    node: dict[str, Any] = {
-        "@id": _urn(fact.id),
-        "@type": "rdf:Statement",
-        "rdf:subject": {"@id": _urn(fact.subject_id)},
-        "rdf:predicate": {"@id": f"urn:eidet:relation:{fact.relation}"},
-        "rdf:object": {"@id": _urn(fact.object_id)},
-        "confidence": fact.confidence,
-        "negated": fact.negated,
-        "sources": list(fact.sources),
-    }
-    for name, at in (("validFrom", fact.valid_from), ("validThrough", fact.valid_to)):
-        if at is not None:
-            node[name] = iso_time(at)
-    return node
-
-
-def _urn(id: str) -> str:
-    return "urn:eidet:" + re.sub(r"[^\w:#~.-]", "_", id)
 
 
 OBSERVATION: Final = "observation"

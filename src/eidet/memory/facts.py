@@ -15,13 +15,13 @@ from ..core.validate import Moment, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
-from ..graph.graph_formats import read_mcp_file, to_json_ld, to_networkx, write_mcp_lines
+from ..graph.graph_formats import read_mcp_file, to_networkx, write_mcp_lines
 from ..graph.joins import FactMatch, parse_patterns
 from ..graph.triple_data import mention_of, triple_data
 from ..parts import Parts
 from ..recall.path import ReadPath
-from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
+from ..text.facts.vocabulary import relation_of
 from ..trust.audit import Auditing
 from ..write.write_path import WritePath
 from .fact_arguments import Named, check_relation, id_of, moments_of, name_of, note_facts, part_of, split_by
@@ -30,7 +30,6 @@ from .forgetting import Forgetting
 
 HOPS: Final = 4
 FORMATS: Final[dict[str, Callable[[Sequence[Entity], Sequence[Fact]], str]]] = {
-    "json-ld": to_json_ld,
     "mcp": write_mcp_lines,
 }
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
@@ -291,16 +290,16 @@ class FactsNamespace:
 
     def export(
         self,
-        format: str = "json-ld",
+        format: str = "mcp",
         *,
         scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         ever: bool = False,
     ) -> str:
-        """The facts that hold (or `ever` held) as text: json-ld, or mcp, the MCP reference server's file.
+        """The facts that hold (or `ever` held) as text: mcp is the file of the MCP reference server.
 
-        Other formats (GraphML, GEXF, …) are written by networkx: see `networkx`.
+        Other formats (GraphML, JSON, …) are written by networkx: see `networkx`.
         """
         write = FORMATS.get(clean_text(format, "format"))
         if write is None:

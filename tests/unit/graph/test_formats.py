@@ -1,4 +1,4 @@
-"""Facts in and out: the file of the MCP reference server, networkx, JSON-LD."""
+"""Facts in and out: the file of the MCP reference server, networkx."""
 
 from __future__ import annotations
 
@@ -59,17 +59,6 @@ def tell(memory: Memory) -> None:
     memory.facts.add("Ann", "age", 34)
 
 
-def test_json_ld_states_each_fact_with_its_times(memory: Memory) -> None:
-    tell(memory)
-    document = json.loads(memory.facts.export("json-ld"))
-    stated = [node for node in document["@graph"] if node["@type"] == "rdf:Statement"]
-    assert len(stated) == 2  # what holds now
-    assert {node["rdf:predicate"]["@id"] for node in stated} == {
-        "urn:eidet:relation:lives_in",
-        "urn:eidet:relation:age",
-    }
-
-
 def test_networkx_has_entities_and_facts(memory: Memory) -> None:
     pytest.importorskip("networkx", reason="needs networkx: pip install networkx")
     tell(memory)
@@ -83,5 +72,5 @@ def test_networkx_has_entities_and_facts(memory: Memory) -> None:
 
 
 def test_an_unknown_format_is_named(memory: Memory) -> None:
-    with pytest.raises(BadInput, match="json-ld, mcp"):
+    with pytest.raises(BadInput, match="exported as mcp"):
         memory.facts.export("dot")
