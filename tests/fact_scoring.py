@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from eidet.text.facts import Mention, Reference, Statement, read_facts
+from eidet.text.facts.fact_reader import read_facts
+from eidet.text.facts.statement import Mention, Reference, Statement
 
 SAID: Final = datetime(2024, 6, 15, 12, tzinfo=UTC)
 _ARTICLES: Final = frozenset({"a", "an", "the", "my", "some"})

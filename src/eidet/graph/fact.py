@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.record import iso_time
-from ..text.facts import phrase_relation
 from ..text.facts.statement import Nature
+from ..text.facts.vocabulary import phrase_relation
 from .names import name_key
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from ..text.facts import relation_of
+from ..text.facts.vocabulary import relation_of
 from .names import Node
 from .scope_graph import ScopeGraph, View
 from .validity import Interval

@@ -13,8 +13,8 @@ from typing import Final
 from ..core.errors import BadInput, Unavailable
 from ..core.foreground import is_given_up
 from ..store import Head
-from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Nature
+from ..text.facts.vocabulary import Relation, relation_of
 from .assertion import Assertion, Stated
 from .identities import Identities
 from .names import Node

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from ..text.facts import RELATIONS, Relation
 from ..text.facts.statement import VALUE, Mention, Nature, Reference
+from ..text.facts.vocabulary import RELATIONS, Relation
 from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
 from .names import PERSON, Answers, Signature, first_word, name_key, sign_mention

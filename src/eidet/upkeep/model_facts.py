@@ -14,9 +14,9 @@ from ..graph import statements_of
 from ..graph.names import name_key
 from ..models.llm import LLM, Answer, Request
 from ..models.llm.consult import Outcome, consult_or_fall_back
-from ..text.facts import RELATIONS, Mention, Nature, Reference, Statement, relation_of
 from ..text.facts.sentence_words import LONGEST, SentenceWords, split_words
-from ..text.facts.vocabulary import load_vocabulary
+from ..text.facts.statement import Mention, Nature, Reference, Statement
+from ..text.facts.vocabulary import RELATIONS, load_vocabulary, relation_of
 
 
 def list_unread(found: Iterable[Statement], record: Record) -> list[Statement]:

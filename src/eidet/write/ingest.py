@@ -21,7 +21,8 @@ from ..store import Derived, Store, verbs
 from ..text import Analyzer
 from ..text.analysis import decode_analysis, pack_analysis
 from ..text.chunks import units_of
-from ..text.facts import pack_statements, read_facts
+from ..text.facts.fact_reader import read_facts
+from ..text.facts.statement import pack_statements
 from ..text.flags import marks_of, times_of
 from .shape import shape_record
 

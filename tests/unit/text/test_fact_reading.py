@@ -16,18 +16,17 @@ from eidet.core.errors import Corrupt
 from eidet.core.settings import read_settings
 from eidet.text import pack
 from eidet.text.analysis import decode_analysis, pack_analysis
-from eidet.text.facts import (
-    RELATIONS,
+from eidet.text.facts.fact_reader import read_facts
+from eidet.text.facts.sentence_words import LONGEST
+from eidet.text.facts.statement import (
     Mention,
     Nature,
     Reference,
     Statement,
     pack_statements,
     parse_statements,
-    read_facts,
-    relation_of,
 )
-from eidet.text.facts.sentence_words import LONGEST
+from eidet.text.facts.vocabulary import RELATIONS, relation_of
 
 SAID = datetime(2024, 6, 15, 12, tzinfo=UTC)
 LABELS = read_labels(Path(__file__).with_name("facts.jsonl"))

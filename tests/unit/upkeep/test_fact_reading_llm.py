@@ -10,7 +10,7 @@ import pytest
 
 from eidet.core.errors import Unavailable
 from eidet.models.llm import Answer, Request
-from eidet.text.facts import Nature, Reference
+from eidet.text.facts.statement import Nature, Reference
 from eidet.upkeep.model_facts import PURPOSE, read_facts_with
 
 SAID = datetime(2024, 6, 15, 12, tzinfo=UTC)

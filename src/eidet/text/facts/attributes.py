@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from .clauses import SentenceReading
-from .moods import Mood, detect_mood, says_no_more
+from .moods import Mood, detect_mood
 from .object_phrases import NAMING
 from .statement import VALUE, Mention, Nature, Reference
 from .subject_phrases import ARTICLES, LISTS, OWNERS, mention_owner, name_owner
@@ -30,28 +31,21 @@ _FREE: Final = frozenset(  # attributes whose value may be any words
 )
 
 
-def parse_is(reading: SentenceReading, at: int) -> bool:
+def parse_is(reading: SentenceReading, copula: int) -> bool:
     """Parses what a form of "be" says of an attribute, a favourite or kin; False for any other clause."""
-    mood = detect_mood(reading.words, at, reading.known, PRESENT)
-    if _UNREAL & mood.effects or reading.low[at] == "been":
+    mood = detect_mood(reading.words, copula, reading.known, PRESENT)
+    if _UNREAL & mood.effects or reading.low[copula] == "been":
         return False
-    past = reading.low[at] in ("was", "were")
-    if reading.low[at] != "'s" and _parse_attribute(reading, at, mood.subject_end, past):
+    past = reading.low[copula] in ("was", "were")
+    if reading.low[copula] != "'s" and _parse_attribute(reading, copula, mood.subject_end, past):
         return True
-    begin, denied = at + 1, False
-    while reading.low[begin] in reading.known.adverbs or reading.low[begin] in ("not", "n't", "no", "longer"):
-        denied = denied or reading.low[begin] in ("not", "n't", "no")
-        begin += 1
-    return _parse_kin_of(reading, at, mood, begin, denied, past)
-
-
-# --- my phone number is …
+    return _parse_kin_of(reading, copula, mood, past)
 
 
 def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool) -> bool:
-    """Parses an attribute before a copula. Tells whether it did."""
+    """My phone number is … · Ann's favourite colour is …"""
     low, known = reading.low, reading.known
-    held = _find_owner(reading, end) or _find_owner_after(reading, end)
+    held = _find_owner(reading, end)
     if held is None:
         return False
     owner, name = held
@@ -88,21 +82,6 @@ def _find_owner(reading: SentenceReading, end: int) -> tuple[Mention, list[str]]
         return mention_owner(OWNERS[low[at]]), name
     subjects, _ = reading.before.subjects(at - 1, things=True)
     return (subjects[0], name) if len(subjects) == 1 else None
-
-
-def _find_owner_after(reading: SentenceReading, end: int) -> tuple[Mention, list[str]] | None:
-    """The owner of the billing service · the deadline for Apollo."""
-    low, nouns = reading.low, reading.known.nouns
-    for at in range(max(end - 6, 2), end):
-        if low[at + 1] not in _OF or not (
-            (low[at] in nouns and low[at - 1] in ARTICLES)
-            or (f"{low[at - 1]} {low[at]}" in nouns and low[at - 2] in ARTICLES)
-        ):
-            continue
-        objects, after = reading.after.objects(at + 2, "thing")
-        if len(objects) == 1 and after == end + 1:
-            return objects[0], [low[at]]
-    return None
 
 
 def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, past: bool) -> bool:
@@ -208,38 +187,23 @@ def _add_kin(
     reading.add(at, [owner], relation, people, ended=ended)
 
 
-def _parse_kin_of(
-    reading: SentenceReading, copula: int, mood: Mood, at: int, denied: bool, past: bool
-) -> bool:
-    """Tom is my boss · Maria is Ann's sister · Ines is a friend of mine."""
-    low, known = reading.low, reading.known
-    for end in range(at, min(at + 6, reading.words.last + 1)):
-        role = low[end]
-        if role not in known.kin and role not in known.pets:
-            continue
-        owner = reading.before.owner_before(end - 1)
-        is_mine = low[at] in ARTICLES and low[end + 1 : end + 3] in (["of", "mine"], ["of", "ours"])
-        if is_mine:
-            owner = ("", at)
-        if owner is None or owner[1] != at:
-            continue
-        if not is_mine and not (low[end + 1] in known.ties or reading.after.ends_clause(end + 1)):
-            return False
-        subjects = reading.subjects_before(mood.subject_end)
-        if not subjects or not all(one.name or one.reference is not Reference.NAME for one in subjects):
-            return False
-        ended = past or "ended" in mood or low[copula + 1 : copula + 3] == ["no", "longer"]
-        ended = ended or (denied and says_no_more(reading.words, copula))
-        relation, kind = known.kin.get(role, "pet"), "person" if role in known.kin else "thing"
-        people = [
-            Mention(name=one.name, reference=one.reference, kind=kind, role=role, owner=owner[0])
-            for one in subjects
-        ]
-        who = [mention_owner(owner[0])]
-        negated = denied and not ended
-        reading.add(copula, who, relation, people, sure=mood.confidence, ended=ended, negated=negated)
-        return True
-    return False
+def _parse_kin_of(reading: SentenceReading, copula: int, mood: Mood, past: bool) -> bool:
+    """Tom is my boss · Maria is Ann's sister."""
+    low, known, at = reading.low, reading.known, copula + 1
+    end = next((at + far for far in range(6) if low[at + far] in known.kin or low[at + far] in known.pets), 0)
+    owner = reading.before.owner_before(end - 1)
+    if owner is None or owner[1] != at:
+        return False
+    if low[end + 1] not in known.ties and not reading.after.ends_clause(end + 1):
+        return False
+    subjects = reading.subjects_before(mood.subject_end)
+    if not all(one.name or one.reference is not Reference.NAME for one in subjects):
+        return False
+    kind = "person" if low[end] in known.kin else "thing"
+    people = [replace(one, kind=kind, role=low[end], owner=owner[0]) for one in subjects]
+    relation = known.kin.get(low[end], "pet")
+    reading.add(copula, [mention_owner(owner[0])], relation, people, sure=mood.confidence, ended=past)
+    return bool(people)
 
 
 def parse_kin(reading: SentenceReading, at: int) -> None:

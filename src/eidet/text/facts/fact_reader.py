@@ -12,7 +12,7 @@ from ..dates import Dated, dates_in
 from .attributes import parse_having, parse_is, parse_kin
 from .clauses import SentenceReading
 from .sentence_words import LONGEST, SentenceWords, split_words
-from .statement import VALUE, Mention, Nature, Reference, Statement
+from .statement import VALUE, Mention, Nature, Statement
 from .subject_phrases import FIRST_PERSON, PRONOUNS, SPEAKER
 from .vocabulary import Vocabulary, load_vocabulary
 
@@ -30,7 +30,6 @@ _BE: Final = ("am", "is", "are", "'m", "'s", "'re", "was", "were")
 _HAVING: Final = ("have", "has", "had", "'ve", "adopted", "got", "own", "owns")
 _DENIALS: Final = frozenset(("n't", "not"))
 _BEFORE_ORDERS: Final = _DENIALS | {"do", "never", "always", "you", "should", "to"}
-_OBJECTIVE: Final = {"me": "", "him": "he", "her": "she", "them": "they", "it": "it"}
 _QUOTED: Final = re.compile(
     r'"[^"\n]{2,2000}"|\u201c[^\u201d\n]{2,2000}\u201d|\u00ab[^\u00bb\n]{2,2000}\u00bb|\u201e[^\u201c\u201d\n]{2,2000}[\u201c\u201d]'
     r"|\u2018[^\n\u2018]{2,2000}?\u2019(?!\w)|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,2000}'(?!\w)|^>[^\n]*",
@@ -129,23 +128,12 @@ def _list_rules() -> Mapping[str, tuple[_Rule, ...]]:
         (known.frames, SentenceReading.parse_verb),
         (known.kin, parse_kin),
         (known.pets, parse_kin),
-        (("call", "calls"), _parse_nickname),
     )
     rules: dict[str, tuple[_Rule, ...]] = {}
     for words, rule in callers:
         for word in words:
             rules[word] = (*rules.get(word, ()), rule)
     return rules
-
-
-def _parse_nickname(reading: SentenceReading, at: int) -> None:
-    """Call me Dan · everyone calls him Red."""
-    target = _OBJECTIVE.get(reading.low[at + 1])
-    if target is None:
-        return
-    names, _ = reading.after.objects(at + 2, "name")
-    who = Mention(reference=Reference(target)) if target else SPEAKER
-    reading.add(at, [who], "nickname", [Mention(name=name.name, kind=VALUE) for name in names[:1]])
 
 
 def _unique(found: list[Statement]) -> tuple[Statement, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
@@ -29,9 +30,6 @@ _SHAPES: Final = {  # kinds of object that a regular expression knows
     "years": re.compile(
         rf"{_AGE}(?= years old\b|(?<=\d) and\b|\s*(?:,|$|but\b|now\b|yrs\b|year-old\b))", re.IGNORECASE
     ),
-    "height": re.compile(r"(\d[\d.,']*\s?\w+)(?= tall\b)"),
-    "street": re.compile(r"(\d+\w? [A-Z][^,;]{2,60})"),
-    "allergy": re.compile(r"(?:an? )?(\w+)(?= allerg(?:y|ies)\b)"),
 }
 
 
@@ -106,10 +104,11 @@ class ObjectPhrases:
         found = shape.match(words.text, words.starts[at], words.end(words.last))
         if found is None:
             return None
-        after = at
-        while after <= words.last and words.starts[after] < found.end():
-            after += 1
-        return PhraseAt(Mention(name=found[1].strip(), kind=VALUE), at, after)
+        return PhraseAt(Mention(name=found[1].strip(), kind=VALUE), at, self._word_from(at, found.end()))
+
+    def _word_from(self, at: int, character: int) -> int:
+        """Returns the first word that begins at a character or after it."""
+        return at + bisect_left(self.words.starts[at:], character)
 
     def _value(self, first: int, after: int) -> PhraseAt:
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=VALUE), first, after)
@@ -131,10 +130,8 @@ class ObjectPhrases:
         end = self.times.get(words.starts[first])
         if end is None:
             return None
-        after = first
-        while after <= words.last and words.starts[after] < end:
-            after += 1
-        return PhraseAt(Mention(name=words.text[words.starts[first] : end], kind=VALUE), at, after)
+        name = words.text[words.starts[first] : end]
+        return PhraseAt(Mention(name=name, kind=VALUE), at, self._word_from(first, end))
 
     def _profession(self, at: int) -> PhraseAt | None:
         """A nurse · a senior software engineer."""
