@@ -104,11 +104,7 @@ class ObjectPhrases:
         found = shape.match(words.text, words.starts[at], words.end(words.last))
         if found is None:
             return None
-        return PhraseAt(Mention(name=found[1].strip(), kind=VALUE), at, self._word_from(at, found.end()))
-
-    def _word_from(self, at: int, character: int) -> int:
-        """Returns the first word that begins at a character or after it."""
-        return at + bisect_left(self.words.starts[at:], character)
+        return PhraseAt(Mention(name=found[1].strip(), kind=VALUE), at, _word_from(words, at, found.end()))
 
     def _value(self, first: int, after: int) -> PhraseAt:
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=VALUE), first, after)
@@ -131,7 +127,7 @@ class ObjectPhrases:
         if end is None:
             return None
         name = words.text[words.starts[first] : end]
-        return PhraseAt(Mention(name=name, kind=VALUE), at, self._word_from(first, end))
+        return PhraseAt(Mention(name=name, kind=VALUE), at, _word_from(words, first, end))
 
     def _profession(self, at: int) -> PhraseAt | None:
         """A nurse · a senior software engineer."""
@@ -306,3 +302,8 @@ class ObjectPhrases:
         "profession": _profession,
         "self": _own_name,
     }
+
+
+def _word_from(words: SentenceWords, at: int, character: int) -> int:
+    """Returns the first word from one on that begins at a character or after it."""
+    return at + bisect_left(words.starts[at:], character)
