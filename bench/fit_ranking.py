@@ -39,7 +39,7 @@ from eidet.eval import Case, Question, read_cases
 from eidet.recall import AUTO, RECIPES, Query, Recall, Recipe
 from eidet.recall.features import NAMES, RISES, SIGNALS, Pool, choose_rows, compute_features
 from eidet.recall.model import DECIDES, OF_HEAD, VECTOR, WORDS, Head, describe_best, measure_question
-from eidet.text.stopwords import STOP_WORDS
+from eidet.text.words import STOP_WORDS
 
 SEED = 7
 LIMIT = 10

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from ..text.stopwords import STOP_WORDS
+from ..text.words import STOP_WORDS
 
 KEPT_NAMES: Final = 2_048  # participants whose names are taken apart once
 PEOPLE_ROLES: Final = frozenset({"user", "human"})

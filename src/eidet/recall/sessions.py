@@ -20,7 +20,7 @@ from ..core.record import Record
 from ..core.where import Where
 from ..text.dates.scanner import fold_text
 from ..text.flags import words_in
-from ..text.stopwords import STOP_WORDS
+from ..text.words import STOP_WORDS
 
 if TYPE_CHECKING:
     from . import Query, Recall

@@ -14,7 +14,7 @@ from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
 from ..text.flags import WordedPattern, words_in
 from ..text.identifiers import Identifier, identifiers_in
-from ..text.stopwords import STOP_WORDS
+from ..text.words import STOP_WORDS
 from .asked_moment import asks_upcoming, detect_moment, looks_ahead
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
 from .sessions import MeantSession, MeantSessions, parse_asked_sessions

@@ -10,8 +10,8 @@ from typing import Final
 
 from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
 from .dates import Dated, dates_in, has_time, split_letters
-from .stopwords import STOP_WORDS
 from .word_forms import load_forms
+from .words import STOP_WORDS
 
 LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept

@@ -13,10 +13,12 @@ How text becomes terms:
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Iterator
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import TypeVar
 from unicodedata import normalize
 from zlib import crc32
@@ -25,8 +27,12 @@ import Stemmer
 
 from ..core.errors import BadInput
 from . import pack_ids, term_id
-from .stopwords import STOP_WORDS
 
+_STOP_TABLE = json.loads(Path(__file__).with_name("stopwords.json").read_text(encoding="utf-8"))
+# function words by language: what a question and a text share without meaning the same
+STOP_WORDS = {
+    code: frozenset(" ".join(lines).split()) for code, lines in _STOP_TABLE.items() if code != "about"
+}
 RULES = 2  # raised by whoever changes what is kept of a text (terms, units, marks): part of the stored name
 
 LANGUAGES = {

@@ -18,8 +18,7 @@ from ..core.record import Kind, Record
 from ..core.validate import Json
 from ..models.embed.quantise import first_rows
 from ..text.sentences import sentences
-from ..text.stopwords import STOP_WORDS
-from ..text.words import tokens
+from ..text.words import STOP_WORDS, tokens
 from . import Change, Write, is_protected
 from .curve import DAY
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from eidet.core.errors import BadInput
 from eidet.text import Analyzer, analyzer_of, pack, term_id, unpack
-from eidet.text.stopwords import STOP_WORDS
-from eidet.text.words import LANGUAGES, Memo, WordAnalyzer, tokens
+from eidet.text.words import LANGUAGES, STOP_WORDS, Memo, WordAnalyzer, tokens
 
 TEXTS = (
     "",
