@@ -21,16 +21,6 @@ ORDERS = ("seq", "occurred", "created", "importance", "step", "uses")
 PROVISIONAL: Final = 1 << 62  # seqs from here on stand, inside of a job, for those that the commit will give
 
 
-@dataclass(frozen=True, slots=True)
-class CarefulJob(Generic[T]):
-    """A job that is dear to run again: a store reads what it asks for first, instead of guessing."""
-
-    job: Callable[..., T]
-
-    def __call__(self, transaction: object) -> T:
-        return self.job(transaction)
-
-
 class Head(NamedTuple):
     """How far a store has come. `epoch` rises when stored vectors or terms are rewritten in place."""
 

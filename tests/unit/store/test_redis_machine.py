@@ -25,7 +25,7 @@ class Counted(codec.Script):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__("places", "commit")
+        super().__init__("commit")
         assert CLOCK in self.text
         self.text = self.text.replace(CLOCK, "0")
         self.sha = sha1(self.text.encode(), usedforsecurity=False).hexdigest()

@@ -3,7 +3,7 @@
 address.py, client.py                                 how servers are reached
 codec.py, lua/                                       how things are kept
 record_reader.py                                     how records are found
-known.py, transaction.py, commit_plan.py              what jobs read, and what they are to write
+transaction.py, values.py, commit_plan.py             what jobs read, and what they are to write
 writing.py                                           how it is committed
 
 A write is decided here, by the rules that all stores share, and carried out by one script on the server,
@@ -78,7 +78,7 @@ class RedisStore:
         return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
 
     def history(self, scope: str, id: str) -> list[Event]:
-        return self._writing.peek().history(scope, id)
+        return self._peek().history(scope, id)
 
     def values(
         self,
@@ -89,7 +89,11 @@ class RedisStore:
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        return self._writing.peek().values(table, keys, within=within, prefix=prefix, limit=limit)
+        return self._peek().values(table, keys, within=within, prefix=prefix, limit=limit)
+
+    def _peek(self) -> RedisTransaction:
+        """Reads as jobs do, and is never committed."""
+        return RedisTransaction(self._reading)
 
     # Writing.
 

@@ -108,28 +108,27 @@ def event_bytes(event: Event) -> bytes:
 
 
 class Script:
-    """A script's text, made of files, and the name that servers know it by."""
+    """A script's text, and the name that servers know it by."""
 
     __slots__ = ("sha", "text")
 
-    def __init__(self, *names: str) -> None:
-        folder = files(__package__) / "lua"
-        self.text: str = "".join((folder / f"{name}.lua").read_text("utf-8") for name in names)
+    def __init__(self, name: str) -> None:
+        self.text: str = (files(__package__) / "lua" / f"{name}.lua").read_text("utf-8")
         self.sha: str = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
 
-COMMIT: Final = Script("places", "commit")
-LOOK: Final = Script("places", "look")
+COMMIT: Final = Script("commit")
 GET: Final = Script("get")
 SELECT: Final = Script("select")
 LIGHT: Final = Script("light")
 CHANGES: Final = Script("changes")
 RESERVE: Final = Script("reserve")
-SCRIPTS: Final = {script.sha: script.text for script in (COMMIT, LOOK, GET, SELECT, LIGHT, CHANGES, RESERVE)}
+SCRIPTS: Final = {script.sha: script.text for script in (COMMIT, GET, SELECT, LIGHT, CHANGES, RESERVE)}
 
 
-Hash = tuple[str, str]  # a scope, or "" for the store itself, and the letter of a key of its own
-Place = tuple[str, str, Any]  # a hash and a field of it
+Place = tuple[
+    str, str, str
+]  # a scope, or "" for the store itself, the letter of a hash of its own, and a field
 
 
 class Keys:
@@ -143,9 +142,9 @@ class Keys:
     z   what else is to be removed with a seq that expires     g   seqs that are gone, by when
     e   id -> history                 b   mark -> since when it is entombed    y   tallies
 
-    and those of the store: h (epoch, seq, tombs, scopes), n (names of scopes), s (settings), v (staged
-    vectors by seq), w:… (what a writer was last answered).
-    `t:…` in h and m counts the changes of a table. In a cluster all of them lie in one slot.
+    and those of the store: h (epoch, seq, tombs, scopes, v: the version of s and v), n (names of scopes),
+    q (a tombstone of each scope that has any), s (settings), v (staged vectors by seq), w:… (what a writer
+    was last answered). In a cluster all of them lie in one slot.
     """
 
     def __init__(self, prefix: str, *, cluster: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, Final
 
@@ -20,23 +20,20 @@ class CommitPlan:
 
     def __init__(self, keys: Keys, linger: float) -> None:
         self._keys, self._linger = keys, linger
-        self.guards: dict[Place, bytes] = {}
-        self.words: dict[str, list[tuple[Any, ...]]] = {}  # by scope; of the store itself with an empty name
-        self.named: set[str] = set()  # scopes whose names are to be known
-        self.added: list[tuple[str, int]] = []  # of each record, its scope and the number of its seq
+        self.guards: dict[Place, bytes] = {}  # counters that must be as they were first read
+        self.words: dict[str, list[Any]] = {}  # by scope; of the store itself with an empty name
+        self.named: set[str] = set()  # scopes that something comes to
+        self.added: list[int] = []  # the number of the seq of each record
         self.seqs: int = 0
         self.latest: float = 0.0  # moment that writers named
-        self.entombs: bool = False
         self.derived: dict[tuple[str, int], Derived] = {}  # by scope and seq
 
-    def guard(self, place: Place, value: bytes) -> None:
-        """Requires a field to be as it was first read; later reads may see our own writes."""
-        self.guards.setdefault(place, value)
+    def guard_version(self, scope: str, value: bytes | None) -> None:
+        """Requires a scope, or with an empty name the store's own values, to be as it was."""
+        self.guard((scope, "m" if scope else "h", "v"), value)
 
-    def raise_guard(self, counter: Place) -> None:
-        """Adjusts the guard of a counter that this write has just raised."""
-        if counter in self.guards:
-            self.guards[counter] = b"%d" % (int(self.guards[counter] or 0) + 1)
+    def guard(self, place: Place, value: bytes | None) -> None:
+        self.guards.setdefault(place, value or b"")
 
     @property
     def writes(self) -> bool:
@@ -46,17 +43,25 @@ class CommitPlan:
 
     def add(self, record: Record, key: bytes, replaced: float | None) -> Record:
         """Adds a record, with a provisional seq. `replaced` is when the version before it went, if any."""
+        moment = record.created if replaced is None else replaced
+        listed = key if record.kind in UNIQUE_KINDS else b""
+        expires, ttl = "", ""
+        if record.expires is not None:
+            expires = repr(float(record.expires))
+            ttl = str(_millis(max(record.expires - moment, 0.0) + self._linger))
+        created, agent = repr(float(record.created)), _agent_json(record) if replaced is None else ""
         number = self._take_number()
-        self._say(record.scope, "+", number, record, key, replaced)
-        self.added.append((record.scope, number))
+        details = (record_bytes(record, key), created, expires, ttl, agent)
+        self._say(record.scope, "+", number, record.id, listed, *details)
+        self.added.append(number)
         self.named.add(record.scope)
-        self.latest = max(self.latest, record.created if replaced is None else replaced)
+        self.latest = max(self.latest, moment)
         return record.but(seq=PROVISIONAL + len(self.added) - 1)
 
     def remove(self, record: Record, event: Event) -> None:
         seq = str(record.seq)
         if record.seq >= PROVISIONAL:
-            seq = f"+{self.added[record.seq - PROVISIONAL][1]}"
+            seq = f"+{self.added[record.seq - PROVISIONAL]}"
         details = (repr(float(record.created)), _agent_json(record), event_bytes(event))
         self._say(record.scope, "-", self._take_number(), seq, record.id, *details)
 
@@ -69,12 +74,6 @@ class CommitPlan:
             some = arguments[start : start + LONGEST]
             self._say(scope, "R", len(some) + 2, command, letter, *some)
 
-    def entomb(self) -> None:
-        """Notes new tombstones, so that writers that assumed none start over."""
-        if not self.entombs:
-            self.run("", "HINCRBY", "h", "tombs", 1)
-        self.entombs = True
-
     # How it is told to the script.
 
     def spell_guards(self) -> list[Any]:
@@ -82,12 +81,9 @@ class CommitPlan:
         return list(chain.from_iterable(guards))
 
     def spell(self) -> list[Any]:
-        """Returns the plan's operations."""
         spelled: list[Any] = []
-        for scope, told in self.words.items():
-            spelled += ("S", self._keys.base(scope), scope if scope in self.named else "")
-            for words in told:
-                spelled += self._spell_record(*words[1:]) if words[0] == "+" else words
+        for scope, words in self.words.items():
+            spelled += ("S", self._keys.base(scope), scope, int(scope in self.named), *words)
         return spelled
 
     def spell_derived(self, places: Iterable[tuple[str, int]]) -> list[Any]:
@@ -96,20 +92,8 @@ class CommitPlan:
         for scope, seq in places:
             row = self.derived[scope, seq]
             vector = b"" if row.vector is None else b"1" + row.vector  # none differs from an empty one
-            spelled += ("S", self._keys.base(scope), "", "D", seq, vector, row.terms)
+            spelled += ("S", self._keys.base(scope), scope, 0, "D", seq, vector, row.terms)
         return spelled
-
-    def _spell_record(self, number: int, record: Record, key: bytes, replaced: float | None) -> Sequence[Any]:
-        """Records are encoded at last: many transactions are only tried."""
-        listed = key if record.kind in UNIQUE_KINDS else b""
-        expires, ttl = "", ""
-        if record.expires is not None:
-            expires = repr(float(record.expires))
-            left = record.expires - (record.created if replaced is None else replaced)
-            ttl = str(_millis(max(left, 0.0) + self._linger))
-        created, bytes_ = repr(float(record.created)), record_bytes(record, key)
-        agent = _agent_json(record) if replaced is None else ""
-        return ("+", number, record.id, listed, bytes_, created, expires, ttl, agent)
 
     def _take_number(self) -> int:
         """Numbers a seq, counted from the one before this write's first."""
@@ -117,7 +101,7 @@ class CommitPlan:
         return self.seqs
 
     def _say(self, scope: str, *words: Any) -> None:
-        self.words.setdefault(scope, []).append(words)
+        self.words.setdefault(scope, []).extend(words)
 
 
 def _agent_json(record: Record) -> str:

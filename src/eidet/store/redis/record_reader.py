@@ -102,11 +102,18 @@ class Reading:
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         if keys and isinstance(keys[0], int):
             return self._fetch(scope, cast("Sequence[int]", keys))
+        return self.look_up(scope, "i", cast("Sequence[str]", keys))[1]
+
+    def look_up(
+        self, scope: str, letter: str, fields: Sequence[str] | Sequence[bytes]
+    ) -> tuple[bytes, list[Record | None]]:
+        """The version of a scope, and its records by ids ("i", None where absent) or by exact keys ("d")."""
         base = self.keys.base(scope)
-        answers = self.client.read(script(GET, base, *page) for page in pages(keys, PAGE))
-        flat = list(chain.from_iterable(answers))
+        answers = self.client.read(script(GET, base, letter, *page) for page in pages(fields, PAGE))
+        flat = list(chain.from_iterable(answer[1:] for answer in answers))
         pairs = zip(flat[::2], flat[1::2], strict=True)
-        return [record_of(found, scope, int(seq)) if found else None for seq, found in pairs]
+        found = [record_of(found, scope, int(seq)) if found else None for seq, found in pairs]
+        return answers[0][0] if answers else b"", found
 
     def _fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         base = self.keys.base(scope)

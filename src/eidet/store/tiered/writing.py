@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar, cast
 from ...core.errors import Conflict, EidetError, Unavailable
 from ...core.record import Record
 from .. import Transaction, verbs
-from ..model import CarefulJob
 from .member import STEP, Member
 from .members import Members
 from .moving import MOVED, key_of, leave
@@ -97,7 +96,7 @@ class _Attempt:
 
         with as_failure_of(member):
             member.leap_outside(self._members.floor)
-            answer, stored = member.ask(lambda store: store.write(CarefulJob(run_part)))
+            answer, stored = member.ask(lambda store: store.write(run_part))
         self._committed.append(member)
         for old, new in zip(self.joint.inserted.get(member, ()), stored, strict=True):
             if old.seq != new.seq:

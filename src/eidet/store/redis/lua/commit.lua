@@ -1,9 +1,8 @@
 -- Writes what one transaction holds, all or nothing, and once: a repeated call is answered as the first one was.
--- KEYS[1]: the writer's last answer. ARGV: number of this write, how long its answer is kept (ms), keys of the
--- store's head and of the scopes' names, whether whole scopes may expire, how many seconds what expires is kept, the
--- number after which clearing away takes seqs, the latest moment that writers named, the number of guards, guards
--- (key, field, value; '' for none), then words with their arguments. Answers the seq before the first, or what the
--- guards say now.
+-- KEYS[1]: the writer's last answer. ARGV: number of this write, how long its answer is kept (ms), base of the
+-- store, whether whole scopes may expire, how many seconds what expires is kept, the number after which clearing
+-- away takes seqs, the latest moment that writers named, the number of guards, guards (key, field, value; '' for
+-- none), then words with their arguments. Answers the seq before the first, or that a guard is not as it was.
 local token = tonumber(ARGV[1])
 local last = redis.call('GET', KEYS[1])
 if last then
@@ -17,13 +16,12 @@ end
 
 local function text(number) return string.format('%.0f', number) end
 
-local headkey, names, mortal = ARGV[3], ARGV[4], ARGV[5] == '1'
-local linger, spare, latest = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local at = 10 + 3 * tonumber(ARGV[9])
-for guard = 10, at - 1, 3 do
-  if (read(ARGV[guard], ARGV[guard + 1]) or '') ~= ARGV[guard + 2] then
-    return {'stale', unpack(look(10, at - 1, 3))}
-  end
+local store, mortal = ARGV[3], ARGV[4] == '1'
+local linger, spare, latest = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local headkey, names, staged, entombed = store .. 'h', store .. 'n', store .. 'v', store .. 'q'
+local at = 9 + 3 * tonumber(ARGV[8])
+for guard = 9, at - 1, 3 do
+  if (redis.call('HGET', ARGV[guard], ARGV[guard + 1]) or '') ~= ARGV[guard + 2] then return {'stale', ''} end
 end
 
 local clock = redis.call('TIME')
@@ -31,8 +29,9 @@ local millis = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 local micros = (tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])
 local first, last_seq = math.max(tonumber(redis.call('HGET', headkey, 'seq') or 0), micros), 0
 
--- By the bases of scopes: what is to be done once all words are.
-local base, changed, ends, uses = '', {}, {}, {}
+-- The scope that words are about; and by the bases of scopes, what is to be done once all words are.
+local base, name = '', ''
+local changed, ends, uses = {}, {}, {}
 
 -- Seqs are numbered, so that they rise in the order of the jobs, whatever their scopes.
 local function take(number)
@@ -67,6 +66,7 @@ local function remove(gone, id, number, key)
   redis.call('ZREM', base .. 's', gone)
   redis.call('ZREM', base .. 'x', gone)
   redis.call('HDEL', base .. 'z', gone)
+  redis.call('HDEL', staged, gone)
   if redis.call('HGET', base .. 'i', id) == gone then redis.call('HDEL', base .. 'i', id) end
   unlist(key, gone)
   redis.call('ZADD', base .. 'g', take(number), gone)
@@ -140,13 +140,24 @@ local function sweep()
   end
 end
 
+-- Keeps one tombstone of each scope that has any, by which a writer knows that there are some.
+local function note_tombstones()
+  local one = redis.call('HRANDFIELD', base .. 'b', 1, 'WITHVALUES')
+  if #one > 0 then
+    redis.call('HSET', entombed, name, one[2] .. ' ' .. one[1])
+  else
+    redis.call('HDEL', entombed, name)
+  end
+  redis.call('HINCRBY', headkey, 'tombs', 1)
+end
+
 local words = {
-  S = function(i) -- what follows is about this scope, whose name is told if it is to be known
-    base = ARGV[i]
-    if ARGV[i + 1] ~= '' and redis.call('HSETNX', names, ARGV[i + 1], '1') == 1 then
+  S = function(i) -- what follows is about this scope, which is to be known by its name if something comes to it
+    base, name = ARGV[i], ARGV[i + 1]
+    if ARGV[i + 2] == '1' and redis.call('HSETNX', names, name, '1') == 1 then
       redis.call('HINCRBY', headkey, 'scopes', 1)
     end
-    return 2
+    return 3
   end,
   ['+'] = function(i)
     add(unpack(ARGV, i, i + 7))
@@ -164,12 +175,11 @@ local words = {
   end,
   U = function(i) use(ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
   D = function(i) derive(base .. 'r:' .. ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
-  R = function(i) -- any command on a hash; those that hold a table count its changes
+  R = function(i) -- any command on a hash
     local count, letter = tonumber(ARGV[i]), ARGV[i + 2]
     redis.call(ARGV[i + 1], base .. letter, unpack(ARGV, i + 3, i + count))
-    if letter == 's' or letter == 'v' then redis.call('HINCRBY', base .. 'h', 't:' .. letter, 1) end
-    if letter == 'b' or letter == 'y' then redis.call('HINCRBY', base .. 'm', 't:' .. letter, 1) end
-    if letter == 'b' then changed[base] = true end
+    changed[base] = true
+    if letter == 'b' then note_tombstones() end
     return count + 1
   end,
 }
@@ -197,7 +207,7 @@ for scope, till in pairs(ends) do
     end
   end
 end
-for scope in pairs(changed) do redis.call('HINCRBY', scope .. 'm', 'v', 1) end
+for scope in pairs(changed) do redis.call('HINCRBY', scope == store and headkey or scope .. 'm', 'v', 1) end
 if last_seq > first then redis.call('HSET', headkey, 'seq', text(last_seq)) end
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. text(first), 'PX', ARGV[2])
 return {'done', text(first)}
