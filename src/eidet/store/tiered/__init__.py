@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from heapq import merge
@@ -71,7 +71,7 @@ class TieredStore:
         self._clock = clock
         self._mover = Mover(self._members, partial(write, self._members), clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
-        self._settings = _LastSettings()
+        self._settings: dict[Any, dict[Any, Any]] = {}  # as last read, for while the long store is down
         try:
             self._members.long.ask(lambda store: store.head())
             if self.writable:
@@ -216,18 +216,19 @@ class TieredStore:
         if table.name == TOMBSTONES.name:
             parts = self._members.ask(lambda _, store: store.values(table, asked, within=within, limit=limit))
             return join_values([part for _, part in parts], limit)
+        question = (prefix, None if asked is None else tuple(asked), limit)
         try:
             found = self._members.long.ask(
                 lambda store: store.values(table, asked, within=within, prefix=prefix, limit=limit)
             )
-        except Unavailable as error:
-            if table.name == SETTINGS.name:
-                return cast("dict[K, V]", self._settings.recall(asked, prefix, error))
-            if self._members.short.down:
+        except Unavailable:
+            if table.name == SETTINGS.name and question in self._settings:
+                return self._settings[question]
+            if table.name == SETTINGS.name or self._members.short.down:
                 raise
             return {}
         if table.name == SETTINGS.name:
-            self._settings.keep(asked, prefix, cast("dict[str, str]", found))
+            self._settings[question] = found
         return found
 
     # Following.
@@ -316,23 +317,3 @@ def _scan_member(member: Member, where: Where, after: int, batch: int) -> Iterat
 def _put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> None:
     """Writes records as if that happened now, one version after the other. Holds were heeded before."""
     Put(records=list_versions(lives), now=now, unique=False, follows=True)(transaction)
-
-
-class _LastSettings:
-    """The settings that were last read: they stand in while the long store is down."""
-
-    def __init__(self) -> None:
-        self._read: dict[tuple[str | None, str], dict[str, str]] = {}  # by name, or by prefix
-
-    def keep(self, names: Sequence[Any] | None, prefix: str, found: Mapping[str, str]) -> None:
-        if names is None:
-            self._read[None, prefix] = dict(found)
-        for name in names or ():
-            self._read[name, ""] = {name: found[name]} if name in found else {}
-
-    def recall(self, names: Sequence[Any] | None, prefix: str, error: Unavailable) -> dict[str, str]:
-        """Returns the last values; raises `error` if they were never read."""
-        asked = [(None, prefix)] if names is None else [(name, "") for name in names]
-        if any(question not in self._read for question in asked):
-            raise error
-        return {name: value for question in asked for name, value in self._read[question].items()}

@@ -86,7 +86,6 @@ class JointTransaction:
         self._gone: set[int] = set()  # the seqs of what was removed
         self.left: list[_Replaced] = []  # whose next version is in another member
         self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
-        self.new: set[Key] = set()  # those of them that replaced none
         self.removed: set[Member] = set()  # members whose last seq went to a removal
 
     # The members.
@@ -204,7 +203,6 @@ class JointTransaction:
 
     def _insert(self, member: Member, records: Sequence[Record]) -> list[Record]:
         replaced = [old for record in records if (old := self._replaced.pop(key_of(record), None))]
-        self.new |= {key_of(record) for record in records} - {key_of(one.old) for one in replaced}
         with self._using(member) as transaction:
             self._leap(member, transaction)
             if replaced:

@@ -1,6 +1,7 @@
 """Runs a write over all members: each is held by the one before it, the long store outermost.
 
-The short store commits first. If a later commit fails, what was new is taken back.
+The short store commits first. A record is in one member, so a commit that fails leaves none in halves; what
+the other member has taken of the same call stays.
 """
 
 from __future__ import annotations
@@ -8,16 +9,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import groupby
 from typing import Any, Final, TypeVar, cast
 
 from ...core.errors import Conflict, EidetError, Unavailable
 from ...core.record import Record
-from .. import Transaction, verbs
+from .. import Transaction
 from .member import STEP, Member
 from .members import Members
-from .moving import MOVED, key_of, leave
+from .moving import leave
 from .transaction import CannotWait, JointTransaction, MemberFailed, RunAgain, as_failure_of
 
 T = TypeVar("T")
@@ -65,7 +65,6 @@ class _Attempt:
 
     def __init__(self, members: Members, away: Mapping[Member, Unavailable], now: float, stay: bool) -> None:
         self._members, self._away, self._now = members, away, now
-        self._committed: list[Member] = []
         self._seqs: dict[int, int] = {}  # those that commits gave, by provisional ones
         self.joint = JointTransaction(members, away, stay)
 
@@ -74,9 +73,6 @@ class _Attempt:
         self._members.writer = threading.get_ident()
         try:
             answer = self._run_inside(present, job)
-        except BaseException:
-            self._take_back()
-            raise
         finally:
             self._members.writer = None
         self._note_seqs()
@@ -97,7 +93,6 @@ class _Attempt:
         with as_failure_of(member):
             member.leap_outside(self._members.floor)
             answer, stored = member.ask(lambda store: store.write(run_part))
-        self._committed.append(member)
         for old, new in zip(self.joint.inserted.get(member, ()), stored, strict=True):
             if old.seq != new.seq:
                 self._seqs[member.outer_seq(old.seq)] = member.outer_seq(new.seq)
@@ -114,14 +109,6 @@ class _Attempt:
             raise
         self.joint.finish()
         return answer
-
-    def _take_back(self) -> None:
-        """Undoes the new part of a write that failed as a whole."""
-        for member in self._committed:
-            written = self.joint.inserted.get(member, ())
-            for keys, by in ((self.joint.new, None), ({key_of(one.old) for one in self.joint.left}, MOVED)):
-                new = [one for one in written if key_of(one) in keys]
-                member.ask(partial(verbs.delete_unchanged, records=new, now=self._now, by=by, follows=True))
 
     def _note_seqs(self) -> None:
         for member, records in self.joint.inserted.items():
