@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...core.errors import Conflict
 from ...core.record import Tier
 from .. import (
     Derived,
     verbs,
 )
-from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
+from .laws import ALL, FULL, LATER, NOW, StoreLaws, fact, ids, within
 
 
 class FormLaws(StoreLaws):
@@ -35,18 +34,6 @@ class FormLaws(StoreLaws):
         assert [record is None for record in made] == [True, True, False]
         assert [record.tier for record in self.store.find(ALL)] == [Tier.SHORT, Tier.LONG]
         assert verbs.rewrite_form(self.store, forms, now=LATER) == [None, None, None]
-
-    def test_a_recast_of_another_epoch_is_refused(self) -> None:
-        old = self.put(fact("x"))[0]
-        verbs.replace_derived(self.store, [Derived(old.seq, b"new", b"")])
-        head = self.store.head()
-        catch(
-            Conflict,
-            lambda: verbs.rewrite_form(
-                self.store, [(old, old.but(level=1))], now=LATER, epoch=head.epoch - 1
-            ),
-        )
-        assert self.store.head() == head
 
     def test_followers_learn_of_other_forms(self) -> None:
         old = self.put(fact("x", vector=b"full"))[0]
@@ -119,18 +106,10 @@ class FormLaws(StoreLaws):
         assert verbs.read_staged(self.store, "second") == 0
         verbs.stage_vectors(self.store, "second", [])
         assert (verbs.read_staged(self.store, "first"), verbs.read_staged(self.store, "second")) == (0, 0)
-        assert (
-            verbs.switch_vectors(self.store, "first", {})
-            == verbs.switch_vectors(self.store, "second", {})
-            == 1
-        )
-
-    def test_adopting_what_was_not_staged_changes_nothing(self) -> None:
-        (x,) = self.put(fact("x", vector=b"1"))
-        verbs.stage_vectors(self.store, "first", [(x.seq, b"one")])
-        assert verbs.switch_vectors(self.store, "second", {"embedder": "second"}) == 1
-        assert verbs.read_staged(self.store, "first") == x.seq
+        for name in ("first", "second", "third"):
+            assert verbs.switch_vectors(self.store, name, {"embedder": name}) == 1
         assert self.store.find(ALL) == [x]
+        assert verbs.get_setting(self.store, "embedder") is None
 
     def test_a_record_that_changed_since_it_was_staged_lacks_a_vector(self) -> None:
         (x,) = self.put(fact("x", vector=b"1"))
@@ -140,7 +119,3 @@ class FormLaws(StoreLaws):
         verbs.stage_vectors(self.store, "new", [(revised.seq, b"two")])
         assert verbs.switch_vectors(self.store, "new", {}) == 0
         assert self.store.find(ALL)[0].vector == b"two"
-
-    def test_adopting_without_records_only_writes_the_settings(self) -> None:
-        assert verbs.switch_vectors(self.store, "new", {"embedder": "new"}) == 0
-        assert verbs.get_setting(self.store, "embedder") == "new"
