@@ -50,7 +50,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "quality": (546, 25),
     "recall": (5496, 109),
     "server": (6645, 151),
-    "store": (13096, 280),
+    "store": (12699, 275),
     "text": (5262, 140),
     "trust": (6713, 162),
     "upkeep": (3754, 76),
