@@ -49,6 +49,7 @@ REST: Final = (
     Row("DELETE", "/v1/memories/{id}/pin", (WRITE,)),
     Row("PUT", "/v1/memories/{id}/hold", (ADMIN,)),
     Row("DELETE", "/v1/memories/{id}/hold", (ADMIN,)),
+    Row("PUT", "/v1/memories/{id}/quarantine", (WRITE,)),
     Row("DELETE", "/v1/memories/{id}", (FORGET,)),
     Row("POST", "/v1/recall", (READ,), ASKS),
     Row("POST", "/v1/recall_all", (READ,), ASKS),
@@ -105,20 +106,8 @@ PAGES: Final = (
     Row("POST", "/v1/debug/why-not", (READ,), {**ASKS, "id": "{id}"}),
     Row("POST", "/v1/debug/why-not", (READ,), {**ASKS, "id": "{id}", "at": "acme/ann"}),
     Row("POST", "/v1/debug/evaluation", (ADMIN, READ), {"query": "x", "gold": ["{id}"]}),
-    Row("POST", "/v1/dashboard/records", (READ,), {}),
     Row("GET", "/v1/dashboard/record", (READ,), params={"id": "{id}"}),
-    *(
-        Row("POST", "/v1/dashboard/act", (WRITE,), {"id": "{id}", "act": act})
-        for act in ("pin", "unpin", "restore", "quarantine", "approve")
-    ),
-    *(
-        Row("POST", "/v1/dashboard/act", (WRITE, ADMIN), {"id": "{id}", "act": act})
-        for act in ("hold", "release")
-    ),
-    Row("GET", "/v1/dashboard/review", (READ,)),
     Row("POST", "/v1/timeline", (READ,), {}),
-    Row("GET", "/v1/dashboard/facts", (READ,)),
-    Row("GET", "/v1/dashboard/facts/why", (READ,), params={"id": "{id}#0"}),
     Row("GET", "/v1/quality", (READ,)),
     Row("POST", "/v1/dashboard/upkeep", (ADMIN,), {"dry_run": True}),
 )

@@ -49,7 +49,7 @@ def test_a_question_is_explained_as_of_another_time(running: Running) -> None:
     with running.http(params={"scope": "ben"}) as http:
         first = {}
         for time in ("", "2026-03-01"):
-            asked = {"query": "where does Ben live?", "as_of": time}
+            asked = {"query": "where does Ben live?", "as_of": time or None}
             first[time] = http.post("/v1/debug/why", json=asked).json()["hits"][0]["record"]["text"]
         assert first == {"": "Ben moved to Rome.", "2026-03-01": "Ben lives in Oslo."}
         asked = {"query": "where does Ben live?", "known_at": "2000-01-01"}

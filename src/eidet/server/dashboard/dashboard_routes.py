@@ -1,15 +1,20 @@
-"""The routes that the pages ask. Each has a right, a scope, and one function of a view behind it."""
+"""The routes that only the pages ask. Each has a right, a scope, and one function of a view behind it.
+
+All else the pages ask of the REST interface.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
+from ...core.errors import NotFound
+from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
@@ -23,18 +28,10 @@ from ...upkeep import WORKS
 from ..access import Right
 from ..errors import make_not_found
 from ..rest.admin_routes import OF_THE_SERVER
-from ..serving import (
-    Administers,
-    Exports,
-    Grant,
-    Reads,
-    Writes,
-    caller_of,
-    check_rights,
-    serving_of,
-)
-from . import facts_view, memories_view, timeline_view, why_view
-from .record_json import record_as_json
+from ..serving import Administers, Exports, Grant, Reads, caller_of, serving_of
+from . import timeline_view
+from .record_view import tell_surroundings
+from .why_view import WhyBody, WhyNotBody, choose_recipe, tell_answer, tell_whereabouts, to_question
 
 T = TypeVar("T")
 CHANGES: Final = 200  # changes of an upkeep run that are told
@@ -75,23 +72,31 @@ async def _read_overview(grant: Reads) -> dict[str, Any]:
 
 
 @router.post("/debug/why")
-async def _explain_answer(grant: Reads, form: why_view.WhyForm) -> dict[str, Any]:
-    explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
-    return await _ask(grant, lambda memory: why_view.answer_as_json(memory, explained, form))
+async def _explain_answer(grant: Reads, body: WhyBody) -> dict[str, Any]:
+    explained = await grant.memory.admin.explain(scope=grant.scope, **to_question(body))
+    chosen = choose_recipe(body.recipe, body.weights)
+    return await _ask(grant, lambda memory: tell_answer(memory, explained, chosen))
 
 
 @router.post("/debug/why-not")
-async def _explain_absence(grant: Reads, form: why_view.WhyNotForm) -> dict[str, Any]:
-    at = grant.single if form.at is None else Scope.exactly(form.at).path
+async def _explain_absence(grant: Reads, body: WhyNotBody) -> dict[str, Any]:
+    at = grant.single if body.at is None else Scope.exactly(body.at).path
     if not grant.scope.holds(at):  # before anything is looked up there: it may be a scope of others
         raise make_not_found()
-    explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
+    explained = await grant.memory.admin.explain(scope=grant.scope, **to_question(body))
 
     def place(memory: Memory) -> dict[str, Any]:
-        record = memories_view.require(memory, form.id, at)
-        return why_view.whereabouts_as_json(explained.why_not(record), record, explained)
+        record = _require(memory, body.id, at)
+        return tell_whereabouts(explained.why_not(record), record, explained)
 
     return await _ask(grant, place)
+
+
+def _require(memory: Memory, id: str, scope: str) -> Record:
+    record = memory.get(id, scope=scope)
+    if record is None:
+        raise NotFound(f"there is no record {id!r} in scope {scope}")
+    return record
 
 
 class _SaveForm(BaseModel):
@@ -124,44 +129,14 @@ async def _save_evaluation(grant: Exports, form: _SaveForm) -> dict[str, Any]:
     return await _ask(grant, save)
 
 
-@router.post("/dashboard/records")
-async def _list_records(grant: Reads, form: memories_view.TableForm) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: memories_view.list_page(memory, grant.scope, form))
-
-
 @router.get("/dashboard/record")
-async def _read_record(grant: Reads, id: str, whole: bool = False) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: memories_view.describe(memory, id, grant.single, whole=whole))
-
-
-@router.post("/dashboard/act")
-async def _act_on_record(grant: Writes, form: memories_view.ActForm) -> dict[str, Any]:
-    if form.act in memories_view.LEGAL_ACTS:
-        check_rights(grant.caller, Right.ADMIN)
-    record = await _ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
-    return record_as_json(grant.caller.view(record))
-
-
-@router.get("/dashboard/review")
-async def _list_waiting(grant: Reads) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: memories_view.list_waiting(memory, grant.scope))
+async def _read_surroundings(grant: Reads, id: str) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: tell_surroundings(memory, _require(memory, id, grant.single)))
 
 
 @router.post("/timeline")
 async def _read_timeline(grant: Reads, form: timeline_view.TimelineForm) -> dict[str, Any]:
     return await _ask(grant, lambda memory: timeline_view.read_timeline(memory, grant.scope, form))
-
-
-@router.get("/dashboard/facts")
-async def _read_facts(
-    grant: Reads, entity: str | None = None, hops: Annotated[int, Query(ge=1, le=2)] = 1
-) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: facts_view.read_facts(memory, grant.scope, entity, hops))
-
-
-@router.get("/dashboard/facts/why")
-async def _explain_fact(grant: Reads, id: str) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: facts_view.explain_fact(memory, grant.scope, id))
 
 
 @router.get("/quality")
@@ -212,14 +187,6 @@ def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, 
 def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm) -> dict[str, Any]:
     """Does what upkeep is asked for, and tells what it did or would do."""
     done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None)
-    return {
-        "dry_run": done.dry_run,
-        "examined": done.examined,
-        "counts": dict(done.counts),
-        "changes": [noted._asdict() for noted in done.changes[:CHANGES]],
-        "more": max(0, len(done.changes) - CHANGES),
-        "failed": list(done.failed),
-        "archived": done.archived,
-        "freed_bytes": done.freed_bytes,
-        "seconds": done.seconds,
-    }
+    changes = [noted._asdict() for noted in done.changes[:CHANGES]]
+    more = max(0, len(done.changes) - CHANGES)
+    return asdict(replace(done, changes=())) | {"changes": changes, "more": more}

@@ -18,7 +18,7 @@ from ...core.where import Where
 from ...memory import Memory
 from ...quality import DAY
 from ...store import Entry, Store, verbs
-from .record_json import records_as_json
+from ..rest.replies import tell_records
 
 PAGE: Final = 5_000  # entries that are read at once
 
@@ -154,7 +154,7 @@ def _read(memory: Memory, rows: Iterable[Placed]) -> list[dict[str, Any]]:
         by_scope.setdefault(scope, []).append(row.seq)
     records: list[dict[str, Any]] = []
     for scope, seqs in by_scope.items():
-        records += records_as_json(memory.parts.store.read(scope, seqs), 160)
+        records += tell_records(one for one in memory.parts.store.read(scope, seqs) if one is not None)
     return records
 
 
@@ -187,7 +187,7 @@ def read_overview(memory: Memory, scope: Scope) -> dict[str, Any]:
         "records": stats["records"],
         "scopes": len(verbs.count_scopes(memory.parts.store, scope)),
         "kinds": stats["kinds"],
-        "newest": records_as_json(newest, 240),
+        "newest": tell_records(newest),
         "days": _list_days(memory, scope),
         "waiting": _count_waiting(memory, scope),
         "unhealthy": list(_find_faults(memory, stats)),

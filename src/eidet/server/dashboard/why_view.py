@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import date
 from typing import Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from ...core.errors import BadInput
-from ...core.hit import Hit, Trace
 from ...core.record import Record
+from ...core.verb_table import CONTEXT, RECALL
 from ...core.where import Where
 from ...memory import Memory
 from ...recall import RECIPES, Recipe
@@ -20,124 +21,76 @@ from ...recall.understand import Understood
 from ...recall.why_not import Explained, Whereabouts, failing_parts
 from ...text.analysis import NAMED, NUMBERED, TIMED
 from ...text.tokens import counter_of
-from .record_json import record_as_json
+from ..rest.bodies import make_body, to_arguments
+from ..rest.replies import tell_record
+from ..rest.search_routes import tell_hit
 
 _ARM_ROWS: Final = 25  # candidates of an arm that are told
 _REMOVED_ROWS: Final = 8
 _FORMS: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
+_SHAPING: Final = ("explain", "reasons", "vectors")  # what only shapes the answer of a recall
+_ASKED: Final = {name: argument for name, argument in RECALL.items() if name not in _SHAPING}
+
+_weights: Final[Any] = (dict[str, float], Field(default_factory=dict, max_length=40))
+WhyBody: Final[Any] = make_body(
+    "WhyBody",
+    "A question to be explained, with a budget and weights to try.",
+    {**_ASKED, "budget": CONTEXT["budget"]},
+    weights=_weights,
+)
+WhyNotBody: Final[Any] = make_body(
+    "WhyNotBody",
+    "The same question, the record that is missed, and its scope where the question asks several.",
+    {**_ASKED, "budget": CONTEXT["budget"]},
+    weights=_weights,
+    id=(str, ...),
+    at=(str | None, None),
+)
 
 
-class FilterForm(BaseModel):
-    """The parts of a filter that every view offers."""
-
-    kinds: list[str] = Field(default_factory=list, max_length=20)
-    tiers: list[str] = Field(default_factory=list, max_length=10)
-    trust: list[str] = Field(default_factory=list, max_length=10)
-    who: str | None = None
-    agent: str | None = None
-    session: str | None = None
-    since: float | str | None = None
-    until: float | str | None = None
-    where: dict[str, Any] | None = None
-
-    def options(self) -> dict[str, Any]:
-        """The fields that were filled in, as options of verbs."""
-        names = FilterForm.model_fields.keys() - {"where"}
-        return {name: value for name in names if (value := getattr(self, name)) not in (None, "", [])}
+def to_question(body: Any) -> dict[str, Any]:
+    """The arguments of `memory.admin.explain`."""
+    given = to_arguments(body)
+    for name in ("weights", "id", "at"):
+        given.pop(name, None)
+    return given | {"recipe": choose_recipe(body.recipe, body.weights)}
 
 
-class WhyForm(FilterForm):
-    """A question to be explained: with weights, a time and a budget to try."""
-
-    query: str = Field(default="", max_length=20_000)
-    limit: int = Field(default=10, ge=1, le=100)
-    recipe: str = "auto"
-    weights: dict[str, float] = Field(default_factory=dict, max_length=40)
-    least: float | None = None
-    now: float | str | None = None
-    as_of: float | str | None = None
-    known_at: float | str | None = None
-    understand: bool = True
-    budget: int = Field(default=600, ge=1, le=100_000)
-
-    def arguments(self) -> dict[str, Any]:
-        """The arguments for `memory.admin.explain`, without the question."""
-        arguments = self.options() | {
-            "limit": self.limit,
-            "where": self.where,
-            "recipe": self.choose_recipe(),
-            "understand": self.understand,
-            "budget": self.budget,
-        }
-        for name in ("now", "as_of", "known_at"):
-            if getattr(self, name) not in (None, ""):
-                arguments[name] = getattr(self, name)
-        if self.least is not None:
-            arguments["least"] = self.least
-        return arguments
-
-    def choose_recipe(self) -> Recipe:
-        if self.recipe not in RECIPES:
-            raise BadInput(f"there is no recipe named {self.recipe!r}; there are {', '.join(RECIPES)}")
-        recipe = RECIPES[self.recipe]
-        unknown = self.weights.keys() - set(WEIGHTS)
-        if unknown:
-            raise BadInput(f"there is no signal named {min(unknown)!r}; there are {', '.join(WEIGHTS)}")
-        changes: dict[str, Any] = dict(self.weights)
-        return replace(recipe, **changes)
+def choose_recipe(name: str | None, weights: Mapping[str, float]) -> Recipe:
+    if unknown := weights.keys() - set(WEIGHTS):
+        raise BadInput(f"there is no signal named {min(unknown)!r}; there are {', '.join(WEIGHTS)}")
+    changes: dict[str, Any] = dict(weights)
+    return replace(RECIPES[name or "auto"], **changes)
 
 
-class WhyNotForm(WhyForm):
-    """The same question, and the record that is missed."""
-
-    id: str
-    at: str | None = None  # its scope, where the question asks several
-
-
-def answer_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[str, Any]:
+def tell_answer(memory: Memory, explained: Explained, chosen: Recipe) -> dict[str, Any]:
     trace = explained.hits.trace
     assert trace is not None
-    chosen = form.choose_recipe()
-    return _trace_as_json(trace) | {
-        "hits": [_hit_as_json(hit) for hit in explained.hits],
-        "understood": _meaning(explained),
-        "arms": _arms(memory, explained),
-        "removed": _list_removed(explained),
-        "context": _context_as_json(explained.context),
+    return asdict(trace) | {
+        "hits": [tell_hit(hit) for hit in explained.hits],
+        "understood": _tell_meaning(explained),
+        "arms": _tell_arms(memory, explained, trace.arms),
+        "removed": _tell_removed(explained),
+        "context": _tell_lines(explained.context),
         "recipe": {name: getattr(chosen, name) for name in WEIGHTS},
         "recipes": list(RECIPES),
     }
 
 
-def _trace_as_json(trace: Trace) -> dict[str, Any]:
-    return {
-        "notes": list(trace.notes),
-        "searched": trace.searched,
-        "filtered": trace.filtered,
-        "weights": dict(trace.weights),
-        "millis": dict(trace.millis),
-    }
-
-
-def _meaning(explained: Explained) -> dict[str, Any]:
+def _tell_meaning(explained: Explained) -> dict[str, Any]:
     if explained.ranking is None:
         return {"terms": [], "dense": ""}
     asked = explained.ranking.asked
-    result: dict[str, Any] = {"terms": list(explained.ranking.terms), "dates": _dates(asked)}
-    for name in ("dense", "speaker", "several", "session", "kind", "place", "moment"):
-        result[name] = getattr(asked, name)
-    for name in ("names", "phrases"):
-        result[name] = list(getattr(asked, name))
-    result["form"] = _form(asked)
-    result["identifiers"] = [one.text for one in asked.identifiers]
-    return result
+    names = ("dense", "speaker", "several", "session", "kind", "place", "moment", "names", "phrases")
+    return {name: getattr(asked, name) for name in names} | {
+        "terms": list(explained.ranking.terms),
+        "dates": _tell_dates(asked),
+        "form": [name for flag, name in _FORMS.items() if asked.expects & flag],
+        "identifiers": [one.text for one in asked.identifiers],
+    }
 
 
-def _form(asked: Understood) -> list[str]:
-    return [name for flag, name in _FORMS.items() if asked.expects & flag]
-
-
-def _dates(asked: Understood) -> list[dict[str, str]]:
+def _tell_dates(asked: Understood) -> list[dict[str, str]]:
     rows = []
     for one in asked.dates:
         first, last = date.fromordinal(one.first), date.fromordinal(one.last)
@@ -145,43 +98,33 @@ def _dates(asked: Understood) -> list[dict[str, str]]:
     return rows
 
 
-def _arms(memory: Memory, explained: Explained) -> dict[str, list[dict[str, Any]]]:
+def _tell_arms(
+    memory: Memory, explained: Explained, arms: Mapping[str, Any]
+) -> dict[str, list[dict[str, Any]]]:
     """The best candidates of each arm, with what they say."""
-    trace = explained.hits.trace
-    assert trace is not None
-    wanted = [id for best in trace.arms.values() for id, _ in best[:_ARM_ROWS]]
-    known = _read_by_id(memory, explained, wanted)
+    wanted = tuple({id: None for best in arms.values() for id, _ in best[:_ARM_ROWS]})
+    where = Where(ids=wanted, scope=explained.query.scope)
+    known = {record.id: tell_record(record) for record in memory.parts.store.find(where)} if wanted else {}
     return {
-        name: [
-            {"score": score, "record": record_as_json(known[id], 160)}
-            for id, score in best[:_ARM_ROWS]
-            if id in known
-        ]
-        for name, best in trace.arms.items()
+        name: [{"score": score, "record": known[id]} for id, score in best[:_ARM_ROWS] if id in known]
+        for name, best in arms.items()
     }
 
 
-def _read_by_id(memory: Memory, explained: Explained, ids: list[str]) -> dict[str, Record]:
-    if not ids:
-        return {}
-    where = Where(ids=tuple(dict.fromkeys(ids)), scope=explained.query.scope)
-    return {record.id: record for record in memory.parts.store.find(where)}
-
-
-def _list_removed(explained: Explained) -> list[dict[str, Any]]:
+def _tell_removed(explained: Explained) -> list[dict[str, Any]]:
     where = explained.query.where
     return [
         {
             "score": hit.score,
-            "record": record_as_json(hit.record, 160),
+            "record": tell_record(hit.record),
             "because": [] if where is None else list(failing_parts(where, hit.record)),
         }
         for hit in list(explained.removed)[:_REMOVED_ROWS]
     ]
 
 
-def _context_as_json(context: Context) -> dict[str, Any]:
-    """Converts a context line by line, each with its tokens and its record, if it has one."""
+def _tell_lines(context: Context) -> dict[str, Any]:
+    """Tells a context line by line, each with its tokens and its record, if it has one."""
     counter, records, at = counter_of(None), list(context.records), 0
     lines = []
     for line in context.text.split("\n"):
@@ -199,18 +142,7 @@ def _context_as_json(context: Context) -> dict[str, Any]:
     }
 
 
-def whereabouts_as_json(place: Whereabouts, record: Record, explained: Explained) -> dict[str, Any]:
+def tell_whereabouts(place: Whereabouts, record: Record, explained: Explained) -> dict[str, Any]:
     told = {(packed.scope, packed.id) for packed in explained.context.records}
     in_context = (record.scope, record.id) in told
-    return asdict(place) | {"record": record_as_json(record), "in_context": in_context}
-
-
-def _hit_as_json(hit: Hit) -> dict[str, Any]:
-    reasons = hit.reasons()
-    return {
-        "score": hit.score,
-        "why": hit.why(),
-        "matched": list(reasons.matched),
-        "signals": [asdict(signal) for signal in reasons.signals],
-        "record": record_as_json(hit.record),
-    }
+    return asdict(place) | {"record": tell_record(record), "in_context": in_context}

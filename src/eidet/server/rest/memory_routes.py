@@ -64,11 +64,12 @@ LINKS: Final = {
     name: {"operationId": name, **_FIRST}
     for name in ("get_memory", "revise_memory", "history", "forget_memory")
 }
-_MARKS: Final = {
-    "pin": "Upkeep leaves the memory alone, and it does not expire, until it is unpinned.",
-    "unpin": "Ends a pin; an expiry that the memory had counts again.",
-    "hold": "A legal hold: nobody can change or forget the memory until it is released.",
-    "release": "Ends a legal hold; an expiry that the memory had counts again.",
+_MARKS: Final = {  # by verb: its method and path, the right it needs, what it does
+    "pin": ("PUT", "pin", Right.WRITE, "Upkeep leaves the memory alone until it is unpinned."),
+    "unpin": ("DELETE", "pin", Right.WRITE, "Ends a pin; an expiry that the memory had counts again."),
+    "hold": ("PUT", "hold", Right.ADMIN, "Nobody can change or forget the memory until it is released."),
+    "release": ("DELETE", "hold", Right.ADMIN, "Ends a legal hold; an expiry that it had counts again."),
+    "quarantine": ("PUT", "quarantine", Right.WRITE, "No answer has the memory until it is approved."),
 }
 
 
@@ -96,17 +97,16 @@ def add_to(router: APIRouter) -> None:
     revising = declare(_revise, body=ChangesBody)
     add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(_CHANGED))
     add("DELETE", ONE, "forget_memory", _forget_one, response_model=ForgetReply, responses=errors(_CHANGED))
-    for verb, about in _MARKS.items():
-        mark, right = ("pin", Right.WRITE) if verb in ("pin", "unpin") else ("hold", Right.ADMIN)
+    for verb, (method, path, right, about) in _MARKS.items():
         run = declare(_make_marker(verb), grant=Annotated[Grant, Depends(needs(right))])
-        method = "PUT" if verb == mark else "DELETE"
         described: dict[str, Any] = {"description": about, "responses": errors(CONFLICT)}
-        add(method, f"{ONE}/{mark}", verb, run, response_model=StoredMemory, **described)
+        add(method, f"{ONE}/{path}", verb, run, response_model=StoredMemory, **described)
 
 
 def _make_marker(verb: str) -> Handler:
     async def mark(id: MemoryId, grant: Grant) -> Response:
-        record = await getattr(grant.memory.upkeep, verb)(id, scope=grant.single)
+        namespace: Any = grant.memory.trust if verb == "quarantine" else grant.memory.upkeep
+        record = await getattr(namespace, verb)(id, scope=grant.single)
         return await _answer_record(grant, record)
 
     return mark

@@ -280,7 +280,7 @@ def _parse_mark(order: str, asked: str, value: float | None, ids: list[str], ski
     return _PageMark(order=order, asked=asked, value=value, ids=tuple(ids), skip=skip)
 
 
-def _tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
     """A hit, with its reasons unless they are not wanted: they are dear, and made once."""
     why = hit.reasons() if reasons else None
     return {
@@ -294,13 +294,13 @@ def _tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[
 
 
 def _tell_all_hits(answer: AllHits, **how: bool) -> dict[str, Any]:
-    told = {name: [_tell_hit(hit, **how) for hit in getattr(answer, name)] for name in ("hits", "maybe")}
+    told = {name: [tell_hit(hit, **how) for hit in getattr(answer, name)] for name in ("hits", "maybe")}
     rest = {"count": answer.count, "complete": answer.complete, "reason": answer.reason}
     return {**told, **rest, "scope": answer.scope}
 
 
 def _tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
-    told = [_tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
+    told = [tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
     result: dict[str, Any] = {"hits": told, "scope": hits.scope, "wants_all": hits.wants_all}
     result["answered"] = hits.answered
     if hits.trace is not None:
@@ -315,7 +315,7 @@ def _tell_context(context: Context) -> dict[str, Any]:
         "budget": context.budget,
         "scope": context.scope,
         "sections": dict(context.sections),
-        "hits": [_tell_hit(hit) for hit in context.hits],
-        "left_out": [_tell_hit(hit) for hit in context.left_out],
+        "hits": [tell_hit(hit) for hit in context.hits],
+        "left_out": [tell_hit(hit) for hit in context.left_out],
         "records": tell_records(context.records),
     }

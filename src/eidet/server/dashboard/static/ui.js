@@ -85,6 +85,26 @@ export function localInput(seconds) {
 }
 export const fromInput = (text) => (text ? new Date(text).getTime() / 1000 : null);
 
+export const seconds = (time) => (time ? Date.parse(time) / 1000 : null);
+
+// Values of the REST interface as the views show them: times in seconds, long texts in part.
+export function shown(record, chars = 400) {
+  const { text, state } = record;
+  const times = Object.fromEntries(["occurred", "created", "last_used", "expires"].map((name) => [name, seconds(record[name])]));
+  return { ...record, ...times, text: text.slice(0, chars), chars: text.length, pinned: Boolean(state.pinned), held: Boolean(state.hold) };
+}
+export function shownFact(fact) {
+  const times = Object.fromEntries(["valid_from", "valid_to", "known_from"].map((name) => [name, seconds(fact[name])]));
+  const cut = Object.fromEntries(["text", "subject", "object"].map((name) => [name, fact[name].slice(0, 400)]));
+  return { ...fact, ...times, ...cut };
+}
+
+// Finds records by words without counting that as a use.
+export async function findByWords(scope, body, signal) {
+  const { hits } = await call("/debug/why", { scope, signal, body: { ...body, budget: 1 } });
+  return hits.map((hit) => ({ ...shown(hit.record), score: hit.score, why: hit.why }));
+}
+
 // States of a view that waits, has nothing, or failed.
 export function Loading({ what = "Loading" }) {
   const [seconds, setSeconds] = useState(0);
@@ -222,10 +242,10 @@ export function RecordPicker({ scope, label, onPick, placeholder }) {
   const [words, setWords] = useState("");
   const slow = useDebounced(words);
   const { data, error } = useLoad(
-    async (signal) => (slow.trim() ? call("/dashboard/records", { scope, signal, body: { query: slow, limit: 8 } }) : null),
+    async (signal) => (slow.trim() ? findByWords(scope, { query: slow, limit: 8 }, signal) : null),
     [slow, scope],
   );
-  const rows = data ? data.records : [];
+  const rows = data || [];
   return html`<div class="picker">
     <label class="field"><span>${label}</span>
       <input type="search" value=${words} placeholder=${placeholder} onInput=${(event) => setWords(event.target.value)} /></label>

@@ -1,17 +1,64 @@
 // Facts: the neighbourhood of an entity as a graph, what held when, and contradictions to resolve.
-import { html, useEffect, useMemo, useRef, useState, useLoad, useWidth, Dialog, Empty, Failure, Icon, Loading, Text, count, day, moment, plural } from "../ui.js";
+import { html, useEffect, useMemo, useRef, useState, useLoad, useWidth, Dialog, Empty, Failure, Icon, Loading, Text, count, day, moment, plural, seconds, shown, shownFact } from "../ui.js";
 import { call } from "../api.js";
 
 const KIND_COLOURS = { person: "var(--c0)", place: "var(--c2)", organisation: "var(--c1)", organization: "var(--c1)", thing: "var(--c5)", event: "var(--c3)" };
 const colourOf = (kind) => KIND_COLOURS[kind] || "var(--c9)";
 const relationName = (name) => name.replaceAll("_", " ");
 
+const NODES = 60; // entities of a neighbourhood
+const DECISIONS = 20;
+
+async function readFacts(scope, name, hops, signal) {
+  const ask = (verb, body = {}) => call(`/facts/${verb}`, { scope, signal, body });
+  const [{ entities }, { contradictions }, { decisions }] = await Promise.all([ask("entities"), ask("contradictions"), ask("decisions")]);
+  const all = {
+    entities, total: entities.length, now: Date.now() / 1000, entity: null,
+    contradictions: contradictions.map((one) => ({ ...one, facts: one.facts.map(shownFact), quotations: one.quotations.map((side) => side.map(shownQuote)) })),
+    decisions: decisions.slice(-DECISIONS).map((one) => shown(one)),
+  };
+  const same = entities.filter((one) => one.id === name);
+  const [entity] = [...same, ...(name && !same.length ? (await ask("entities", { name })).entities : []), ...entities];
+  if (!entity) return all;
+  const [near, { facts }] = await Promise.all([readNeighbours(ask, entity, hops), ask("timeline", { entity: entity.id })]);
+  return { ...all, ...near, entity, timeline: facts.map(shownFact) };
+}
+
+// Entities up to so many facts away, nearest first, and the facts between them.
+async function readNeighbours(ask, centre, hops) {
+  const nodes = new Map([[centre.id, { ...centre, hop: 0 }]]);
+  const edges = new Map();
+  let ring = [centre];
+  for (let hop = 1; hop <= hops; hop += 1) {
+    const beyond = [];
+    for (const { neighbours } of await Promise.all(ring.map((one) => ask("neighbours", { entity: one.id })))) {
+      for (const { entity, fact } of neighbours) {
+        if (!nodes.has(entity.id) && nodes.size < NODES) {
+          nodes.set(entity.id, { ...entity, hop });
+          beyond.push(entity);
+        }
+        if (nodes.has(entity.id)) edges.set(fact.id, shownFact(fact));
+      }
+    }
+    ring = beyond;
+  }
+  return { nodes: [...nodes.values()], edges: [...edges.values()] };
+}
+
+async function readReason(scope, id, signal) {
+  const found = await call("/facts/why", { scope, signal, body: { id } });
+  const told = { fact: shownFact(found.fact), premises: found.premises.map(shownFact) };
+  return { ...found, ...told, quotations: found.quotations.map(shownQuote), ended_by: found.ended_by.map(shownQuote) };
+}
+
+const shownQuote = (one) => ({ ...one, text: one.text.slice(0, 400), occurred: seconds(one.occurred) });
+
 export function Facts({ scope, head, say, go, may, params, single }) {
   const [hops, setHops] = useState(1);
   const [words, setWords] = useState("");
   const [why, setWhy] = useState(null);
   const entity = params.get("entity");
-  const { data, error, busy, reload } = useLoad((signal) => call("/dashboard/facts", { scope, signal, params: { hops, ...(entity ? { entity } : {}) } }), [scope, entity, hops, head.seq]);
+  const { data, error, busy, reload } = useLoad((signal) => readFacts(scope, entity, hops, signal), [scope, entity, hops, head.seq]);
   if (error && !data) return html`<${Failure} error=${error} retry=${reload} />`;
   if (!data) return html`<section class="card"><${Loading} what="Reading facts from the texts" /><div class="bar-wait"><i></i></div></section>`;
   if (!data.entity) return html`<section class="card"><${Empty} icon="facts" title="No facts yet"><p>Facts are read from what is stored: “Ann lives in Porto” is one. You can also state one: <code>memory.facts.add("Ann", "lives_in", "Porto")</code></p><//></section>`;
@@ -167,7 +214,7 @@ function Spans({ facts, now, centre, onWhy }) {
 }
 
 function WhyFact({ scope, id, onClose, able, decide, go, params }) {
-  const { data, error } = useLoad((signal) => call("/dashboard/facts/why", { scope, signal, params: { id } }), [id]);
+  const { data, error } = useLoad((signal) => readReason(scope, id, signal), [id]);
   const open = (quote) => go("memories", { scope: params.get("scope"), id: quote.id, at: data.fact.scope });
   const quotes = (rows) => html`<ul class="links">${rows.map((one) => html`<li key=${one.id}><button class="pick-row" onClick=${() => open(one)}><${Text} text=${one.text} /><span class="small soft">${moment(one.occurred)}${one.who ? ` · ${one.who}` : ""} · ${one.trust}</span></button></li>`)}</ul>`;
   return html`<${Dialog} title="Why is this believed?" onClose=${onClose}>

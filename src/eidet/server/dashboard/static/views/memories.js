@@ -1,7 +1,7 @@
 // Memories: a table with every filter, and one record with all that belongs to it.
 import {
   html, useEffect, useState, useLoad, useDebounced, Bar, Dialog, Empty, Failure, Icon, KindChip, Loading, MetaLine, MultiPick, Text,
-  KINDS, TIERS, TRUST, kindColour, count, day, moment, fromInput, localInput, percent, plural,
+  KINDS, TIERS, TRUST, findByWords, kindColour, count, day, moment, fromInput, localInput, percent, plural, seconds, shown,
 } from "../ui.js";
 import { call } from "../api.js";
 import { StrengthCurve } from "../charts.js";
@@ -9,16 +9,48 @@ import { diffWords } from "../diff.js";
 
 const PAGE = 25;
 const ORDERS = [["-occurred", "Newest"], ["occurred", "Oldest"], ["-created", "Last stored"], ["-importance", "Most important"], ["-uses", "Most used"], ["step", "By step"]];
-const MARKS = ["pinned", "held", "labelled", "merged", "lowered"];
+const MOST_HITS = 200;
+const PAGE_CHARS = 20000;
+const MARKS = {
+  pinned: { "state.pinned": { $exists: true } }, held: { "state.hold": { $exists: true } }, labelled: { "state.poison": { $exists: true } },
+  merged: { "state.merged": { $exists: true } }, lowered: { "record.level": { $gt: 0 } },
+};
 const BLANK = { query: "", kinds: [], tiers: [], trust: [], who: "", agent: "", session: "", source: "", since: "", until: "", importance_min: "", uses_min: "", marked: "", where: "", order: "-occurred" };
 
-function toBody(form, page) {
-  const told = { limit: PAGE, offset: page * PAGE, order: form.order, query: form.query, kinds: form.kinds, tiers: form.tiers, trust: form.trust };
-  for (const name of ["who", "agent", "session", "source", "marked"]) if (form[name]) told[name] = form[name];
+function toFilter(form) {
+  const told = {};
+  for (const name of ["kinds", "tiers", "trust"]) if (form[name].length) told[name] = form[name];
+  for (const name of ["who", "agent", "session"]) if (form[name]) told[name] = form[name];
   for (const name of ["since", "until"]) if (form[name]) told[name] = fromInput(form[name]);
-  for (const name of ["importance_min", "uses_min"]) if (form[name] !== "") told[name] = Number(form[name]);
-  if (form.where.trim()) told.where = JSON.parse(form.where);
-  return told;
+  const parts = [];
+  if (form.source) parts.push({ source: form.source });
+  if (form.importance_min !== "") parts.push({ importance: { $gte: Number(form.importance_min) } });
+  if (form.uses_min !== "") parts.push({ "record.uses": { $gte: Number(form.uses_min) } });
+  if (form.marked) parts.push(MARKS[form.marked]);
+  if (form.where.trim()) parts.push(JSON.parse(form.where));
+  return parts.length ? { ...told, where: { $and: parts } } : told;
+}
+
+async function readPage(scope, form, page, signal) {
+  const filter = toFilter(form);
+  if (form.query.trim()) {
+    const found = await findByWords(scope, { ...filter, query: form.query, limit: MOST_HITS }, signal);
+    return { records: found.slice(page * PAGE, (page + 1) * PAGE), total: found.length, ranked: true };
+  }
+  const [found, counted] = await Promise.all([
+    call("/find", { scope, signal, body: { ...filter, order: form.order, limit: PAGE, offset: page * PAGE } }),
+    call("/count", { scope, signal, body: filter }),
+  ]);
+  return { records: found.memories.map((one) => shown(one)), total: counted.count, ranked: false };
+}
+
+async function readRecord(scope, id, signal) {
+  const path = `/memories/${encodeURIComponent(id)}`;
+  const [record, history, beside] = await Promise.all([
+    call(path, { scope, signal }), call(`${path}/history`, { scope, signal }), call("/dashboard/record", { scope, signal, params: { id } }),
+  ]);
+  const links = Object.fromEntries(Object.entries(beside.links).map(([name, rows]) => [name, rows.map((one) => shown(one, 160))]));
+  return { ...beside, record, links, history: history.events.map((event) => ({ ...event, at: seconds(event.at) })) };
 }
 
 export function Memories({ scope, params, head, say, go, may, single }) {
@@ -30,7 +62,7 @@ export function Memories({ scope, params, head, say, go, may, single }) {
   const slow = useDebounced(form, 220);
   const change = (more) => { setPage(0); setForm((old) => ({ ...old, ...more })); };
   useEffect(() => { if (params.get("session")) change({ session: params.get("session") }); }, [params.get("session")]);
-  const { data, error, busy, reload } = useLoad(async (signal) => call("/dashboard/records", { scope, signal, body: toBody(slow, page) }), [slow, page, scope, head.seq]);
+  const { data, error, busy, reload } = useLoad((signal) => readPage(scope, slow, page, signal), [slow, page, scope, head.seq]);
   const id = params.get("id");
   const at = params.get("at") || scope;
   const open = (record) => go("memories", { scope: params.get("scope"), id: record.id, at: record.scope });
@@ -69,7 +101,9 @@ export function Memories({ scope, params, head, say, go, may, single }) {
 
 function AllFilters({ form, change }) {
   const set = (name) => (event) => change({ [name]: event.target.value });
-  const bad = form.where.trim() && !isJson(form.where);
+  const [typed, type] = useState(form.where); // counts once it is whole
+  useEffect(() => type(form.where), [form.where]);
+  const bad = typed.trim() && !isJson(typed);
   return html`<div class="stack tight">
     <div class="row picks"><${MultiPick} label="Tiers" options=${TIERS} value=${form.tiers} onChange=${(tiers) => change({ tiers })} />
     <${MultiPick} label="Trust" options=${TRUST} value=${form.trust} onChange=${(trust) => change({ trust })} /></div>
@@ -79,10 +113,10 @@ function AllFilters({ form, change }) {
       <label class="field"><span>Happened until</span><input type="datetime-local" value=${form.until} onInput=${set("until")} /></label>
       <label class="field"><span>Importance at least</span><input type="number" min="0" max="1" step="0.1" value=${form.importance_min} onInput=${set("importance_min")} /></label>
       <label class="field"><span>Uses at least</span><input type="number" min="0" step="1" value=${form.uses_min} onInput=${set("uses_min")} /></label>
-      <label class="field"><span>Marked</span><select value=${form.marked} onChange=${set("marked")}><option value="">anything</option>${MARKS.map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
+      <label class="field"><span>Marked</span><select value=${form.marked} onChange=${set("marked")}><option value="">anything</option>${Object.keys(MARKS).map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
     </div>
     <label class="field"><span>Condition as JSON, such as {"data.battery": {"$lt": 0.3}}</span>
-      <input type="text" class="mono" value=${form.where} aria-invalid=${bad ? "true" : "false"} onChange=${(event) => (isJson(event.target.value) || !event.target.value.trim()) && change({ where: event.target.value })} /></label>
+      <input type="text" class="mono" value=${typed} aria-invalid=${bad ? "true" : "false"} onInput=${(event) => type(event.target.value)} onChange=${(event) => (isJson(event.target.value) || !event.target.value.trim()) && change({ where: event.target.value })} /></label>
   </div>`;
 }
 
@@ -106,19 +140,25 @@ function Table({ rows, ranked, chosen, flip, open, id, scoped }) {
 function Detail({ id, scope, head, say, may, onClose, open, onForget }) {
   const [whole, setWhole] = useState(false);
   const [edits, setEdits] = useState(false);
-  const { data, error, reload } = useLoad((signal) => call("/dashboard/record", { scope, signal, params: { id, ...(whole ? { whole: "true" } : {}) } }), [id, scope, whole, head.seq]);
-  const act = (name, words) => call("/dashboard/act", { scope, body: { id, act: name } }).then(() => { say(words); reload(); }, (failed) => say(failed.message));
+  const { data: read, error, reload } = useLoad((signal) => readRecord(scope, id, signal), [id, scope, head.seq]);
+  const data = read && { ...read, ...shown(read.record, whole ? Infinity : PAGE_CHARS) };
+  const mark = (name, method) => call(`/memories/${encodeURIComponent(id)}/${name}`, { scope, method });
+  const acts = {
+    pin: () => mark("pin", "PUT"), unpin: () => mark("pin", "DELETE"), hold: () => mark("hold", "PUT"), release: () => mark("hold", "DELETE"),
+    quarantine: () => mark("quarantine", "PUT"), approve: () => call("/approve", { scope, body: { id } }),
+  };
+  const act = (name, words) => acts[name]().then(() => { say(words); reload(); }, (failed) => say(failed.message));
   if (error && !data) return html`<aside class="card detail"><div class="row spread"><h2>Record</h2><button class="btn quiet" onClick=${onClose}>Close</button></div><${Failure} error=${error} /></aside>`;
   if (!data) return html`<aside class="card detail"><${Loading} what="Reading the record" /></aside>`;
   return html`<aside class="card detail stack" aria-label="Record">
     <div class="row spread"><${MetaLine} record=${data} /><button class="btn quiet" onClick=${onClose} aria-label="Close the record"><${Icon} name="close" /></button></div>
     <p class="detail-text"><${Text} text=${data.text} /></p>
     ${data.chars > data.text.length && html`<div class="note row spread"><span>${count(data.text.length)} of ${count(data.chars)} characters are shown.</span><button class="btn" onClick=${() => setWhole(true)}>Show all</button></div>`}
-    ${data.whole && html`<details><summary>Before its tier showed less of it</summary><p><${Text} text=${data.whole} /></p></details>`}
+    ${data.whole && html`<details><summary>Before its tier showed less of it</summary><p><${Text} text=${data.whole.slice(0, PAGE_CHARS)} /></p></details>`}
     <div class="row acts">
       <button class="btn" disabled=${!may("write") || data.held} onClick=${() => setEdits(true)}>Edit</button>
       ${data.pinned ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("unpin", "Unpinned.")}>Unpin</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("pin", "Pinned: upkeep leaves it alone.")}>Pin</button>`}
-      ${data.held ? html`<button class="btn" disabled=${!(may("write") && may("admin"))} onClick=${() => act("release", "The hold has ended.")}>Release</button>` : html`<button class="btn" disabled=${!(may("write") && may("admin"))} onClick=${() => act("hold", "Held: nobody can change or delete it.")}>Hold</button>`}
+      ${data.held ? html`<button class="btn" disabled=${!may("admin")} onClick=${() => act("release", "The hold has ended.")}>Release</button>` : html`<button class="btn" disabled=${!may("admin")} onClick=${() => act("hold", "Held: nobody can change or delete it.")}>Hold</button>`}
       ${data.trust === "quarantined" ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("approve", "Approved.")}>Approve</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("quarantine", "Set aside until somebody approves it.")}>Quarantine</button>`}
       <button class="btn danger" disabled=${!may("forget") || data.held} onClick=${onForget}>Forget…</button>
     </div>

@@ -1,5 +1,5 @@
 // Overview: how much there is, what came lately, what was asked, what waits, what is unhealthy; and a form to add to it.
-import { html, useRef, useState, useLoad, Empty, Failure, Figure, Icon, Loading, MetaLine, Text, count, fromInput, percent, plural } from "../ui.js";
+import { html, useRef, useState, useLoad, Empty, Failure, Figure, Icon, Loading, MetaLine, Text, count, fromInput, percent, plural, shown } from "../ui.js";
 import { call } from "../api.js";
 import { DayBars } from "../charts.js";
 
@@ -25,7 +25,7 @@ export function Overview({ scope, head, say, go, may, params }) {
       <div class="stack">
         <section class="card"><header><h2>Came lately</h2>${data.records > 0 && html`<button class="btn quiet" onClick=${() => to("memories")}>All memories</button>`}</header>
           ${data.newest.length === 0 ? html`<${Empty} icon="memories" title="This scope is empty"><p>Write its first memory in the form, or store one with <code>eidet remember "…" --scope ${scope}</code></p><//>`
-            : html`<ul class="lines">${data.newest.map((record) => html`<li key=${`${record.scope} ${record.id}`}><button class="row-open" onClick=${() => open(record)}><${Text} text=${record.text || "(no text)"} chars=${record.chars} clamp=${true} /></button>
+            : html`<ul class="lines">${data.newest.map((one) => shown(one, 240)).map((record) => html`<li key=${`${record.scope} ${record.id}`}><button class="row-open" onClick=${() => open(record)}><${Text} text=${record.text || "(no text)"} chars=${record.chars} clamp=${true} /></button>
               <${MetaLine} record=${record} scoped=${data.scopes > 1} /></li>`)}</ul>`}</section>
         ${data.records > 0 && html`<section class="card"><header><h2>Stored and asked, day by day</h2><button class="btn quiet" onClick=${() => to("timeline")}>Timeline</button></header>
           <${DayBars} days=${data.days} /></section>`}

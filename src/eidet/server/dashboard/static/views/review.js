@@ -1,12 +1,19 @@
 // Review: an inbox of what waits for a person. j and k move, a approves, e edits, r twice rejects.
-import { html, useEffect, useLayoutEffect, useRef, useState, useLoad, Empty, Failure, Loading, MetaLine, Text, count, percent, plural } from "../ui.js";
+import { html, useEffect, useLayoutEffect, useRef, useState, useLoad, Empty, Failure, Loading, MetaLine, Text, count, percent, plural, shown } from "../ui.js";
 import { call } from "../api.js";
 
+const MOST = 100; // that are shown
+const CHARS = 20000; // of a text
 const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit"], ["r", "reject"]];
 const writes = (node) => node && (["INPUT", "TEXTAREA", "SELECT"].includes(node.tagName) || node.closest("dialog"));
 
+async function readWaiting(scope, signal) {
+  const { memories } = await call("/review", { scope, signal, body: { limit: MOST + 1 } });
+  return { records: memories.slice(0, MOST).map((one) => shown(one, CHARS)), more: memories.length > MOST };
+}
+
 export function Review({ scope, head, say, may, single }) {
-  const { data, error, reload } = useLoad((signal) => call("/dashboard/review", { scope, signal }), [scope, head.seq]);
+  const { data, error, reload } = useLoad((signal) => readWaiting(scope, signal), [scope, head.seq]);
   const [at, setAt] = useState(0);
   const [draft, setDraft] = useState(null);
   const [armed, setArmed] = useState(false);
@@ -75,10 +82,11 @@ function Row({ record, current, scoped, may, acts, armed, draft, failed, onPick,
 }
 
 function why(record) {
-  const told = [record.because, ...record.why].filter(Boolean).join("; ");
+  const { poison, quarantine } = record.state;
+  const told = [quarantine && quarantine.because, ...((poison && poison.why) || [])].filter(Boolean).join("; ");
   const source = record.source ? ` Source: ${record.source}.` : "";
-  const score = record.score ? ` Looks like instructions: ${percent(record.score)}.` : "";
-  const sources = record.made_of ? ` Made from ${plural(record.made_of, "memory", "memories")}.` : "";
+  const score = poison ? ` Looks like instructions: ${percent(poison.score)}.` : "";
+  const sources = record.derived_from.length ? ` Made from ${plural(record.derived_from.length, "memory", "memories")}.` : "";
   return `${told ? `${told[0].toUpperCase()}${told.slice(1)}.` : "In quarantine."}${score}${sources}${source}`;
 }
 

@@ -1,5 +1,5 @@
 // Timeline: bins of writes, recalls, sessions and what stands for itself, from years to minutes.
-import { html, useEffect, useRef, useState, useLoad, useWidth, Empty, Failure, KindChip, Loading, Text, kindColour, count, moment, plural } from "../ui.js";
+import { html, useEffect, useRef, useState, useLoad, useWidth, Empty, Failure, KindChip, Loading, Text, kindColour, count, moment, plural, shown as shownRecord } from "../ui.js";
 import { call } from "../api.js";
 import { HeatMap } from "../charts.js";
 
@@ -23,6 +23,12 @@ function ticksOf(first, last, width) {
   return ticks;
 }
 
+async function readLine(scope, body, signal) {
+  const line = await call("/timeline", { scope, signal, body });
+  const cut = (rows) => rows.map((one) => shownRecord(one, 160));
+  return { ...line, records: cut(line.records), marks: cut(line.marks) };
+}
+
 export function Timeline({ scope, head, go, params }) {
   const [range, setRange] = useState(null);
   const [by, setBy] = useState("occurred");
@@ -30,7 +36,7 @@ export function Timeline({ scope, head, go, params }) {
   const [ref, width] = useWidth(1000);
   const bins = Math.max(30, Math.min(240, Math.floor(width / 7)));
   const body = { by, bins, ...(range ? { first: range[0], last: range[1] } : {}) };
-  const { data, error, busy, reload } = useLoad((signal) => call("/timeline", { scope, signal, body }), [scope, by, bins, range && range.join(), head.seq]);
+  const { data, error, busy, reload } = useLoad((signal) => readLine(scope, body, signal), [scope, by, bins, range && range.join(), head.seq]);
   const zoom = (factor, at = 0.5) => {
     if (!data) return;
     const span = Math.max(60, Math.min((data.last - data.first) * factor, (data.end - data.start) * 1.5));

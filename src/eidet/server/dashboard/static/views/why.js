@@ -1,7 +1,7 @@
 // Why?: the answer to a question, and everything that made it.
 import {
   html, useEffect, useRef, useState, useLoad, useDebounced, Bar, Dialog, Empty, Failure, Icon, Loading, MetaLine, MultiPick, RecordPicker, Text,
-  KINDS, TIERS, SIGNALS, LATE_SIGNALS, MEANING, SIGNAL_HELP, kindColour, signalColour, count, day, fromInput, localInput, millis, percent, plural,
+  KINDS, TIERS, SIGNALS, LATE_SIGNALS, MEANING, SIGNAL_HELP, kindColour, signalColour, count, day, fromInput, localInput, millis, percent, plural, shown,
 } from "../ui.js";
 import { call } from "../api.js";
 
@@ -24,10 +24,18 @@ function emptyForm(params) {
 }
 
 function toBody(form) {
+  const { kinds, tiers, ...rest } = form;
   return {
-    ...form, who: form.who || null, session: form.session || null, since: fromInput(form.since), until: fromInput(form.until), now: fromInput(form.now),
+    ...rest, ...(kinds.length ? { kinds } : {}), ...(tiers.length ? { tiers } : {}), who: form.who || null, session: form.session || null, since: fromInput(form.since), until: fromInput(form.until), now: fromInput(form.now),
     as_of: fromInput(form.as_of), known_at: fromInput(form.known_at),
   };
+}
+
+async function readAnswer(scope, body, signal) {
+  const answer = await call("/debug/why", { scope, signal, body });
+  const cut = (rows) => rows.map((row) => ({ ...row, record: shown(row.record) }));
+  const arms = Object.fromEntries(Object.entries(answer.arms).map(([name, rows]) => [name, cut(rows)]));
+  return { ...answer, hits: cut(answer.hits), removed: cut(answer.removed), arms };
 }
 
 export function Why({ scope, params, head, say, go, may, single }) {
@@ -40,7 +48,7 @@ export function Why({ scope, params, head, say, go, may, single }) {
   const last = useRef(null);
   const change = (more) => setForm((old) => ({ ...old, ...more }));
   const { data, error, busy, reload } = useLoad(
-    async (signal) => (slow.query.trim() ? call("/debug/why", { scope, signal, body: toBody(slow) }) : null),
+    async (signal) => (slow.query.trim() ? readAnswer(scope, toBody(slow), signal) : null),
     [slow, scope, head.seq],
   );
   useEffect(() => {
@@ -94,13 +102,13 @@ export function Why({ scope, params, head, say, go, may, single }) {
 }
 
 function Suggestions({ scope, onAsk }) {
-  const { data } = useLoad((signal) => call("/dashboard/records", { scope, signal, body: { limit: 40, kinds: ["message", "fact", "document", "episode"] } }), [scope]);
-  const asked = data ? data.records.filter((one) => /\?\s*$/.test(one.text) && one.text.length < 90).slice(0, 4).map((one) => one.text) : [];
+  const { data } = useLoad((signal) => call("/find", { scope, signal, body: { limit: 40, kinds: ["message", "fact", "document", "episode"] } }), [scope]);
+  const asked = data ? data.memories.filter((one) => /\?\s*$/.test(one.text) && one.text.length < 90).slice(0, 4).map((one) => one.text) : [];
   if (!data) return html`<${Loading} what="Looking around" />`;
   const shown = asked.length ? asked : ["What did we decide last week?", "Who is this about?"];
   return html`<${Empty} icon="why" title="Ask a question to see how it is answered">
     <p>Every signal that ranks a memory is shown, and for any memory you miss, where it fell out and what it lacked. Nothing here counts as a use.</p>
-    ${data && data.total === 0 ? html`<p>This scope is empty. Store something first: <code>eidet remember "…" --scope ${scope}</code></p>`
+    ${data && data.memories.length === 0 ? html`<p>This scope is empty. Store something first: <code>eidet remember "…" --scope ${scope}</code></p>`
       : html`<div class="row suggest">${shown.map((text) => html`<button class="btn" onClick=${() => onAsk(text)} dir="auto">${text}</button>`)}</div>`}
   <//>`;
 }
