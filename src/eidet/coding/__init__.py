@@ -2,7 +2,7 @@
 
 tools.py         the table of agents: their files, their events, how an answer is written
 install.py       `eidet integrate`: what changes in which file, its diff, writing it, undoing it
-config_text.py   insertions into JSON and TOML that keep every other byte
+config_text.py   our entries in files of JSON and TOML that others write
 hook.py          the program that an agent starts at each event; imports nothing else of Eidet
 resident.py      the process that keeps a memory open between events, and ends by itself
 recalling.py     what an agent is told at an event; what a session was told already

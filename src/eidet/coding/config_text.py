@@ -1,7 +1,7 @@
-"""Insertions into configuration files that keep every other byte: comments, order and indentation stay. Pure.
+"""Entries of ours in the configuration files of others: JSON as values, TOML as a table of its own. Pure.
 
-JSON may have comments and trailing commas. What is added goes first into its object or list, so that taking
-it out again deletes the same characters.
+A JSON file is written anew with its own indentation, and what others have in it stays in its order. One with
+comments would lose them: it is an error.
 """
 
 from __future__ import annotations
@@ -9,13 +9,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-_COMMENT: Final = r"//[^\n]*(?=\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/"
-_ASIDE: Final = re.compile(rf'("(?:[^"\\\n]|\\.)*")|{_COMMENT}|,(?=(?:\s|{_COMMENT})*[}}\]])')
-_DECODER: Final = json.JSONDecoder()
+from typing import Any
 
 
 class Unreadable(ValueError):
@@ -35,141 +31,70 @@ class Entry:
     is_ours: Callable[[Any], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A member of an object or list: its name or number, and where its name, its value and its end are."""
-
-    name: str
-    begin: int
-    start: int
-    end: int
-    value: Any
-
-
 def parse(text: str) -> dict[str, Any]:
     """The object that a text holds; an empty text holds none."""
     try:
-        found = json.loads(_blank(text)) if text.strip() else {}
+        found = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is not JSON: {error}") from error
+        raise Unreadable(f"it is not JSON, or has comments: {error}") from error
     if not isinstance(found, dict):
         raise Unreadable("it is not a JSON object")
     return found
 
 
-def _blank(text: str) -> str:
-    """The text with spaces in place of comments and trailing commas: every character keeps its place."""
-    return _ASIDE.sub(lambda found: found[1] or re.sub(r"[^\n]", " ", found[0]), text)
+def add_entries(text: str, entries: Sequence[Entry], base: Mapping[str, Any]) -> str:
+    """Adds the entries, and the members of `base` that are not there; replaces ours."""
+    members = {**base, **parse(text)}
+    for entry in entries:
+        _put(members, entry)
+    return text if members == parse(text) else _dump(members, text)
 
 
-def _skip(plain: str, at: int) -> int:
-    while plain[at] in " \t\r\n":
-        at += 1
-    return at
+def _put(members: dict[str, Any], entry: Entry) -> None:
+    above: Any = members
+    for name in entry.path[:-1]:
+        above = _check(above.setdefault(name, {}), dict, entry)
+    if entry.name is None:
+        held = _check(above.setdefault(entry.path[-1], []), list, entry)
+        held[:] = [entry.value, *(one for one in held if not entry.is_ours(one))]
+        return
+    held = _check(above.setdefault(entry.path[-1], {}), dict, entry)
+    if entry.name in held and not entry.is_ours(held[entry.name]):
+        raise Unreadable(f"{'.'.join((*entry.path, entry.name))} is not of Eidet: rename it")
+    held[entry.name] = entry.value
 
 
-def _members(plain: str, start: int) -> list[_Member]:
-    """The members of the object or list that starts there."""
-    found: list[_Member] = []
-    at = _skip(plain, start + 1)
-    while plain[at] not in "}]":
-        begin, name = at, str(len(found))
-        if plain[start] == "{":
-            name, at = _DECODER.raw_decode(plain, at)
-            at = _skip(plain, _skip(plain, at) + 1)
-        value, end = _DECODER.raw_decode(plain, at)
-        found.append(_Member(name, begin, at, end, value))
-        at = _skip(plain, end)
-        at = _skip(plain, at + 1) if plain[at] == "," else at
+def _check(found: Any, kind: type, entry: Entry) -> Any:
+    if not isinstance(found, kind):
+        raise Unreadable(f"{'.'.join(entry.path)} is not {'a list' if entry.name is None else 'an object'}")
     return found
 
 
-def _walk(text: str, path: Sequence[str]) -> list[_Member]:
-    """The root and what lies on a path, as far as it goes."""
-    plain = _blank(text)
-    start = _skip(plain, 0)
-    walked = [_Member("", start, start, plain.rindex("}") + 1, parse(text))]
-    for name in path:
-        held = {one.name: one for one in _members(plain, walked[-1].start)}
-        if name not in held or not isinstance(held[name].value, dict | list):
-            break
-        walked.append(held[name])
-    return walked
-
-
-def add_entries(text: str, entries: Sequence[Entry]) -> str:
-    """Adds the entries to the text; replaces ours unless they are the same."""
-    for entry in reversed(entries):
-        found = _find_ours(text, entry)
-        if found is None or found[1].value != entry.value:
-            text = _add(remove_entries(text, [entry]), entry)
-    return text
-
-
-def _add(text: str, entry: Entry) -> str:
-    names = [*entry.path, entry.name]
-    if not text.strip():
-        return json.dumps(_nest(names, entry.value), indent=2) + "\n"
-    walked = _walk(text, entry.path)
-    node, (name, *rest) = walked[-1], names[len(walked) - 1 :]
-    if (rest and name in node.value) or not isinstance(node.value, list if name is None else dict):
-        raise Unreadable(f"{'.'.join(entry.path)} is not {'a list' if entry.name is None else 'an object'}")
-    if name in node.value:
-        raise Unreadable(f"{'.'.join((*entry.path, str(name)))} is not of Eidet: rename it")
-    return _insert(text, node, len(walked), name, _nest(rest, entry.value))
-
-
-def _nest(names: Sequence[str | None], value: Any) -> Any:
-    for name in reversed(names):
-        value = [value] if name is None else {name: value}
-    return value
-
-
-def _insert(text: str, node: _Member, depth: int, name: str | None, value: Any) -> str:
-    """Puts a member first into an object or a list, indented like the file; an empty one stays tight.
-
-    That tells an object that was there from one that came with a member, when it is taken out again.
-    """
-    found = re.search(r"\n([ \t]+)\S", text)
-    indent = found[1] if found else "  "
-    dumped = json.dumps(value, indent=indent, ensure_ascii=False).replace("\n", "\n" + indent * depth)
-    said = dumped if name is None else f"{json.dumps(name)}: {dumped}"
-    if not node.value:
-        return f"{text[: node.end - 1]}{said}{text[node.end - 1 :]}"
-    return f"{text[: node.start + 1]}\n{indent * depth}{said},{text[node.start + 1 :]}"
-
-
-def remove_entries(text: str, entries: Sequence[Entry]) -> str:
-    """Removes our entries and the objects that came with them; "" if nothing else was there."""
+def remove_entries(text: str, entries: Sequence[Entry], base: Mapping[str, Any]) -> str:
+    """Removes our entries and what that leaves empty; "" if nothing is left but `base`."""
+    members = parse(text)
     for entry in entries:
-        while (found := _find_ours(text, entry)) is not None:
-            text = _delete(text, *found)
-    return text
+        _take_out(members, entry, entry.path)
+    if members == parse(text):
+        return text
+    return "" if members == base else _dump(members, text)
 
 
-def _find_ours(text: str, entry: Entry) -> tuple[list[_Member], _Member] | None:
-    """The member that is ours, with all that it stands in."""
-    if not parse(text) or len(walked := _walk(text, entry.path)) <= len(entry.path):
-        return None
-    members = _members(_blank(text), walked[-1].start)
-    ours = [one for one in members if entry.name in (None, one.name) and entry.is_ours(one.value)]
-    return (walked, ours[0]) if ours else None
+def _take_out(held: Any, entry: Entry, path: Sequence[str]) -> None:
+    if path and isinstance(held, dict):
+        below = held.get(path[0])
+        _take_out(below, entry, path[1:])
+        if below in ({}, []):
+            del held[path[0]]
+    elif isinstance(held, list) and entry.name is None:
+        held[:] = [one for one in held if not entry.is_ours(one)]
+    elif isinstance(held, dict) and entry.name in held and entry.is_ours(held[entry.name]):
+        del held[entry.name]
 
 
-def _delete(text: str, walked: list[_Member], member: _Member) -> str:
-    """Removes a member and the objects that came with it, which are those written tight."""
-    while len(walked[-1].value) == 1 and text[member.end : walked[-1].end - 1]:
-        member = walked.pop()
-        if not walked:
-            return ""
-    plain = _blank(text)
-    siblings = _members(plain, walked[-1].start)
-    at = [one.begin for one in siblings].index(member.begin)
-    if len(siblings) == 1:
-        return text[: member.begin] + text[member.end :]
-    if at:
-        return text[: siblings[at - 1].end] + text[member.end :]
-    return text[: walked[-1].start + 1] + text[_skip(plain, member.end) + 1 :]
+def _dump(members: Mapping[str, Any], text: str) -> str:
+    indent = re.search(r"\n([ \t]+)\S", text)
+    return json.dumps(members, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
 
 
 def add_table(text: str, name: str, values: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from ..core.errors import BadInput, Conflict, Unavailable
 from ..core.private_files import name_partial, remove_partial
-from .config_text import Entry, Unreadable, add_entries, add_table, parse, remove_entries, remove_table
+from .config_text import Entry, Unreadable, add_entries, add_table, remove_entries, remove_table
 from .recalling import scope_of
 from .tools import MCP, RULE, TOOLS, Commands, Tool, hook_entries, server_entry
 
@@ -94,13 +94,10 @@ def _own_file(text: str) -> _Edit:
 
 def _json_edit(entries: Sequence[Entry], base: Mapping[str, Any]) -> _Edit:
     def edit(before: str | None, remove: bool) -> str | None:
-        text = before or ""
-        if remove:
-            after = remove_entries(text, entries)
-            only_base = bool(base and after) and parse(after) == base
-            return before if after == text else None if not after or only_base else after
-        needed = [Entry((), name, value, lambda _: False) for name, value in base.items()]
-        return add_entries(text, [*(one for one in needed if one.name not in parse(text)), *entries])
+        if not remove:
+            return add_entries(before or "", entries, base)
+        after = remove_entries(before or "", entries, base)
+        return before if after == (before or "") else after or None
 
     return edit
 
