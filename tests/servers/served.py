@@ -26,7 +26,7 @@ import uvicorn  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
 
 from eidet import AsyncMemory, Settings  # noqa: E402
-from eidet.server.serve import PatientProtocol, create_app  # noqa: E402
+from eidet.server.serve import create_app  # noqa: E402
 from eidet.server.server_settings import ServerSettings  # noqa: E402
 
 # Per method and status: for each path of the schema what knows it, and what checks its answers.
@@ -45,7 +45,6 @@ class Running:
             self.app,
             host="127.0.0.1",
             port=self.port,
-            http=PatientProtocol,
             ws="none",
             log_config=None,
             access_log=False,
@@ -73,9 +72,6 @@ class Running:
         self._server.should_exit = True
         self._thread.join(20)
         assert not self._thread.is_alive()
-
-    def count_connections(self) -> int:
-        return len(self._server.server_state.connections)
 
     def http(self, key: str | None = None, **how: Any) -> httpx.Client:
         """A client that knows nothing of Eidet; every answer it gets must fit the schema of the server."""

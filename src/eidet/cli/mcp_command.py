@@ -73,7 +73,7 @@ def _make_caller(scope: str | None, rights: str) -> Caller:
     if scope is not None:
         scopes = (Scope.exactly(scope).path,)
     given = [one.strip() for one in rights.split(",")]
-    return Caller(name=None, scopes=scopes, rights=parse_rights(given, "--rights"), limits=LOCAL.limits)
+    return Caller(name=None, scopes=scopes, rights=parse_rights(given), limits=LOCAL.limits)
 
 
 def _show_config(on: Which, rights: str) -> None:

@@ -63,9 +63,6 @@ def _serve(
             help="Logs and spans may hold queries and texts.",
         ),
     ] = False,
-    slow_recall: Annotated[
-        float, Option(min=0, metavar="SECONDS", help="Log recalls that take longer; 0 logs none.")
-    ] = 1.0,
 ) -> None:
     """Serve it over HTTP: dashboard, REST, MCP and metrics.
 
@@ -94,7 +91,6 @@ def _serve(
         public_url=public_url,
         log_json=log_json,
         log_content=log_content,
-        slow_seconds=slow_recall or None,
         webhooks=() if on.config is None else read_webhooks(on.config),
     )
     chosen.check()
@@ -151,7 +147,10 @@ def api(
 
     A key is shown once; the file keeps a hash of it.
     """
-    from ..server.access import add_key, remove_key
+    try:
+        from ..server.access import add_key, remove_key
+    except ImportError as error:
+        raise MissingExtra("`eidet keys api`", extra="server") from error
 
     if name is None:
         _list_callers(keys, json=json)

@@ -14,24 +14,28 @@ import hashlib
 import hmac
 import json
 import math
+import re
 import secrets
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, ClassVar, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ..core.actor import acting_as, acts
-from ..core.errors import BadInput, EidetError, Misconfigured, NotFound, Refused, Unavailable
+from ..core.errors import EidetError, Misconfigured, NotFound, Refused, Unavailable
 from ..core.private_files import write_private
 from ..core.record import Record
 from ..core.scope import ALL, BELOW, Scope
 
 PREFIX: Final = "eidet_"  # by which scanners for leaked secrets know our keys
 HASH: Final = "sha256:"
+_HASHED: Final = re.compile(HASH + "[0-9a-f]{64}")
 
 
 class Right(StrEnum):
@@ -44,14 +48,15 @@ class Right(StrEnum):
     AGENTS = "agents"  # sign what it writes with the name of any agent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Limits:
+class _Limits(BaseModel):
     """Limits on what one caller may ask for."""
 
-    requests_per_second: float = 100.0
-    body_bytes: int = 4_000_000
-    records_per_call: int = 1000
-    context_tokens: int = 32_000
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    requests_per_second: float = Field(default=100.0, gt=0)
+    body_bytes: int = Field(default=4_000_000, gt=0)
+    records_per_call: int = Field(default=1000, gt=0)
+    context_tokens: int = Field(default=32_000, gt=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,104 +177,78 @@ def _mark_of(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
+class _Entry(_Limits):
+    """One [[key]] of the file: `hash`, or for trials `key` in plain."""
+
+    name: str
+    scopes: list[str] = Field(min_length=1)
+    rights: list[Annotated[Right, Field(strict=False)]] = Field(min_length=1)
+    hash: str | None = None
+    key: str | None = Field(None, min_length=8)
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        if not name.strip() or not name.isprintable():
+            raise ValueError("a key needs a name")
+        return name
+
+    @field_validator("scopes")
+    @classmethod
+    def _check_scopes(cls, scopes: list[str]) -> list[str]:
+        return list(map(_parse_scope, scopes))
+
+    @model_validator(mode="after")
+    def _check_secret(self) -> _Entry:
+        if (self.key is None) == (self.hash is None):
+            raise ValueError("it needs either hash or key: `eidet keys api NAME` writes one")
+        if self.hash is not None and not _HASHED.fullmatch(self.hash):
+            raise ValueError(f'hash must be "{HASH}" and 64 hexadecimal digits')
+        return self
+
+    def to_key(self) -> _ApiKey:
+        limits = _Limits(**self.model_dump(include=set(_Limits.model_fields)))
+        caller = Caller(
+            name=self.name, scopes=tuple(self.scopes), rights=frozenset(self.rights), limits=limits
+        )
+        return _ApiKey(bytes.fromhex((self.hash or _hash_key(self.key or "")).removeprefix(HASH)), caller)
+
+
+class _KeysFile(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    key: list[_Entry] = Field(default_factory=list)
+
+
 def _read_keys(path: Path) -> tuple[_ApiKey, ...]:
     """The keys of a file; `Misconfigured` names the entry that is wrong, and never shows a secret."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        entries = _KeysFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).key
     except OSError as error:
         raise Misconfigured(f"the keys file {path} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        wrong = error.errors(include_input=False)[0]
+        place = ".".join(map(str, wrong["loc"]))
+        raise Misconfigured(f"the keys file {path}, {place}: {wrong['msg']}") from None
     except ValueError as error:
         raise Misconfigured(f"the keys file {path} is not TOML: {error}") from None
-    entries = tables.pop("key", [])
-    if tables or not isinstance(entries, list):
-        raise Misconfigured(
-            f"{path}: a keys file holds [[key]] entries and nothing else, not {sorted(tables)}"
-        )
-    keys = [_parse_entry(entry, f"{path}, key {number}") for number, entry in enumerate(entries, 1)]
-    for name, count in Counter(key.caller.name for key in keys).items():
+    for name, count in Counter(entry.name for entry in entries).items():
         if count > 1:
             raise Misconfigured(f"{path}: two keys are named {name!r}")
-    return tuple(keys)
-
-
-_LIMITS: Final = frozenset(one.name for one in fields(_Limits))
-_KNOWN: Final = frozenset(("name", "scopes", "rights", "hash", "key")) | _LIMITS
-
-
-def _parse_entry(entry: Any, where: str) -> _ApiKey:
-    if not isinstance(entry, dict):
-        raise Misconfigured(f"{where} is not a table")
-    if unknown := sorted(entry.keys() - _KNOWN):
-        raise Misconfigured(f"{where}: unknown {unknown}; there are {', '.join(sorted(_KNOWN))}")
-    name = entry.get("name")
-    if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise Misconfigured(f"{where} needs a name")
-    caller = Caller(
-        name=name,
-        scopes=_parse_scopes(_texts(entry, "scopes", where), where),
-        rights=parse_rights(_texts(entry, "rights", where), where),
-        limits=_parse_limits(entry, where),
-    )
-    return _ApiKey(_parse_digest(entry, where), caller)
-
-
-def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
-    texts = entry.get(name)
-    if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
-        raise Misconfigured(f'{where} needs {name} = ["…"], a list of texts')
-    return texts
-
-
-def _parse_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
-    """Parses names of scopes, each with all below it; `**` is every scope."""
-    scopes = []
-    for one in said:
-        try:
-            scopes.append(_parse_scope(one))
-        except BadInput as error:
-            raise Misconfigured(f"{where}: {error}") from None
-    return tuple(scopes)
+    return tuple(entry.to_key() for entry in entries)
 
 
 def _parse_scope(said: str) -> str:
-    if said == ALL:
-        return ALL
-    return Scope.exactly(said.removesuffix(BELOW)).path
+    """The path of a scope, which means it and all below it; `**` is every scope."""
+    return ALL if said == ALL else Scope.exactly(said.removesuffix(BELOW)).path
 
 
-def parse_rights(said: Iterable[str], where: str) -> frozenset[Right]:
+def parse_rights(said: Iterable[str]) -> frozenset[Right]:
+    """The rights of an option `--rights`."""
     named = list(said)
-    for one in named:
-        if one not in set(Right):
-            raise Misconfigured(f"{where}: unknown right {one!r}; there are {', '.join(Right)}")
+    if unknown := set(named) - set(Right):
+        raise Misconfigured(f"--rights: unknown right {min(unknown)!r}; there are {', '.join(Right)}")
     return frozenset(map(Right, named))
-
-
-def _parse_limits(entry: Mapping[str, Any], where: str) -> _Limits:
-    given: dict[str, Any] = {}
-    for name in _LIMITS & entry.keys():
-        value = entry[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise Misconfigured(f"{where}: {name} must be a number above 0, not {value!r}")
-        given[name] = value
-    return _Limits(**given)
-
-
-def _parse_digest(entry: Mapping[str, Any], where: str) -> bytes:
-    key, hashed = entry.get("key"), entry.get("hash")
-    if (key is None) == (hashed is None):
-        raise Misconfigured(f"{where} needs either hash or key: `eidet keys api NAME` writes one")
-    if key is not None:
-        if not isinstance(key, str) or len(key) < 8:
-            raise Misconfigured(f"{where}: a key in plain has at least 8 characters")
-        return _digest(key)
-    try:
-        digest = bytes.fromhex(str(hashed).removeprefix(HASH))
-    except ValueError:
-        digest = b""
-    if not str(hashed).startswith(HASH) or len(digest) != hashlib.sha256().digest_size:
-        raise Misconfigured(f'{where}: hash must be "{HASH}" and 64 hexadecimal digits')
-    return digest
 
 
 HEAD = "[[key]]"
@@ -281,9 +260,7 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
     if any(key.caller.name == name for key in there):
         raise Refused(f"{path} has a key named {name!r}: revoke it first, or choose another name")
     key = _make_key()
-    entry = _write_entry(
-        name, _parse_scopes(scopes, "--scopes"), parse_rights(rights, "--rights"), _hash_key(key)
-    )
+    entry = _write_entry(name, map(_parse_scope, scopes), parse_rights(rights), _hash_key(key))
     text = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
     _write(path, text + entry)
     return key

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import socket
@@ -15,7 +14,6 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.middleware.gzip import GZipMiddleware
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.supervisors import Multiprocess
 
 from .. import __version__
@@ -108,8 +106,6 @@ def _add_parts(app: FastAPI, serving: Serving) -> None:
 
 _BACKLOG: Final = 2048
 _STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
-_MOST_FILES: Final = 65_536
-IDLE_SECONDS: Final = 30.0  # between two looks at a connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,36 +125,6 @@ class Opening:
         return create_app(self.open_memory(), self.server, closes=True)
 
 
-class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # one of two, as installed
-    """Closes connections that send no whole request, or read nothing of an answer, for `IDLE_SECONDS`.
-
-    uvicorn has no time-out for either, and each such connection would keep a file and its answer for ever.
-    """
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._timer.cancel()
-        super().connection_lost(exc)
-
-    def _watch(self) -> None:
-        self._last: Any = self.cycle
-        self._left: int = self.transport.get_write_buffer_size()
-        self._timer: asyncio.TimerHandle = self.loop.call_later(IDLE_SECONDS, self._look)
-
-    def _look(self) -> None:
-        left = self.transport.get_write_buffer_size()
-        waiting = self.cycle is None or self.cycle.response_complete
-        if left >= self._left > 0:
-            self.transport.abort()
-        elif waiting and self.cycle is self._last and not left:  # to close it would wait for what is left
-            self.transport.close()
-        else:
-            self._watch()
-
-
 def serve(opening: Opening, ready: Callable[[int], None]) -> None:
     """Serves until SIGINT or SIGTERM; then answers what is in flight and closes the memory.
 
@@ -174,7 +140,6 @@ def serve(opening: Opening, ready: Callable[[int], None]) -> None:
 
 def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], None]) -> None:
     """Serves like `serve`, on a socket that is already listening."""
-    _raise_file_limit()
     _check_memory(opening)
     config = _configure(opening, opening.server)
     ready(listener.getsockname()[1])
@@ -198,7 +163,6 @@ def _configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
         opening,
         factory=True,
         workers=server.workers,
-        http=PatientProtocol,
         ws="none",
         log_config=configure_lines(as_json=server.log_json, content=server.log_content),
         access_log=False,
@@ -235,18 +199,3 @@ def listen(server: ServerSettings) -> Iterator[socket.socket]:
 def _describe(error: OSError) -> str:
     """The system's error message without the address that Python adds to it."""
     return (error.strerror or str(error)).partition(" (while ")[0]
-
-
-def _raise_file_limit() -> None:
-    """Many idle clients need many open files; systems give few unless they are asked."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_FILES
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(_MOST_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final
 
 from mcp.server import MCPServer
 from mcp.server.auth.settings import AuthSettings
-from mcp.types import Completion, CompletionArgument, ToolAnnotations
+from mcp.types import ToolAnnotations
 from pydantic import AnyHttpUrl, Field
 
 from ...aio import AsyncMemory
@@ -37,7 +37,6 @@ from .tool_answers import tell, tell_fact
 _MARKDOWN: Final = "text/markdown"
 _FACTS_TOLD: Final = 20  # of a profile
 _SESSIONS_TOLD: Final = 20
-_SUGGESTIONS: Final = 100  # what MCP allows a completion to hold
 SESSIONS: Final = "The conversations that were active last."
 _PROFILE: Final = "What matters most in a scope."
 
@@ -182,19 +181,6 @@ class _ScopeResources:
             "Say so if the memory does not answer the question."
         )
 
-    async def complete_scope(
-        self, _ref: object, argument: CompletionArgument, _context: object
-    ) -> Completion | None:
-        """Names of scopes that the caller can read, while one is typed."""
-        if argument.name != "scope":
-            return None
-        self._access.require(Right.READ)
-        with self._access.enter():
-            known = await self._memory.scopes()
-        begun = [name for name in sorted(known) if name.startswith(argument.value)]
-        found = [name for name in begun if self._access.reaches(name)]
-        return Completion(values=found[:_SUGGESTIONS], total=len(found), has_more=len(found) > _SUGGESTIONS)
-
 
 def _add_resources(server: MCPServer, resources: _ScopeResources) -> None:
     """Registers the resources and the prompt. Resources without a scope are of the caller's usual one."""
@@ -207,7 +193,6 @@ def _add_resources(server: MCPServer, resources: _ScopeResources) -> None:
         title = f"{name.capitalize()} of a scope"
         server.resource(f"{uri}/{{+scope}}", name=f"{name}_of_scope", title=title, **told)(of_scope)
     server.prompt("briefing", title="Brief me from memory")(resources.briefing)
-    server.completion()(resources.complete_scope)  # type: ignore[no-untyped-call]
 
 
 def _list_section(heading: str, records: Sequence[Record]) -> list[str]:

@@ -66,9 +66,6 @@ class AgentAccess:
     def may(self, right: Right) -> bool:
         return self.caller.may(right)
 
-    def reaches(self, scope: str) -> bool:
-        return self.caller.reaches(Scope.of(scope))
-
     def require(self, *rights: Right) -> None:
         """`ToolError` if the caller lacks one of these rights."""
         for right in rights:

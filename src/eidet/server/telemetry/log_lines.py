@@ -19,84 +19,50 @@ FIELDS: Final = "eidet"  # the attribute of a log record that holds fields of ou
 Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-class PlainLines(logging.Formatter):
-    """`2026-11-17T09:00:00Z WARNING eidet.slow: a recall took 1.2 s [request 8f2c] searched=20000`."""
+class LogLines(logging.Formatter):
+    """One line for each log record, with the ids of request and trace; `as_json`, as a JSON object.
 
-    def __init__(self, *, content: bool = False) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
-        self.converter = time.gmtime
-        self._content = content
+    As text: `2026-11-17T09:00:00.125Z WARNING eidet.server: the memory is unavailable [request 8f2c]`.
+    """
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Formats without what another handler's formatter left on the record."""
-        left, record.exc_text = record.exc_text, None
-        try:
-            return super().format(record)
-        finally:
-            record.exc_text = left
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        line = super().formatMessage(record)
-        if (request := current_request()) is not None:
-            line += f" [request {request}]"
-        for name, value in _fields_of(record).items():
-            line += f" {name}={value}"
-        return line
-
-    def formatException(self, ei: Raised) -> str:  # noqa: N802
-        if self._content:
-            return super().formatException(ei)
-        return "\n".join(_describe_exception(ei))
-
-
-class JsonLines(logging.Formatter):
-    """Formats one JSON object per line, with the ids of request and trace."""
-
-    def __init__(self, *, content: bool = False) -> None:
+    def __init__(self, *, as_json: bool = False, content: bool = False) -> None:
         super().__init__()
+        self._as_json = as_json
         self._content = content
 
     def format(self, record: logging.LogRecord) -> str:
+        seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        at, message = f"{seconds}.{int(record.msecs):03}Z", record.getMessage()
+        fields = _fields_of(record)
+        if not self._as_json:
+            told = "".join(f" {name}={value}" for name, value in fields.items())
+            request = "" if (id := current_request()) is None else f" [request {id}]"
+            text = f"{at} {record.levelname} {record.name}: {message}{request}{told}"
+            return "\n".join([text, *self._describe(record.exc_info)])
         line: dict[str, Any] = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-            + f".{int(record.msecs):03}Z",
+            "time": at,
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": message,
         }
-        if (request := current_request()) is not None:
-            line["request_id"] = request
-        line |= _trace_ids() | _fields_of(record)
+        line |= {"request_id": id} if (id := current_request()) is not None else {}
+        line |= _trace_ids() | fields
         if record.exc_info:
-            line["error"] = self._describe(record.exc_info)
+            line["error"] = {"stack": self._describe(record.exc_info)}
         return json.dumps(line, ensure_ascii=False, default=str)
 
-    def _describe(self, raised: Raised) -> dict[str, Any]:
-        kind, error, _ = raised
-        described: dict[str, Any] = {"stack": _describe_exception(raised)}
-        if kind is not None:
-            described["type"] = kind.__name__
-        if self._content:
-            described["message"] = str(error)
-        return described
-
-
-def _describe_exception(raised: Raised) -> list[str]:
-    """Describes an exception by its stack and type, without its message."""
-    kind, _, place = raised
-    lines = []
-    for frame in traceback.extract_tb(place):
-        lines.append(f"{frame.filename}:{frame.lineno} in {frame.name}")
-    if kind is not None:
-        lines.append(kind.__name__)
-    return lines
+    def _describe(self, raised: Raised | None) -> list[str]:
+        """An exception by its stack and its type, with `content` also by its message."""
+        if raised is None or raised[0] is None:
+            return []
+        kind, error, place = raised
+        stack = [f"{one.filename}:{one.lineno} in {one.name}" for one in traceback.extract_tb(place)]
+        return [*stack, f"{kind.__name__}: {error}" if self._content else kind.__name__]
 
 
 def _fields_of(record: logging.LogRecord) -> dict[str, Any]:
     found = record.__dict__.get(FIELDS)
-    if isinstance(found, dict):
-        return found
-    return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _trace_ids() -> dict[str, str]:
@@ -113,11 +79,11 @@ def _trace_ids() -> dict[str, str]:
 
 def configure_lines(*, as_json: bool, content: bool = False) -> dict[str, Any]:
     """The logging of `eidet serve`, as `logging.config.dictConfig` takes it."""
-    kind = JsonLines if as_json else PlainLines
+    lines = {"()": f"{__name__}.{LogLines.__name__}", "as_json": as_json, "content": content}
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"lines": {"()": f"{kind.__module__}.{kind.__name__}", "content": content}},
+        "formatters": {"lines": lines},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
         "loggers": {
             "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},

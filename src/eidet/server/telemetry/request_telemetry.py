@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator, MutableMapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -24,7 +24,6 @@ from ..serving import CALLER, Serving, caller_of, check_rights
 from .log_lines import FIELDS
 from .memory_metrics import MemoryMetrics
 from .memory_spans import has_listeners, trace_memories
-from .slow_recalls import log_slow_recalls
 
 LOG: Final = logging.getLogger("eidet.access")
 _PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
@@ -159,12 +158,8 @@ class _MemoryGauges:
 
 @asynccontextmanager
 async def _watch_memory(metrics: MemoryMetrics, settings: ServerSettings) -> AsyncIterator[None]:
-    """Measures, traces and logs what the verbs do, for as long as the server runs."""
-    with ExitStack() as stack:
-        stack.enter_context(observe(metrics))
-        stack.enter_context(trace_memories(content=settings.log_content))
-        if settings.slow_seconds is not None:
-            stack.enter_context(log_slow_recalls(seconds=settings.slow_seconds, content=settings.log_content))
+    """Measures and traces what the verbs do, for as long as the server runs."""
+    with observe(metrics), trace_memories(content=settings.log_content):
         yield
 
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("mcp", reason="needs mcp: pip install 'eidet[mcp]'")
 
 from mcp import Client
-from mcp.types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+from mcp.types import TextContent, TextResourceContents
 from tests.unit.server.mcp.agents import ERAS, ask, call, fail, run, text_of
 
 from eidet.server.access import Right
@@ -295,19 +295,6 @@ def test_a_scope_can_be_read_as_resources_and_as_a_prompt(era: str) -> None:
         assert "Ann lives in Porto" in content.text
 
     run(talk, era=era)
-
-
-def test_scopes_that_the_caller_can_read_are_completed() -> None:
-    async def talk(agent: Client) -> None:
-        for place in ("acme/ann", "acme/ben", "other"):
-            await ask(agent, "remember", text="x", scope=place)
-        template = ResourceTemplateReference(type="ref/resource", uri="memory://profile/{+scope}")
-        found = await agent.complete(template, {"name": "scope", "value": "acme/"})
-        assert found.completion.values == ["acme/ann", "acme/ben"]
-        prompt = PromptReference(type="ref/prompt", name="briefing")
-        assert (await agent.complete(prompt, {"name": "topic", "value": "x"})).completion.values == []
-
-    run(talk)
 
 
 @pytest.mark.parametrize("trust", ["web", "tool", "unknown"])

@@ -24,8 +24,8 @@ from eidet import AsyncMemory, Memory
 from eidet.core.observers import observe
 from eidet.server.serve import create_app
 from eidet.server.server_settings import ServerSettings
-from eidet.server.telemetry import MemoryMetrics, log_slow_recalls
-from eidet.server.telemetry.log_lines import JsonLines, PlainLines, name_request
+from eidet.server.telemetry import MemoryMetrics
+from eidet.server.telemetry.log_lines import LogLines, name_request
 
 HASHING = "hashing:64"
 SECRET = "the vault code is opal8241"
@@ -151,20 +151,12 @@ MODERN = {
 
 
 def test_logs_are_json_with_ids_and_without_content() -> None:
-    with lines_of(JsonLines()) as written, serve(slow_seconds=1e-9) as client:
+    with lines_of(LogLines(as_json=True)) as written, serve() as client:
         use(client, **{"X-Request-Id": "req-77", "Authorization": "Bearer secret-ann"})
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
     assert lines
     for word in FORBIDDEN:
         assert word not in written.getvalue()
-    slow = [line for line in lines if line["logger"] == "eidet.slow"]
-    assert {line["verb"] for line in slow} == {"recall", "context"}
-    for line in slow:
-        assert line["request_id"] == "req-77"
-        assert line["level"] == "warning"
-        assert line["searched"] == 1
-        assert line["hits"] == 1
-        assert {"understand", "search", "fuse", "fetch", "rerank"} <= line["millis"].keys()
     access = [line for line in lines if line["logger"] == "eidet.access"]
     assert {line["request_id"] for line in access} == {"req-77"}
     assert any(line["route"].startswith("/v1/memories/{id") for line in access)
@@ -173,51 +165,31 @@ def test_logs_are_json_with_ids_and_without_content() -> None:
 def test_a_request_span_continues_the_caller_s_trace() -> None:
     pytest.importorskip("opentelemetry.sdk", reason="needs the SDK: pip install 'eidet[otel]'")
     trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
-    with lines_of(JsonLines()) as written, serve(slow_seconds=1e-9) as client:
+    with lines_of(LogLines(as_json=True)) as written, serve() as client:
         client.post(
             "/v1/recall", json={"query": "x"}, headers={"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01"}
         )
-    (slow,) = [json.loads(line) for line in written.getvalue().splitlines() if "eidet.slow" in line]
-    assert slow["trace_id"] == trace_id
-
-
-def test_a_slow_recall_tells_its_query_only_on_request() -> None:
-    with Memory(embedder=HASHING) as memory:
-        memory.remember(SECRET, scope="ann")
-        with lines_of(PlainLines()) as plain, log_slow_recalls(seconds=0):
-            memory.recall("vault code", scope="ann")
-            memory.find(scope="ann")
-        with lines_of(PlainLines()) as told, log_slow_recalls(seconds=0, content=True):
-            memory.recall("vault code", scope="ann")
-        with lines_of(PlainLines()) as none, log_slow_recalls(seconds=60):
-            memory.recall("vault code", scope="ann")
-    assert plain.getvalue().count("a slow recall") == 1
-    assert "vault" not in plain.getvalue()
-    assert "query=vault code scope=ann" in told.getvalue()
-    assert none.getvalue() == ""
+    (access,) = [json.loads(line) for line in written.getvalue().splitlines() if "eidet.access" in line]
+    assert access["trace_id"] == trace_id
 
 
 @pytest.mark.parametrize("content", [False, True])
-@pytest.mark.parametrize("kind", [JsonLines, PlainLines])
-def test_what_another_handler_made_of_an_exception_is_not_repeated(
-    kind: type[JsonLines | PlainLines], content: bool
-) -> None:
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_another_handler_made_of_an_exception_is_not_repeated(as_json: bool, content: bool) -> None:
     try:
         int(SECRET)
     except ValueError:
         record = logging.makeLogRecord({"msg": "failed", "exc_info": sys.exc_info()})
-    for before in (logging.Formatter(), kind(content=not content)):
+    for before in (logging.Formatter(), LogLines(as_json=as_json, content=not content)):
         before.format(record)
-        assert ("opal8241" in kind(content=content).format(record)) == content
+        assert ("opal8241" in LogLines(as_json=as_json, content=content).format(record)) == content
         assert "opal8241" in logging.Formatter().format(record)
 
 
 @pytest.mark.parametrize("content", [False, True])
-@pytest.mark.parametrize("kind", [JsonLines, PlainLines])
-def test_the_message_of_an_exception_is_told_only_on_request(
-    kind: type[JsonLines | PlainLines], content: bool
-) -> None:
-    with lines_of(kind(content=content)) as written, name_request("req-9"):
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_message_of_an_exception_is_told_only_on_request(as_json: bool, content: bool) -> None:
+    with lines_of(LogLines(as_json=as_json, content=content)) as written, name_request("req-9"):
         try:
             int(SECRET)
         except ValueError:
