@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 10
 INTERRUPTED: Final = 130
-_LINE_SECONDS: Final = 10.0  # between two lines of progress
 
 
 commands: Final = typer.Typer()
@@ -108,7 +106,7 @@ def _copy_memories(
         target_at(target, one, embedder=embedder, language=language, key=to_key, settings=settings) as other,
         progress_bar("copying") as tell,
     ):
-        return copying.copy(one, other, progress=tell or ProgressLines(time.monotonic), scope=scope)
+        return copying.copy(one, other, progress=tell, scope=scope)
 
 
 def _embedder_for(target: str, file: Path | None) -> str | None:
@@ -119,19 +117,6 @@ def _embedder_for(target: str, file: Path | None) -> str | None:
 
     choices = read_choices(file)
     return None if choices.get("memory") != target else choices.get("embedder")
-
-
-class ProgressLines:
-    """Reports progress for a log, as a line now and then instead of a bar."""
-
-    def __init__(self, clock: Callable[[], float], label: str = "copying") -> None:
-        self._clock, self._said, self._label = clock, clock(), label
-
-    def __call__(self, done: int, total: int) -> None:
-        now = self._clock()
-        if now - self._said >= _LINE_SECONDS:
-            self._said = now
-            typer.echo(f"{self._label}: {done:,} of {total:,} ({done / max(total, 1):.0%})", err=True)
 
 
 def _tell(copied: Copied) -> None:

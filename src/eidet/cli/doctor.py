@@ -20,7 +20,6 @@ from ..coding.install import find_installed
 from ..coding.recalling import find_project
 from ..core.errors import Corrupt, EidetError, MissingExtra, Unavailable
 from ..core.private_files import OTHERS
-from ..core.settings import read_choices, read_settings
 from ..memory import Memory
 from ..net.url import is_server
 from ..open import open_store
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
 _RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
 _LITTLE_SPACE: Final = 100_000_000  # bytes
-_LONG_LOG: Final = 256_000_000  # bytes of a write-ahead log
 _MOUNTS: Final = Path("/proc/mounts")
 _REMOTE_DISKS: Final = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs")
 _LOOPBACK: Final = ("", "localhost", "127.0.0.1", "::1")
@@ -141,16 +139,19 @@ def _check_file(case: Subject) -> Findings:
 
 
 def _check_surroundings(case: Subject) -> Findings:
-    """Checks disk space, permissions, the kind of disk, a long log, and leftovers."""
+    """Checks disk space, permissions, the kind of disk, and leftovers."""
     path = case.path
     free, wanted = shutil.disk_usage(path.absolute().parent).free, max(_LITTLE_SPACE, path.stat().st_size)
     if free < wanted:
         yield warning("disk", f"only {size_text(free)} free", f"free at least {size_text(wanted)}")
     else:
         yield ok("disk", f"{size_text(free)} free")
-    yield from _check_private("file", path, "your memories")
-    if case.on.config is not None and _holds_secret(case.on.config):
-        yield from _check_private("settings", case.on.config, "the passwords and keys of your settings")
+    found = path.stat()
+    if os.name == "posix" and found.st_size and found.st_mode & OTHERS:
+        command = f"chmod 600 {shlex.quote(str(path))}"
+        yield warning(
+            "file", f"other users of this machine can read your memories: {path}", command, "unsafe"
+        )
     if (kind := _find_disk(path.absolute())) in _REMOTE_DISKS:
         yield warning(
             "disk",
@@ -158,31 +159,11 @@ def _check_surroundings(case: Subject) -> Findings:
             f"eidet copy {shlex.quote(str(path))} ~/eidet.db; for several machines use PostgreSQL",
             "unsafe",
         )
-    log = Path(f"{path}-wal")  # it slows every reader, and shrinks when the last program closes the memory
-    if log.exists() and (size := log.stat().st_size) > _LONG_LOG:
-        todo = "stop the programs that use the memory once, then run `eidet stats`"
-        yield warning("speed", f"{log} has {size_text(size)}", todo, "slow")
     for file in leftovers(path):
         todo = "a copy from before an upgrade; delete it once all is well"
         if file.suffix in (".partial", ".tmp"):
             todo = "delete it, unless it is being written right now"
         yield warning("leftover", f"{file}, {size_text(file.stat().st_size)}", todo)
-
-
-def _check_private(check: str, file: Path, what: str) -> Findings:
-    found = file.stat()
-    if os.name == "posix" and found.st_size and found.st_mode & OTHERS:
-        command = f"chmod 600 {shlex.quote(str(file))}"
-        yield warning(check, f"other users of this machine can read {what}: {file}", command, "unsafe")
-
-
-def _holds_secret(config: Path) -> bool:
-    """Tells whether a settings file holds a password or a key."""
-    settings = read_settings({}, config)
-    for key in (settings.key, settings.guard_key):
-        if isinstance(key, str) and not key.startswith(("env:", "file:")):
-            return True
-    return urlsplit(read_choices(config).get("memory", "")).password is not None
 
 
 def _find_disk(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -11,7 +10,7 @@ from ..core.errors import EidetError
 from ..core.settings import Settings
 from ..memory import Memory
 from ..memory.feed import tell_webhooks
-from ..models.embed import Embedder, embed_checked, embedder_named, embedder_of
+from ..models.embed import embed_checked, embedder_named, embedder_of
 from ..store import Store, verbs
 from ..store.traits import is_sealed
 from ..text import analyzer_of
@@ -21,9 +20,7 @@ from .memory_options import Which
 
 START: Final = "start it, or check the address and the network; then run `eidet doctor` again"
 _REEMBED: Final = "eidet rebuild --reembed"
-_SLOW_TEXT: Final = 0.1  # seconds to embed a text
 _SLOW_RECALL: Final = 0.25  # seconds
-TRIES: Final = 3
 FEW_RECALLS: Final = 20  # the time of fewer says little
 _MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
 _Concern = Literal["", "slow", "unsafe", "new"]  # of a warning: what it costs to leave it
@@ -75,12 +72,11 @@ def _check_embedder(case: OpenMemory) -> Findings:
         own = None if name is None or width is None else embedder_named(name, int(width))
         chosen = own if own is not None and case.on.embedder is None else embedder_of(case.on.embedder)
         made = embed_checked(chosen, ["Is anybody there?"]).shape[1]
-        seconds = _time_embedder(chosen)
     except EidetError as error:
         yield fault("embedder", str(error), "repair it, or name another with --embedder")
         return
     if name is None:
-        yield ok("embedder", f"{chosen.name}, {seconds * 1000:.2f} ms a text; nothing was written yet")
+        yield ok("embedder", f"{chosen.name}; nothing was written yet")
     elif chosen.name != name:
         yield fault(
             "embedder",
@@ -90,29 +86,7 @@ def _check_embedder(case: OpenMemory) -> Findings:
     elif str(made) != width:
         yield fault("embedder", f"{name} returns {made} numbers, the memory has {width}", f"run `{_REEMBED}`")
     else:
-        yield ok("embedder", f"{name}, {width} numbers, {seconds * 1000:.2f} ms a text")
-        yield from check_speed(seconds)
-
-
-def _time_embedder(embedder: Embedder) -> float:
-    """Seconds for one text, once the model is loaded: the best of a few, as a busy machine disturbs."""
-    best = float("inf")
-    for number in range(TRIES):
-        start = time.perf_counter()
-        embedder.embed([f"How long does short text {number} take?"])
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def check_speed(seconds: float) -> Findings:
-    """Warns if an embedder takes long for a text."""
-    if seconds > _SLOW_TEXT:
-        yield warning(
-            "speed",
-            f"the embedder takes {seconds * 1000:,.0f} ms a text",
-            f"{_REEMBED} --embedder wordllama: 0.02 ms a text, offline; compare with `eidet eval`",
-            "slow",
-        )
+        yield ok("embedder", f"{name}, {width} numbers")
 
 
 def _check_language(case: OpenMemory) -> Findings:
@@ -224,7 +198,7 @@ def check_recalls(retrieval: Mapping[str, Any]) -> Findings:
         yield ok("speed", message)
 
 
-# Protection and drift.
+# Protection.
 
 
 def _check_protection(case: OpenMemory) -> Findings:
@@ -240,16 +214,6 @@ def _check_protection(case: OpenMemory) -> Findings:
         yield warning("quarantine", f"{waiting:,} records wait for a review", "eidet review", "unsafe")
 
 
-def _check_drift(case: OpenMemory) -> Findings:
-    drift = case.memory.admin.stats(case.on.reach_or_all(False))["retrieval"]["drift"]
-    worse = [shift["name"] for shift in drift["changed"] if shift["worse"]]
-    if worse:
-        todo = "`eidet stats --json` has the figures; look at some answers with `eidet recall --explain`"
-        yield warning("drift", f"recalls got worse lately: {', '.join(worse)}", todo)
-    else:
-        yield ok("drift", drift["verdict"])
-
-
 CHECKS: Final[tuple[Callable[[OpenMemory], Findings], ...]] = (
     _check_embedder,
     _check_language,
@@ -258,5 +222,4 @@ CHECKS: Final[tuple[Callable[[OpenMemory], Findings], ...]] = (
     _check_index,
     lambda case: check_recalls(case.memory.admin.stats()["retrieval"]),
     _check_protection,
-    _check_drift,
 )

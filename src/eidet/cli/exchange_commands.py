@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.scope import Scope
-from .copy import ProgressLines, resumable
+from .copy import resumable
 from .memory_options import Below, Which, command
 from .show import (
     RIGHT,
@@ -103,8 +103,7 @@ def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
     if dry_run and on.missing_file() is not None:
         return checked
     with on.open_memory(creates=True) as memory, progress_bar("importing") as tell:
-        progress = tell or ProgressLines(time.monotonic, "importing")
-        return importer.run(memory, checked, dry_run=dry_run, progress=progress)
+        return importer.run(memory, checked, dry_run=dry_run, progress=tell)
 
 
 def _parse_columns(pairs: list[str]) -> dict[str, str]:
@@ -175,10 +174,9 @@ def _sync(
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what cannot be read is told below
     how: dict[str, Any] = {"scope": on.one_scope, "name": name, "trust": trust, "dry_run": dry_run}
     with resumable(), progress_bar("syncing") as tell:
-        progress = tell or ProgressLines(time.monotonic, "syncing")
         in_ram = dry_run and on.missing_file() is not None
         with Memory(embedder="hashing") if in_ram else on.open_memory(creates=True) as memory:
-            done = sync_files(memory, path, progress=progress, **how)
+            done = sync_files(memory, path, progress=tell, **how)
     if on.json:
         emit(asdict(done))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -140,60 +140,56 @@ def _mark(
 
     Exactly one of these at a time.
     """
-    given = {
-        "pin": pin,
-        "hold": hold,
-        "quarantine": quarantine,
-        "reject": reject or None,
-        "restore": restore or None,
+    asked = {
+        "pin": pin is True,
+        "unpin": pin is False,
+        "hold": hold is True,
+        "release": hold is False,
+        "quarantine": quarantine is True,
+        "approve": quarantine is False,
+        "reject": reject,
+        "restore": restore,
+        "promote": promote is not None,
     }
-    chosen = [(name, value) for name, value in given.items() if value is not None]
-    if promote is not None:
-        chosen.append(("promote", True))
+    chosen = [verb for verb, said in asked.items() if said]
     if len(chosen) != 1:
-        raise BadInput(
-            "say one thing to do: --pin, --unpin, --hold, --release, --quarantine, --approve, --reject, "
-            "--restore or --promote"
-        )
-    if move and promote is None:
-        raise BadInput("--move goes with --promote")
-    if because is not None and not quarantine and not reject:
-        raise BadInput("--because goes with --quarantine or --reject")
-    for name, value in (("--trust", trust), ("--text", text)):
-        if value is not None and quarantine is not False:
-            raise BadInput(f"{name} goes with --approve")
-    at: dict[str, Any] = {"scope": on.one_scope, "by": by}
+        raise BadInput(f"say one thing to do: {', '.join(f'--{verb}' for verb in asked)}")
+    verb = chosen[0]
+    details = {"because": because, "text": text, "trust": trust, "move": move or None, "by": by}
+    given = {name: value for name, value in details.items() if value is not None}
+    for name in given:
+        if verb not in _GOES_WITH.get(name, asked):
+            raise BadInput(f"--{name} goes with {' or '.join(f'--{one}' for one in _GOES_WITH[name])}")
+    if promote is not None:
+        given["to"] = promote
     with on.open_memory() as memory:
-        upkeep, guard = memory.upkeep, memory.trust
-        if reject:
-            gone = guard.reject(id, because=because, **at)
-            emit_or_tell(on.json, {"rejected": int(gone)}, "rejected: it is forgotten")
-            return
-        actions: dict[tuple[str, bool], Callable[[], Record]] = {
-            ("pin", True): lambda: upkeep.pin(id, **at),
-            ("pin", False): lambda: upkeep.unpin(id, **at),
-            ("hold", True): lambda: upkeep.hold(id, **at),
-            ("hold", False): lambda: upkeep.release(id, **at),
-            ("quarantine", True): lambda: guard.quarantine(id, because=because, **at),
-            ("quarantine", False): lambda: guard.approve(id, trust=trust, text=text, **at),
-            ("restore", True): lambda: upkeep.restore(id, scope=on.one_scope),
-            ("promote", True): lambda: memory.promote(id, to=promote or "", move=move, **at),
-        }
-        record = actions[chosen[0]]()
-    if on.json:
-        emit(record.to_dict())
-        return
-    console().print(style_text((MARKED[chosen[0]].format(record=record), "bold")))
-    console().print(show_record(record))
+        spaces = {**dict.fromkeys(("quarantine", "approve", "reject"), memory.trust), "promote": memory}
+        act = getattr(spaces.get(verb, memory.upkeep), verb)
+        done = act(id, scope=on.one_scope, **given)
+    if verb == "reject":
+        emit_or_tell(on.json, {"rejected": int(done)}, _MARKED[verb])
+    elif on.json:
+        emit(done.to_dict())
+    else:
+        console().print(style_text((_MARKED[verb].format(record=done), "bold")))
+        console().print(show_record(done))
 
 
-MARKED: Final = {
-    ("pin", True): "pinned: upkeep leaves it alone, and it does not expire",
-    ("pin", False): "unpinned: it ages again",
-    ("hold", True): "held: nobody can change or delete it until it is released",
-    ("hold", False): "released: it can be changed and deleted again",
-    ("quarantine", True): "quarantined: no answer has it until it is approved",
-    ("quarantine", False): "approved: its trust is {record.trust}",
-    ("restore", True): "restored: it is in tier {record.tier}, with all its detail",
-    ("promote", True): "promoted: it is in scope {record.scope}",
+_GOES_WITH: Final = {
+    "because": ("quarantine", "reject"),
+    "text": ("approve",),
+    "trust": ("approve",),
+    "move": ("promote",),
+    "by": ("pin", "unpin", "hold", "release", "quarantine", "approve", "reject", "promote"),
+}
+_MARKED: Final = {
+    "pin": "pinned: upkeep leaves it alone, and it does not expire",
+    "unpin": "unpinned: it ages again",
+    "hold": "held: nobody can change or delete it until it is released",
+    "release": "released: it can be changed and deleted again",
+    "quarantine": "quarantined: no answer has it until it is approved",
+    "approve": "approved: its trust is {record.trust}",
+    "reject": "rejected: it is forgotten",
+    "restore": "restored: it is in tier {record.tier}, with all its detail",
+    "promote": "promoted: it is in scope {record.scope}",
 }

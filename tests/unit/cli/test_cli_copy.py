@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli.copy import ProgressLines
 from eidet.memory import Memory
 
 
@@ -102,13 +101,3 @@ def test_a_target_that_is_away_is_told_with_how_to_go_on(filled: Shell) -> None:
     said = filled("copy", str(filled.file), "redis://127.0.0.1:1?deadline=1")
     assert said.code == 5
     assert said.err.endswith("run the same command again to resume\n")
-
-
-def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    moments = iter([0.0, 9.0, 10.0, 15.0, 25.0])
-    lines = ProgressLines(lambda: next(moments))
-    for done in (1, 1_200, 1_300, 2_000):
-        lines(done, 2_000)
-    assert capsys.readouterr().err == "copying: 1,200 of 2,000 (60%)\ncopying: 2,000 of 2,000 (100%)\n"

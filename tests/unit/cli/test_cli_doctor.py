@@ -4,7 +4,6 @@ import os
 import shlex
 import sqlite3
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -12,17 +11,14 @@ import pytest
 from tests.unit.cli.shell import Shell
 
 from eidet.cli.doctor import check_line, find_cure
-from eidet.cli.doctor_checks import check_recalls, check_speed
+from eidet.cli.doctor_checks import check_recalls
 from eidet.core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from eidet.core.settings import Settings
 from eidet.memory import Memory
-from eidet.quality import Tally, day_of
-from eidet.store import verbs
 from eidet.store.sql.inspect_file import file_of
-from eidet.store.sql.sqlite import SqliteStore
 
 MACHINE = {"installed", "settings"}
-INSIDE = {"embedder", "language", "index", "protection", "drift"}
+INSIDE = {"embedder", "language", "index", "protection"}
 
 
 @pytest.fixture
@@ -143,42 +139,6 @@ def test_a_memory_that_is_no_file_is_examined_from_inside(eidet: Shell) -> None:
     assert levels(eidet, "--at", "ram://") == dict.fromkeys(MACHINE | INSIDE, "ok")
 
 
-def asked(eidet: Shell, day: int, *, times: int, empty: int, score: str, useless: int = 0) -> None:
-    """As if recalls had been tallied so many days ago."""
-    store = SqliteStore(eidet.file)
-    counts = {"recalls": times, "empty": empty, "hits": times - empty, score: times - empty}
-    said = {"useful_hits": times - useless, "useless_hits": useless}
-    when = day_of(time.time()) - day
-    verbs.add_counts(
-        store, [Tally("default", when, "recall", counts), Tally("default", when, "feedback", said)], since=0
-    )
-    store.close()
-
-
-def found(eidet: Shell, check: str, *words: str, **more: str) -> list[dict[str, str]]:
-    return [one for one in eidet("doctor", "--json", *words, **more).json if one["check"] == check]
-
-
-def test_drift_for_the_worse_is_a_warning_with_advice(filled: Shell) -> None:
-    assert [one["message"] for one in found(filled, "drift")] == ["unknown"]
-    asked(filled, 10, times=200, empty=10, score="s28", useless=20)
-    asked(filled, 1, times=200, empty=10, score="s28", useless=20)
-    assert [one["message"] for one in found(filled, "drift")] == ["steady"]
-    asked(filled, 0, times=200, empty=80, score="s12", useless=100)
-    (worse,) = found(filled, "drift")
-    assert worse["level"] == "warning"
-    assert worse["todo"]
-    assert worse["message"] == "recalls got worse lately: top score, success rate, empty rate"
-    assert filled("doctor").code == 0
-    assert [one["level"] for one in found(filled, "drift", "--scope", "other")] == ["ok"]
-
-
-def test_drift_for_the_better_is_no_warning(filled: Shell) -> None:
-    asked(filled, 10, times=200, empty=100, score="s10", useless=100)
-    asked(filled, 0, times=200, empty=0, score="s28")
-    assert [one["level"] for one in found(filled, "drift")] == ["ok"]
-
-
 @pytest.mark.parametrize("place", ["x.db", "~/x.db", "sqlite:///x.db", "sqlite:////tmp/x.db"])
 def test_the_file_a_place_names_is_the_one_a_memory_opens(
     place: str, eidet: Shell, monkeypatch: pytest.MonkeyPatch
@@ -254,17 +214,6 @@ def test_what_others_can_read_is_unsafe_and_the_command_mends_it(filled: Shell) 
     assert concerns(filled, "unsafe") == []
 
 
-@pytest.mark.parametrize(("line", "found"), [('key = "env:SOME"', 0), ('guard_key = "0011"', 1)])
-def test_settings_with_a_secret_are_for_the_owner_only(filled: Shell, line: str, found: int) -> None:
-    config = filled.folder / "own.toml"
-    config.write_text(f"[eidet]\n{line}\n")
-    config.chmod(0o644)
-    told = [one for one in concerns(filled, "unsafe", "--config", str(config)) if one["check"] == "settings"]
-    assert len(told) == found
-    config.chmod(0o600)
-    assert concerns(filled, "unsafe", "--config", str(config)) == []
-
-
 @pytest.mark.parametrize(
     ("place", "advice"),
     [
@@ -292,13 +241,6 @@ def test_recalls_that_took_long_are_slow() -> None:
     (fine,) = check_recalls(times | {"seconds_p95": 0.01})
     assert fine.level == "ok"
     assert list(check_recalls(times | {"recalls": 3})) == []
-
-
-def test_an_embedder_that_takes_long_is_slow(filled: Shell) -> None:
-    (slow,) = check_speed(0.5)
-    assert (slow.concern, "500 ms" in slow.message) == ("slow", True)
-    assert list(check_speed(0.001)) == []
-    assert "ms a text" in found(filled, "embedder")[0]["message"]
 
 
 def test_records_in_quarantine_are_named_with_the_command(eidet: Shell) -> None:
