@@ -184,10 +184,10 @@ def test_a_job_of_ones_own_is_noted_step_by_step(tmp_path: Path) -> None:
     assert (told[0].ids, told[1].ids) == (("one", "two"), ("one",))
 
 
-def test_keys_that_a_job_made_in_vain_are_never_used() -> None:
+def test_a_job_that_fails_in_a_new_scope_leaves_nothing_that_harms_the_next() -> None:
     inner = RamStore()
     store = SealedStore(inner, LocalKeys(bytes(32)))
-    before = inner.values(SETTINGS)
+    before = store.values(SETTINGS)
 
     def job(transaction: Transaction) -> None:
         transaction.insert([Record(id="one", scope="a", text="one")])
@@ -195,6 +195,6 @@ def test_keys_that_a_job_made_in_vain_are_never_used() -> None:
 
     with pytest.raises(BadInput):
         store.write(job)
-    assert inner.values(SETTINGS) == before
+    assert store.values(SETTINGS) == before
     (kept,) = verbs.put(store, [Record(id="one", scope="a", text="one")], now=1.0)
     assert SealedStore(inner, LocalKeys(bytes(32))).read("a", ["one"]) == [kept]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
@@ -204,22 +204,22 @@ def _open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
     return before
 
 
-def seal_event(
-    event: Event, record: Record, actors: ScopeKeys, keys_for: Callable[[str], ScopeKeys]
-) -> Event:
-    """An event as it is kept. `record` is what it happened to: its agent is a token."""
+def seal_event(event: Event, record: Record, actors: ScopeKeys, keys: ScopeKeys | None) -> Event:
+    """An event as it is kept. `record` is what it happened to: its agent is a token.
+
+    `keys` are those of its scope, which an event that keeps nothing of before does without.
+    """
     before = event.before
     if before is not None:
-        before = seal_note(before, event, record.created, keys_for(event.scope))
+        assert keys is not None
+        before = seal_note(before, event, record.created, keys)
     owner = actors.owner(_columns_of(event, record.created))
     box = actors.seal("act", owner, dump_json([event.by, record.agent]).encode())
     return replace(event, by=_ACT + b64encode(box).decode(), before=before)
 
 
-def _open_act(event: Event, born: float, actors: ScopeKeys | None) -> tuple[str | None, str | None]:
+def _open_act(event: Event, born: float, actors: ScopeKeys) -> tuple[str | None, str | None]:
     """Returns who acted, and the token of the agent the record had until then."""
-    if actors is None:
-        raise _ChangedHistory(event)
     try:
         box = b64decode((event.by or "").removeprefix(_ACT), validate=True)
     except ValueError:
@@ -228,7 +228,7 @@ def _open_act(event: Event, born: float, actors: ScopeKeys | None) -> tuple[str 
     return by, author
 
 
-def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys | None) -> list[Event]:
+def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys) -> list[Event]:
     """The history of one record in plain words. `keys` are those of its scope."""
     plain: list[Event] = []
     born, version = 0.0, 0

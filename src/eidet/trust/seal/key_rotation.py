@@ -29,9 +29,9 @@ from ...store.verbs.changing import find_held, refuse_held
 from . import KeyService
 from .archives import find_sealed
 from .codec import numbers_in
-from .keyring import note_nothing
 from .opener import read_secrets
 from .store import SealedStore
+from .transaction import SealedTransaction
 
 Clock = Callable[[], float]
 Progress = Callable[[int, int], None]
@@ -136,9 +136,10 @@ class ShredScope:
     scope: str
 
     def __call__(self, transaction: Transaction) -> None:
+        assert isinstance(transaction, SealedTransaction)
         records = list(transaction.find(Where(scope=Scope(self.scope)), bare=True))
         refuse_held(find_held(transaction, records), "shredded")
-        self.store.ring.inside(transaction, note_nothing).shred(self.scope)
+        self.store.ring.shred(self.scope, transaction.inner)
 
 
 def _wipe(store: SealedStore) -> None:

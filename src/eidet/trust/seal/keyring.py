@@ -4,25 +4,26 @@
     seal:key:HASH:NUMBER     a scope's key, wrapped; nothing but the scope once it is destroyed
     seal:shredded:HASH       a scope whose keys were all destroyed
 
-A number is given once (`SetSettings(fresh=True)` decides who gives it), so two processes that begin a
-scope at once end up with one key.
+Keys are read from the store and made in it, never within somebody's job: what a job sees may be undone. A
+number is given once, in one transaction, so two processes that begin a scope at once end up with one key.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 
 from ...core.errors import Corrupt, Misconfigured, NotFound
+from ...core.scope import Scope
 from ...core.validate import dump_json
-from ...store import SETTINGS, Store, Transaction
-from ...store.verbs.values import SetSettings
+from ...core.where import Where
+from ...store import SETTINGS, Store, Transaction, verbs
 from . import KEYS, SEAL, KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
 
@@ -42,8 +43,10 @@ def is_sealed(store: Store) -> bool:
 
 
 def begin(store: Store, service: KeyService) -> None:
-    """Records the master key in a store to be sealed; the first process wins."""
-    store.write(SetSettings({SEAL: _make_claim(store.identity, service)}, fresh=True))
+    """Records the master key in a store to be sealed, and the key for names; the first process wins."""
+    names = _wrap(service, store.identity, ACTORS, 1, secrets.token_bytes(SECRET_BYTES))
+    claim = _make_claim(store.identity, service)
+    verbs.set_settings(store, {SEAL: claim, _name(ACTORS, 1): names}, fresh=True)
 
 
 def _make_claim(identity: str, service: KeyService, *, audited: bool = False) -> str:
@@ -108,26 +111,34 @@ def _name(scope: str, number: int) -> str:
     return f"{KEYS}{_hash(scope)}:{number}"
 
 
+def _wrap(service: KeyService, identity: str, scope: str, number: int, secret: bytes) -> str:
+    """A key as it is kept."""
+    return f"{b64encode(service.wrap(secret, _context(identity, scope, number))).decode()} {scope}"
+
+
+def _list_wrapped(source: Store | Transaction, scope: str) -> dict[int, str]:
+    """A scope's keys as they are kept, by number; empty where they were destroyed."""
+    settings = source.values(SETTINGS, prefix=f"{KEYS}{_hash(scope)}:")
+    return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in settings.items()}
+
+
 @dataclass(slots=True)
 class _EpochKeys:
     """The keys read in one epoch. A new epoch starts empty, so nothing stale survives."""
 
     epoch: int
-    outer: Mapping[str, ScopeKeys | None] = field(default_factory=dict)  # those of the store, for a job
-    keys: dict[str, ScopeKeys | None] = field(default_factory=dict)  # by scope
+    keys: dict[str, ScopeKeys] = field(default_factory=dict)  # by scope
     shredded: frozenset[str] | None = None
 
 
 class Keyring:
     """The keys of one store, unwrapped on first use and held until its epoch changes.
 
-    That a scope has none is not held: another process may begin it at any time. Inside of a job nobody else
-    does: the ring of a job has what its store holds, and reads the rest in its own transaction.
+    That a scope has none is not held: another process may begin it at any time.
     """
 
     def __init__(self, store: Store, service: KeyService, noted: Noted | None = None) -> None:
         self._store = store
-        self.transaction: Transaction | None = None  # of the job, in its ring
         self._claim = check_master(store, service)
         self.service: KeyService = service
         self.held: _EpochKeys = _EpochKeys(-1)
@@ -144,21 +155,6 @@ class Keyring:
             claim = _make_claim(self._store.identity, self.service, audited=True)
             self._claim = self._store.write(_NoteAudited(claim))
 
-    def inside(self, transaction: Transaction, noted: Noted, epoch: int = -1) -> Keyring:
-        """The same keys as a job sees them. Those of here are right there only if they are of that epoch."""
-        ring = copy.copy(self)
-        ring.transaction, ring.noted = transaction, noted
-        ring.held = _EpochKeys(epoch, self.held.keys if epoch == self.held.epoch else {})
-        return ring
-
-    def learn(self, ring: Keyring, epoch: int) -> None:
-        """Holds what the ring of a job read or made in an epoch, now that the job is committed."""
-        if epoch > self.held.epoch:
-            self.as_of(epoch)
-        if epoch == self.held.epoch:
-            self.held.keys.update((scope, keys) for scope, keys in ring.held.keys.items() if keys)
-            self.held.shredded = None
-
     def as_of(self, epoch: int) -> None:
         """Drops what was read before this epoch: keys may have been changed or destroyed.
 
@@ -174,39 +170,23 @@ class Keyring:
         """Drops everything read so far."""
         self.held = _EpochKeys(self.held.epoch)
 
-    def _settings(self, prefix: str) -> dict[str, str]:
-        return (self.transaction or self._store).values(SETTINGS, prefix=prefix)
-
-    def _set(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        """Writes settings in the job's transaction, undone with it, or in one of its own."""
-        job = SetSettings(settings, fresh)
-        if self.transaction is None:
-            self._store.write(job)
-        else:
-            job(self.transaction)
-
     # Reading.
 
     def of(self, scope: str) -> ScopeKeys | None:
         """The keys of a scope; None if it never had any, `Shredded` if they were destroyed."""
-        held = self.held
-        try:
-            return held.keys[scope]
-        except KeyError:
-            return held.outer.get(scope) or self._hold(held.keys, scope)
-
-    def _hold(self, held: dict[str, ScopeKeys | None], scope: str) -> ScopeKeys | None:
-        """Reads keys and holds them among those of before: they may be dropped meanwhile, by a new epoch."""
-        keys = self._read(scope)
-        if len(held) >= KEPT:
-            held.clear()
-        if keys is not None or self.transaction is not None:
+        held = self.held.keys  # of this moment: a new epoch begins another
+        if scope not in held:
+            keys = self._read(scope)
+            if keys is None:
+                return None
+            if len(held) >= KEPT:
+                held.clear()
             held[scope] = keys
-        return keys
+        return held[scope]
 
     def _read(self, scope: str) -> ScopeKeys | None:
-        wrapped = self.list_wrapped(scope)
-        self._check_same_master()
+        wrapped = _list_wrapped(self._store, scope)
+        self._check_same_master(self._store)
         if not wrapped:
             return None
         if not wrapped[max(wrapped)]:
@@ -228,65 +208,53 @@ class Keyring:
             raise Corrupt(f"key {number} of scope {scope!r} has {len(secret)} bytes, not {SECRET_BYTES}")
         return secret
 
-    def list_wrapped(self, scope: str) -> dict[int, str]:
-        """A scope's keys as they are kept, by number; empty where they were destroyed."""
-        settings = self._settings(f"{KEYS}{_hash(scope)}:")
-        return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in settings.items()}
+    def _check_same_master(self, source: Store | Transaction) -> None:
+        """Checks, where keys are read or made, that they are of this master key."""
+        if source.values(SETTINGS, (SEAL,)).get(SEAL) != self._claim:
+            raise Misconfigured(
+                "the master key was changed meanwhile, or an audit log was added: open the memory again "
+                "with the new key or the log"
+            )
 
     def list_shredded(self) -> frozenset[str]:
         """Lists the scopes whose keys were destroyed."""
         held = self.held
         if held.shredded is None:
-            held.shredded = frozenset(filter(None, self._settings(_SHREDDED).values()))
+            held.shredded = frozenset(self._store.values(SETTINGS, prefix=_SHREDDED).values())
         return held.shredded
 
     # Making.
 
-    def open_scope(self, scope: str, *, again: bool) -> ScopeKeys:
-        """Returns a scope's keys; creates them if absent, after shredding only with `again`."""
-        number = 1
-        try:
-            if keys := self.of(scope):
-                return keys
-        except Shredded:
-            if not again:
-                raise
-            number += max(self.list_wrapped(scope))
-        self._make(scope, number, secrets.token_bytes(SECRET_BYTES))
-        if number > 1:
-            self._set({_SHREDDED + _hash(scope): ""})
-            self.held.shredded = None
-        self.noted("new", scope)
-        made = self._hold(self.held.keys, scope)
-        assert made is not None, "they were just made"
-        return made
+    def make(self, scope: str) -> None:
+        """Makes a scope's first key; `Shredded` if it was shredded and something is left in it."""
+        if self._store.write(partial(self._make, scope)):
+            self.noted("new", scope)
+        self.held.shredded = None
 
-    def _make(self, scope: str, number: int, secret: bytes) -> None:
-        """Creates a key. A concurrent creator uses the same number, and the first wins."""
-        wrapped = self._wrap(self.service, scope, number, secret)
-        self._set({_name(scope, number): wrapped}, fresh=True)
-        self._check_same_master()
+    def _make(self, scope: str, transaction: Transaction) -> bool:
+        """The job of `make`; whether no other process was first."""
+        self._check_same_master(transaction)
+        wrapped = _list_wrapped(transaction, scope)
+        number = max(wrapped, default=0)
+        if wrapped.get(number):
+            return False
+        if number and list(transaction.find(Where(scope=Scope(scope)), bare=True)):
+            raise Shredded(scope)
+        new = self._wrap(scope, number + 1, secrets.token_bytes(SECRET_BYTES))
+        transaction.set_values(SETTINGS, {**new, _SHREDDED + _hash(scope): None})
+        return True
 
-    def _wrap(self, service: KeyService, scope: str, number: int, secret: bytes) -> str:
-        wrapped = service.wrap(secret, _context(self._store.identity, scope, number))
-        return f"{b64encode(wrapped).decode()} {scope}"
-
-    def _check_same_master(self) -> None:
-        """Checks, after reading or making keys, that they are of this master key."""
-        if (self.transaction or self._store).values(SETTINGS, (SEAL,)).get(SEAL) != self._claim:
-            raise Misconfigured(
-                "the master key was changed meanwhile, or an audit log was added: open the memory again "
-                "with the new key or the log"
-            )
+    def _wrap(self, scope: str, number: int, secret: bytes) -> dict[str, str]:
+        return {_name(scope, number): _wrap(self.service, self._store.identity, scope, number, secret)}
 
     def add(self, scope: str) -> ScopeKeys:
         """Adds a key for future writes; the lasting part of the secret stays."""
         keys = self.of(scope)
         if keys is None:
             raise _without_key(scope)
-        secret = self._unwrap(scope, keys.newest, self.list_wrapped(scope)[keys.newest])
+        secret = self._unwrap(scope, keys.newest, _list_wrapped(self._store, scope)[keys.newest])
         fresh = secrets.token_bytes(SECRET_BYTES // 2) + secret[SECRET_BYTES // 2 :]
-        self._make(scope, keys.newest + 1, fresh)
+        verbs.set_settings(self._store, self._wrap(scope, keys.newest + 1, fresh))
         self.noted("rotate", scope)
         self.renew()
         return self.of(scope) or keys
@@ -294,17 +262,15 @@ class Keyring:
     # Destroying.
 
     def destroy(self, scope: str, numbers: Iterable[int]) -> None:
-        self._set({_name(scope, number): f" {scope}" for number in numbers})
+        verbs.set_settings(self._store, {_name(scope, number): f" {scope}" for number in numbers})
         self.renew()
 
-    def shred(self, scope: str) -> None:
+    def shred(self, scope: str, transaction: Transaction) -> None:
         """Destroys every key of a scope, at once; what it sealed can never be read again."""
-        gone = {_name(scope, number): f" {scope}" for number in self.list_wrapped(scope)}
+        gone = {_name(scope, number): f" {scope}" for number in _list_wrapped(transaction, scope)}
         if not gone:
             raise _without_key(scope)
-        self._set({**gone, _SHREDDED + _hash(scope): scope})
-        self.noted("shred", scope)
-        self.renew()
+        transaction.set_values(SETTINGS, {**gone, _SHREDDED + _hash(scope): scope})
 
     # Another master key.
 
@@ -314,7 +280,7 @@ class Keyring:
         fresh = {SEAL: _make_claim(self._store.identity, service, audited=self.audited)}
         known: dict[str, str] = {}
         while True:
-            kept = self._settings(KEYS)
+            kept = self._store.values(SETTINGS, prefix=KEYS)
             new = {name: value for name, value in kept.items() if known.get(name) != value}
             fresh |= {name: self._rewrap_key(service, name, value) for name, value in new.items()}
             known = kept
@@ -330,7 +296,7 @@ class Keyring:
         if not key:
             return value
         number = int(name.rpartition(":")[2])
-        return self._wrap(service, scope, number, self._unwrap(scope, number, key))
+        return _wrap(service, self._store.identity, scope, number, self._unwrap(scope, number, key))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ...core.record import Event, Record
 from ...core.where import Where
 from ...store import SETTINGS, STAGED, TALLIES, Store, Table, Transaction
 from ...store.model import K, V
-from . import Shredded
+from . import SEAL, Shredded
 from .boxes import OtherKey, ScopeKeys
 from .codec import LABELS, blank, open_content, open_history, open_record, owner_of
 from .keyring import ACTORS, Keyring
@@ -50,9 +50,6 @@ class Opener:
             return self.ring.of(scope)
         except Shredded:
             return None
-
-    def has_keys(self, scope: str) -> bool:
-        return self.find_keys(scope) is not None
 
     def open(self, form: Record, how: Callable[[Record, ScopeKeys], Record] = open_record) -> Record:
         try:
@@ -87,13 +84,14 @@ class Opener:
         return split_filter(where, self._token)
 
     def _token(self, scope: str, name: str, label: str) -> str:
-        return self.keys(scope).label(name, label) if self.has_keys(scope) else NOTHING
+        keys = self.find_keys(scope)
+        return NOTHING if keys is None else keys.label(name, label)
 
     def open_history(self, events: Sequence[Event]) -> list[Event]:
         """A history in plain words."""
         if not events:
             return []
-        return open_history(events, self.keys(events[0].scope), self.find_keys(ACTORS))
+        return open_history(events, self.keys(events[0].scope), self.keys(ACTORS))
 
     def name_actor(self, token: str) -> str:
         """Returns the judge behind a token."""
@@ -138,7 +136,6 @@ SECRETS: Final = "secret:"  # settings of this prefix are sealed …
 RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
 _SEALED: Final = "sealed:"  # begins the value of such a setting
 Day = tuple[str, int, str]  # the key of a tally: scope, day, what
-KeysFor = Callable[[str], ScopeKeys]  # the keys to write into a scope with
 AskOpener = Callable[[], Opener]  # with the keys of this moment; a value that is not sealed asks for none
 Forms = Callable[[Iterable[int]], Iterable[Record]]  # the records with some seqs, as they are kept
 
@@ -147,7 +144,8 @@ def seal_keys(table: Table[K, V], keys: Iterable[K] | None, opener: AskOpener) -
     """Keys as the store inside has them: who judged is a token."""
     if table.name != TALLIES.name or keys is None:
         return keys
-    return cast("list[K]", _seal_days(opener(), cast("Iterable[Day]", keys)))
+    label = partial(opener().keys(ACTORS).label, "by")
+    return cast("list[K]", [_rename(day, label) for day in cast("Iterable[Day]", keys)])
 
 
 def open_values(table: Table[K, V], found: dict[K, V], opener: AskOpener, forms: Forms) -> dict[K, V]:
@@ -169,63 +167,51 @@ def _rename(day: Day, rename: Callable[[str], str]) -> Day:
     return (scope, number, f"{thing}/{rename(name)}") if slash else day
 
 
-def _seal_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
-    """Seals the names of tallies; none have names if nobody has acted yet."""
-    if not opener.has_keys(ACTORS):
-        return [day for day in days if "/" not in day[2]]
-    label = partial(opener.keys(ACTORS).label, "by")
-    return [_rename(day, label) for day in days]
-
-
 def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> Iterator[tuple[int, bytes]]:
     """Opens staged vectors, without those of shredded records; a deleted record's is empty."""
     scopes = {form.seq: form.scope for form in forms(staged)}
     for seq, box in staged.items():
-        scope = scopes.get(seq, ACTORS)
+        keys = opener.find_keys(scopes.get(seq, ACTORS))
         vector = None if seq in scopes else b""
-        if opener.has_keys(scope):
+        if keys is not None:
             with suppress(Corrupt):
-                vector = opener.keys(scope).open("vector", box)
+                vector = keys.open("vector", box)
         if vector is not None:
             yield seq, vector
 
 
 def seal_values(
-    table: Table[K, V], values: Mapping[K, V | None], forms: Forms, keys_for: KeysFor
+    table: Table[K, V], values: Mapping[K, V | None], opener: AskOpener, forms: Forms
 ) -> Mapping[K, V | None]:
     """Values as the store inside keeps them."""
     kept: Mapping[Any, Any] = values
     if table.name == TALLIES.name:
-        kept = _seal_tallies(values, keys_for)
+        label = partial(opener().keys(ACTORS).label, "by")
+        kept = {_rename(day, label): counts for day, counts in kept.items()}
     if table.name == STAGED.name:
-        kept = _seal_staged(values, forms, keys_for)
+        kept = _seal_staged(opener(), kept, forms)
     if table.name == SETTINGS.name:
-        kept = _seal_secrets(values, keys_for)
+        kept = {
+            name: _seal_setting(name, value, opener()) if _is_secret(name) and value is not None else value
+            for name, value in kept.items()
+        }
     return kept
 
 
-def _seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]:
-    def label(name: str) -> str:
-        return keys_for(ACTORS).label("by", name)
-
-    return {_rename(day, label): counts for day, counts in values.items()}
-
-
-def _seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
+def _seal_staged(
+    opener: Opener, vectors: Mapping[int, bytes | None], forms: Forms
+) -> dict[int, bytes | None]:
     """Seals each vector under its record's key, so that it can become the record's own."""
     there = {form.seq: form for form in forms(seq for seq, vector in vectors.items() if vector is not None)}
     sealed: dict[int, bytes | None] = {}
     for seq, vector in vectors.items():
         form = there.get(seq)
+        keys = opener.find_keys(ACTORS if form is None else form.scope)
         if vector is None:
             sealed[seq] = None
-        elif form is None:
-            keys = keys_for(ACTORS)
-            sealed[seq] = keys.seal("vector", keys.owner(str(seq).encode()), vector)
-        else:
-            with suppress(Shredded):  # nobody can read the record, or needs its vector
-                keys = keys_for(form.scope)
-                sealed[seq] = keys.seal("vector", owner_of(form, keys), vector)
+        elif keys is not None:  # else nobody can read the record, or needs its vector
+            owner = keys.owner(str(seq).encode()) if form is None else owner_of(form, keys)
+            sealed[seq] = keys.seal("vector", owner, vector)
     return sealed
 
 
@@ -238,16 +224,8 @@ def _is_secret(setting: str) -> bool:
     return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
 
 
-def _seal_secrets(settings: Mapping[Any, Any], keys_for: KeysFor) -> dict[Any, Any]:
-    """Settings with those sealed that are secret, and set."""
-    sealed = dict(settings)
-    for name, value in settings.items():
-        if _is_secret(name) and value is not None:
-            sealed[name] = _seal_setting(name, value, keys_for(ACTORS))
-    return sealed
-
-
-def _seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
+def _seal_setting(name: str, value: str, opener: Opener) -> str:
+    actors = opener.keys(ACTORS)
     box = actors.seal("setting", actors.owner(name.encode()), value.encode())
     return _SEALED + b64encode(box).decode()
 
@@ -265,8 +243,12 @@ def _open_setting(name: str, value: str, actors: ScopeKeys) -> str:
 
 
 def _open_settings(settings: dict[str, str], opener: AskOpener) -> dict[str, str]:
-    secret = [name for name in settings if _is_secret(name)]
+    """Settings in plain words, without those that hold the keys themselves: these concern nobody outside."""
+    plain = {
+        name: value for name, value in settings.items() if name != SEAL and not name.startswith(f"{SEAL}:")
+    }
+    secret = [name for name in plain if _is_secret(name)]
     if not secret:
-        return settings
+        return plain
     actors = opener().keys(ACTORS)
-    return {**settings, **{name: _open_setting(name, settings[name], actors) for name in secret}}
+    return {**plain, **{name: _open_setting(name, plain[name], actors) for name in secret}}

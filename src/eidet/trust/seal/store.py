@@ -22,12 +22,13 @@ from ...store.answers import count_records
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
 from ...store.traits import StoreTraits
+from ...store.verbs.writing import Put
 from . import KeyService, check_unsealed
 from .boxes import ScopeKeys, number_of
 from .codec import open_entry, seal_record
-from .keyring import Keyring, Noted, begin, is_sealed
+from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
 from .opener import Asked, Opener, open_values, seal_keys
-from .transaction import CarriesOver, SealedJob, carry_sealed, open_actors
+from .transaction import CarriesOver, KeysMissing, SealedJob, carry_sealed
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64
@@ -48,8 +49,7 @@ class SealedStore(PassthroughStore):
         self.opener: Opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):
-            if inner.writable:
-                self.write(open_actors)  # no key can be made while a record is carried over
+            self.opener.keys(ACTORS)  # a member that is down later need not be asked
             inner.carry_by(partial(carry_sealed, self.opener, self.forms))
 
     def describe(self) -> StoreTraits:
@@ -91,25 +91,32 @@ class SealedStore(PassthroughStore):
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        run = SealedJob(self.opener, self.forms, job)
-        answer = self.inner.write(run)
-        run.hand_keys_over()
-        return answer
+        if isinstance(job, Put):  # tells which keys it needs; others are run again if they lack one
+            self._make_keys({record.scope for record in job.records})
+        return self._with_keys(partial(self.inner.write, SealedJob(self.opener, self.forms, job)))
+
+    def _with_keys(self, write: Callable[[], T]) -> T:
+        while True:
+            try:
+                return write()
+            except KeysMissing as missing:
+                self._make_keys(missing.scopes)
+
+    def _make_keys(self, scopes: Iterable[str]) -> None:
+        for scope in scopes:
+            if self.opener.find_keys(scope) is None:
+                self.ring.make(scope)
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """Inserts under cached keys, if the inner store finds their epoch current."""
-        epoch = self.ring.held.epoch
-        at_hand = new.epoch in (None, epoch) and self.opener.has_keys(new.record.scope)
-        if self._puts_new is None or not at_hand:
+        epoch, keys = self.ring.held.epoch, self.opener.find_keys(new.record.scope)
+        if self._puts_new is None or keys is None or new.epoch not in (None, epoch):
             return self.write(job)
-        keys = self.keys(new.record.scope)
         form, repeats = seal_record(new.record, keys), list(map(keys.mark, new.repeats))
+        sealed = new._replace(record=form, repeats=repeats, epoch=epoch)
         run = SealedJob(self.opener, self.forms, job)
-        stored = self._puts_new.put_new(new._replace(record=form, repeats=repeats, epoch=epoch), run)
-        if run.transaction is None:
-            return [new.record.but(seq=stored[0].seq)]
-        run.hand_keys_over()
-        return stored
+        (stored,) = self._with_keys(partial(self._puts_new.put_new, sealed, run))
+        return [new.record.but(seq=stored.seq) if stored.sealed else stored]
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         """Switches vectors; ignores those of shredded scopes, which nobody can read or remake."""

@@ -1,16 +1,13 @@
-"""A job's transaction on a sealed store: records are sealed when they go in and opened when they come out.
-
-Nobody else writes meanwhile, so keys that are read here are right until the end.
-"""
+"""A job's transaction on a sealed store: records are sealed when they go in and opened when they come out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...core.actor import acting_as, acts
+from ...core.errors import EidetError
 from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json
@@ -23,12 +20,20 @@ from ...store.verbs.changing import look_for_held
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
 from .codec import open_bare, open_record, seal_derived, seal_event, seal_note, seal_record
-from .keyring import ACTORS, Noted
+from .keyring import ACTORS
 from .opener import Forms, Opener, open_values, seal_keys, seal_values
 
 T = TypeVar("T")
 
 CHECKS_EPOCH: Final = (Put, RewriteForms)  # jobs that refuse to write in another epoch than theirs
+
+
+class KeysMissing(EidetError):
+    """A job writes to scopes that have no keys yet: they are made, and the job is run again."""
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        self.scopes = frozenset(scopes)
+        super().__init__(f"no keys yet: {', '.join(sorted(self.scopes))}")
 
 
 class SealedTransaction(PassthroughTransaction):
@@ -37,68 +42,32 @@ class SealedTransaction(PassthroughTransaction):
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
 
-    def __init__(
-        self,
-        inner: Transaction,
-        known: Opener,
-        forms: Forms,
-        *,
-        epoch: int | None = None,
-        fixed: bool = False,
-    ) -> None:
-        """`known` is the store's own opener, `forms` asks the store for records by their seqs.
-
-        With `epoch`, the job itself checks that this is the epoch, before it writes anything. If they are
-        `fixed`, the keys of `known` are right as they are, and none are made.
-        """
+    def __init__(self, inner: Transaction, opener: Opener, forms: Forms, epoch: int | None = None) -> None:
+        """`forms` asks the store for records by their seqs; `epoch` is that of the store, if it is known."""
         super().__init__(inner)
-        self._known = known
+        self._opener = opener
         self._epoch = epoch
-        self._opener = known if fixed else None
+        self._is_fresh = False
         self._ask_forms = forms
-        self._made: list[tuple[str, str]] = []  # what happened to keys, and of which scopes they are
         self._inserted: dict[int, Record] = {}
 
     # Keys.
 
     @property
     def opener(self) -> Opener:
-        """An opener with the present keys; made only if the job needs it.
-
-        What the store does not hold is read here: nowhere else is it surely new. An earlier job may have
-        made it just now: jobs of a group commit share a transaction.
-        """
-        if self._opener is None:
-            if self._epoch is None:
-                self._epoch = epoch_of(self.inner)
-            ring = self._known.ring
-            noted = partial(_note_key, ring.noted, self._made)
-            self._opener = Opener(ring.inside(self.inner, noted, self._epoch))
+        """The store's opener, with keys of the epoch that the transaction sees."""
+        if not self._is_fresh:
+            self._opener.ring.as_of(epoch_of(self.inner) if self._epoch is None else self._epoch)
+            self._is_fresh = True
         return self._opener
 
-    def hand_keys_over(self) -> None:
-        """The keys that were read or made here are those of the store, now that this is committed."""
-        if self._opener is None or self._epoch is None:
-            return
-        ring = self._opener.ring
-        if ring.held.keys:
-            self._known.ring.learn(ring, self._epoch)
-        for what, scope in self._made:
-            self._known.ring.noted(what, scope)
-
-    def _keys_for(self, scope: str) -> ScopeKeys:
-        """Returns the keys for writing to a scope; creates them if absent."""
-        return self.opener.find_keys(scope) or self._make_keys(scope)
-
-    def _make_keys(self, scope: str) -> ScopeKeys:
-        """Creates keys as part of the transaction: if it is undone, they never existed.
-
-        A scope that was shredded begins anew once nothing is left in it.
-        """
-        left = False
-        if scope in self.opener.ring.list_shredded():
-            left = bool(list(self.inner.find(Where(scope=Scope(scope)), bare=True)))
-        return self.opener.ring.open_scope(scope, again=not left)
+    def _keys_of(self, scopes: Iterable[str]) -> dict[str, ScopeKeys]:
+        """Returns the keys for writing to scopes."""
+        found = {scope: self.opener.find_keys(scope) for scope in scopes}
+        keys = {scope: own for scope, own in found.items() if own is not None}
+        if len(keys) < len(found):
+            raise KeysMissing(found.keys() - keys)
+        return keys
 
     # Reading.
 
@@ -127,7 +96,7 @@ class SealedTransaction(PassthroughTransaction):
 
     def history(self, scope: str, id: str) -> list[Event]:
         events = self.inner.history(scope, id)
-        if not self.opener.has_keys(scope):
+        if self.opener.find_keys(scope) is None:
             return [replace(event, before=None, by=None) for event in events]
         return self.opener.open_history(events)
 
@@ -150,16 +119,18 @@ class SealedTransaction(PassthroughTransaction):
     # Writing.
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        forms = [seal_record(record, self._keys_for(record.scope)) for record in records]
+        keys = self._keys_of({record.scope for record in records})
+        forms = [seal_record(record, keys[record.scope]) for record in records]
         stored = self.inner.insert(forms)
         self._inserted.update((form.seq, form) for form in stored)
         return [record.but(seq=form.seq) for record, form in zip(records, stored, strict=True)]
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        actors = self._keys_for(ACTORS)
+        actors = self.opener.keys(ACTORS)
         named = list(map(self._name, records))
         pairs = zip(named, events, strict=True)
-        sealed = [seal_event(event, record, actors, self._keys_for) for record, event in pairs]
+        keys = self._keys_of({event.scope for event in events if event.before is not None})
+        sealed = [seal_event(event, record, actors, keys.get(event.scope)) for record, event in pairs]
         self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
@@ -205,50 +176,28 @@ class SealedTransaction(PassthroughTransaction):
                 born = event.at
             elif event.before is not None and event.version in notes:
                 note = notes[event.version]
-                sealed[event.version] = seal_note(note, event, born, self._keys_for(scope))
+                sealed[event.version] = seal_note(note, event, born, self.opener.keys(scope))
         return sealed
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        kept = seal_values(table, values, self._forms, self._keys_for)
+        kept = seal_values(table, values, self._ask_opener, self._forms)
         self.inner.set_values(table, kept, clear=clear)
 
 
-def open_actors(transaction: Transaction) -> None:
-    """A job on a sealed store that makes sure of the key for the names of who acted."""
-    if isinstance(transaction, SealedTransaction):
-        transaction.opener.ring.open_scope(ACTORS, again=False)
-
-
-def _note_key(noted: Noted, made: list[tuple[str, str]], what: str, scope: str) -> None:
-    """A key that was read is noted at once, one that was made when its transaction is committed."""
-    if what == "unwrap":
-        noted(what, scope)
-    else:
-        made.append((what, scope))
-
-
 class SealedJob(Generic[T]):
-    """A job, run in a transaction that seals: `transaction` is that of its last run."""
+    """A job that is run in a transaction that seals, as its requester: another writer's thread may run it."""
 
-    def __init__(self, known: Opener, forms: Forms, job: Callable[[Transaction], T]) -> None:
-        self.transaction: SealedTransaction | None = None
-        self._known, self._forms, self._job = known, forms, job
+    def __init__(self, opener: Opener, forms: Forms, job: Callable[[Transaction], T]) -> None:
+        self._opener, self._forms, self._job = opener, forms, job
         self._asker = acts()
         self._epoch = job.epoch if isinstance(job, CHECKS_EPOCH) else None
 
     def __call__(self, transaction: Transaction) -> T:
-        """Runs the job as its requester: another writer's thread may run it, and key use is noted."""
-        sealed = SealedTransaction(transaction, self._known, self._forms, epoch=self._epoch)
-        self.transaction = sealed
+        sealed = SealedTransaction(transaction, self._opener, self._forms, self._epoch)
         if acts() is self._asker:
             return self._job(sealed)
         with acting_as(self._asker):
             return self._job(sealed)
-
-    def hand_keys_over(self) -> None:
-        """Hands new keys over once the job is committed."""
-        if self.transaction is not None:
-            self.transaction.hand_keys_over()
 
 
 # Records that a store around several writes from one of them to another by itself.
@@ -268,4 +217,4 @@ def carry_sealed(
     """Writes records with their histories; each version is sealed for what it becomes there."""
     plain = [(opener.open(form), opener.open_history(story)) for form, story in lives]
     job = Put(records=list_versions(plain), now=now, unique=False, follows=True)
-    job(SealedTransaction(transaction, opener, forms, fixed=True))
+    job(SealedTransaction(transaction, opener, forms, opener.ring.held.epoch))
