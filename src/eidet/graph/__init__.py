@@ -202,11 +202,12 @@ def _pause_collector(is_worth_it: bool) -> Iterator[None]:
 
 
 def _take(graph: ScopeGraph, changes: Changes, graphs: Graphs, mentions: KnownMentions) -> None:
-    """Puts a page of changes into a graph."""
+    """Puts a page of changes into a graph; what is in quarantine gives it neither facts nor names."""
     for seq in changes.gone:
         graph.remove(seq)
-    triples = {entry.seq: entry for entry in changes.entries if entry.kind == Kind.TRIPLE}
-    stated = _list_stated([entry for entry in changes.entries if entry.kind != Kind.TRIPLE], mentions)
+    seen = [entry for entry in changes.entries if entry.trust != Trust.QUARANTINED]
+    triples = {entry.seq: entry for entry in seen if entry.kind == Kind.TRIPLE}
+    stated = _list_stated([entry for entry in seen if entry.kind != Kind.TRIPLE], mentions)
     for record in graphs.read(graph.scope, list(triples)):
         graph.ids[record.seq] = record.id
         stated += _take_triple(graph, triples[record.seq], record)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..core.arguments import check_flag, check_limit, check_share, each_path, one
 from ..core.errors import BadInput
-from ..core.record import Record
+from ..core.record import Record, Trust
 from ..core.scope import Scope, Scopes
 from ..core.validate import Moment, clean_text, moment
 from ..graph.asking import Asking
@@ -284,7 +284,8 @@ class FactsNamespace:
 
     def decisions(self, *, scope: Scopes = "default") -> list[Record]:
         """Lists the decisions made about facts and entities, oldest first."""
-        found = list_decisions(self._parts.store, Scope.among(scope), self._parts.clock())
+        known = list_decisions(self._parts.store, Scope.among(scope), self._parts.clock())
+        found = [record for record in known if record.trust is not Trust.QUARANTINED]
         self._auditing.read("facts.decisions", scope, [(record.scope, record.id) for record in found])
         return found
 

@@ -122,8 +122,7 @@ class UpkeepNamespace:
     ) -> int:
         """Brings memories back from an archive; how many.
 
-        All of it, or those with some ids, of a scope, or created from `since` to `until`. Pieces that
-        cannot hold any of them are not fetched.
+        All of it, or those with some ids, of a scope, or created from `since` to `until`.
         """
         wanted = [ids] if isinstance(ids, str) else ids
         sought = {

@@ -157,12 +157,16 @@ class Bucket:
             self._ask("delete_object", key, **condition)
         except NotFound:
             return
-        for version in self._versions(key):
-            self._ask("delete_object", key, VersionId=version)
+        self._delete_versions(key, latest=True)
 
-    def _versions(self, key: str) -> list[str]:
-        found = self._list_pages("list_object_versions", key, ("Versions", "DeleteMarkers"))
-        return [one["VersionId"] for one in found if one["Key"] == self.place.prefix + key]
+    def delete_former(self, key: str) -> None:
+        """Deletes what a key held before, where the bucket keeps versions."""
+        self._delete_versions(key, latest=False)
+
+    def _delete_versions(self, key: str, *, latest: bool) -> None:
+        for one in self._list_pages("list_object_versions", key, ("Versions", "DeleteMarkers")):
+            if one["Key"] == self.place.prefix + key and (latest or not one["IsLatest"]):
+                self._ask("delete_object", key, VersionId=one["VersionId"])
 
     def keys(self, start: str = "") -> Iterator[str]:
         """Lists keys with this prefix, by name."""

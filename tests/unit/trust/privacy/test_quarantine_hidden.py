@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -28,6 +29,56 @@ def aside(memory: Memory, text: str = BAD, scope: str = "default") -> None:
     assert found
     for one in found:
         memory.trust.quarantine(one.id, scope=scope)
+
+
+WORDS = "who lives in Lisbon?"
+LATER = NOW + 5
+READS: dict[str, Callable[[Memory], object]] = {
+    "recall": lambda memory: list(memory.recall(WORDS)),
+    "recall of a session": lambda memory: list(memory.recall("", session="s")),
+    "recall as of": lambda memory: list(memory.recall(WORDS, as_of=LATER)),
+    "recall known at": lambda memory: list(memory.recall(WORDS, known_at=LATER)),
+    "recall_all": lambda memory: [*memory.recall_all(WORDS), *memory.recall_all(WORDS).maybe],
+    "context": lambda memory: memory.context(WORDS).text,
+    "context known at": lambda memory: memory.context(WORDS, known_at=LATER).text,
+    "find": lambda memory: memory.find(),
+    "find in several scopes": lambda memory: memory.find(scope=["default", "other"]),
+    "watch": lambda memory: list(memory.watch(since=0, wait=0)),
+    "changes": lambda memory: memory.admin.changes(since=0),
+    "sessions": lambda memory: memory.admin.sessions(),
+    "facts.about": lambda memory: memory.facts.about("Lisbon"),
+    "facts.about of it": lambda memory: memory.facts.about("Mallory"),
+    "facts.about known at": lambda memory: memory.facts.about("Lisbon", known_at=LATER),
+    "facts.match": lambda memory: memory.facts.match(relation="lives_in"),
+    "facts.neighbours": lambda memory: memory.facts.neighbours("Lisbon"),
+    "facts.timeline": lambda memory: memory.facts.timeline("Lisbon"),
+    "facts.entities": lambda memory: memory.facts.entities(),
+    "facts.entities by name": lambda memory: memory.facts.entities("Mallory"),
+    "facts.profile": lambda memory: memory.facts.profile("Lisbon"),
+    "facts.paths": lambda memory: memory.facts.paths("Mallory", "Lisbon"),
+    "facts.contradictions": lambda memory: memory.facts.contradictions(),
+    "facts.decisions": lambda memory: memory.facts.decisions(),
+    "facts.export": lambda memory: memory.facts.export(),
+    "a conversation": lambda memory: [message.content for message in Conversation(memory, "s").messages()],
+    "a search in it": lambda memory: [one.content for one in Conversation(memory, "s").search("Lisbon")],
+    "semantic": lambda memory: Semantic(memory).all(),
+}
+
+
+@pytest.mark.parametrize("verb", READS)
+@pytest.mark.parametrize("kind", ["fact", "message", "triple"])
+def test_no_verb_that_reads_tells_it(memory: Memory, verb: str, kind: str) -> None:
+    told = [("Mallory", "lives_in"), ("Mallory", "works_in"), ("Ann", "lives_in")]
+    for name, relation in told:
+        if kind == "triple":
+            memory.facts.add(name, relation, "Lisbon")
+        else:
+            text = f"{name} {relation.replace('_', ' ')} Lisbon"
+            memory.remember({"role": "user", "content": text} if kind == "message" else text, session="s")
+    if kind == "triple":
+        memory.facts.merge("Mallory", "Ann")
+    aside(memory, "Mallory")
+    assert "Mallory" not in str(READS[verb](memory))
 
 
 def test_count_tells_what_find_tells(memory: Memory) -> None:
