@@ -151,8 +151,10 @@ def test_nothing_of_what_was_forgotten_stays_in_a_bucket_that_keeps_versions(s3:
     client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     archive = S3Archive(s3.url(bucket))
     name = archive.keep([fact("x"), fact("secret")], {}, now=NOW)
-    for gone, left in (("secret", 1), ("x", 0)):
-        archive.expunge(name, lambda record, gone=gone: record.id == gone, now=GONE)
+    gone: set[str] = set()
+    for id, left in (("secret", 1), ("x", 0)):
+        gone.add(id)
+        archive.expunge(name, lambda record: record.id in gone, now=GONE)
         told = client.list_object_versions(Bucket=bucket, Prefix=key_of(name))
         assert (len(told.get("Versions", [])), told.get("DeleteMarkers", [])) == (left, [])
 
