@@ -6,46 +6,36 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..text.dates import Dated
-from ..text.flags import WordedPattern
+from ..text.flags import FoldedPattern
 
 FIRST, LAST, NOW = "first", "last", "now"
 
-_LAST: Final = WordedPattern(
-    r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)", "last latest recent recently newest"
-)
-_FIRST: Final = WordedPattern(
+_LAST: Final = FoldedPattern(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)")
+_FIRST: Final = FoldedPattern(
     r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b"
     r"|\bbefore\W*$|\b(?:in|at) the (?:beginning|start|outset)\b|\bto begin with\b"
     r"|\bwhen (?:\w+ ){1,2}(?:started|began)\W*$",
-    "first earliest original originally initial initially oldest previous previously former formerly used "
-    "before beginning start outset begin started began",
 )
-_AHEAD: Final = WordedPattern(
+_AHEAD: Final = FoldedPattern(
     r"\b(?:will|is|are|do|does|must|should|next|upcoming|coming|due)\b|^(?:can|may|shall) (?:i|we)\b"
     r"|\bwhat['\u2019]s\b",
-    "will is are do does must should next upcoming coming due can may shall what",
 )
-_DOES: Final = WordedPattern(
+_DOES: Final = FoldedPattern(
     r"(?:what|who|which \w+) \w+[^s\W]s\b"
 )  # at the beginning: "what costs", "who runs"
-_CHOICE: Final = WordedPattern(
-    r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", "or first last order from"
-)
-_PAST: Final = WordedPattern(
+_CHOICE: Final = FoldedPattern(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b")
+_PAST: Final = FoldedPattern(
     r"\b(?:was|were|did|has(?! (?:the|an?|my|our|his|her|their|its|no|any)\b)|had|been|before|earlier|ago"
     r"|once|ever)\b",
-    "was were did has had been before earlier ago once ever",
 )
 
 
-_COMING: Final = WordedPattern(  # "about the upcoming opening" speaks of one that may be over
+_COMING: Final = FoldedPattern(  # "about the upcoming opening" speaks of one that may be over
     r"\bcoming up\b|\bahead of (?:me|us)\b"
     r"|\b(?:which|what|any|all|list|have|show|are) (?:\w+ ){0,2}upcoming\b",
-    "coming upcoming ahead",
 )
-_PLANNED: Final = WordedPattern(
+_PLANNED: Final = FoldedPattern(
     r"\b(?:due|scheduled|planned|plans|agenda|calendar|diary|appointments?|deadlines?)\b",
-    "due scheduled planned plans agenda calendar diary appointment appointments deadline deadlines",
 )
 
 

@@ -26,7 +26,7 @@ from ..index import Candidates, Floats
 from ..models.embed import embed_checked
 from ..store import Head
 from ..text.facts.statement import Nature, Reference
-from ..text.flags import WordedPattern
+from ..text.flags import FoldedPattern
 from ..trust.privacy.quarantine import is_untrusted
 
 if TYPE_CHECKING:
@@ -39,18 +39,16 @@ FIRST_PLACES: Final = 10  # of an answer, of which the last may go to instructio
 PLACES_EACH: Final = 5  # one of so many places of an answer may go to an instruction
 ANSWERS_NOTHING: Final = 0.05  # the score of an instruction: it is to be followed, and answers nothing
 ReadSeqs = Callable[[str, list[int]], list[Record | None]]
-_REQUEST: Final = WordedPattern(
+_REQUEST: Final = FoldedPattern(
     r"\b(?:how (?:do|can|should|could|would|to|might)|(?:can|could|would|will) you|please|show me|help me"
     r"|explain|walk me|give me|write|draft|suggest|recommend|advise|what (?:should|would|could|can|steps)"
     r"|which (?:\w+ ){1,3}(?:should|would|do you)|tips|best way|let's|i'd like"
     r"|i'?m (?:planning|looking|working|trying|thinking|about)|i am (?:planning|looking|working|trying)"
     r"|i (?:want|need|plan|would like))\b",
-    "do can should could would to might will please show help explain walk give write draft suggest "
-    "recommend advise steps tips best let i im",
 )
 PREFERS: Final = "prefers"
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
-_OCCASION: Final = WordedPattern(
+_OCCASION: Final = FoldedPattern(
     r"\b(?:when(?:ever)?|if|every time|any time|for (?:all|any|every)|in (?:case|all)|wenn|falls)\b"
 )
 

@@ -12,7 +12,7 @@ from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
-from ..text.flags import WordedPattern, words_in
+from ..text.flags import FoldedPattern, words_in
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.words import STOP_WORDS
 from .asked_moment import asks_upcoming, detect_moment, looks_ahead
@@ -23,25 +23,23 @@ SURE: Final = 0.3  # times less certain are left alone
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
 QUESTION, MESSAGE = 20, 40  # words up to which a query asks, and from which on it tells
 
-_WHEN: Final = WordedPattern(
+_WHEN: Final = FoldedPattern(
     r"\b(?:when|how long|how recently|since when|until when|(?:what|which) (?:date|day|month|year|time|week"
     r"|season)|how many (?:days|weeks|months|years|hours))\b",
-    "when long recently date day month year time week season days weeks months years hours",
 )
-_HOW_MANY: Final = WordedPattern(
-    r"\bhow (?:many|much|old|often|far|tall|big)\b|\bwhat (?:number|age|percent)", "how what"
+_HOW_MANY: Final = FoldedPattern(
+    r"\bhow (?:many|much|old|often|far|tall|big)\b|\bwhat (?:number|age|percent)"
 )
-_WHICH: Final = WordedPattern(
+_WHICH: Final = FoldedPattern(
     r"\b(?:who|whose|whom|which|where|names?|called|title|titled)\b",
-    "who whose whom which where name names called title titled",
 )
-_WHAT_NAMED: Final = WordedPattern(  # at the beginning
+_WHAT_NAMED: Final = FoldedPattern(  # at the beginning
     r"what (?:\w+ ){0,3}?(?:book|movie|film|song|band|game|city|country|place|state|town|show|series"
     r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b"
 )
-_WHO: Final = WordedPattern(r"\b(?:who|whom|whose)\b", "who whom whose")
+_WHO: Final = FoldedPattern(r"\b(?:who|whom|whose)\b")
 # begins as questions do, or has the form of one inside: "On 3 May, what did …"; a mark may be left out
-_ASKS: Final = WordedPattern(
+_ASKS: Final = FoldedPattern(
     r"(?:how|what|when|where|who|whom|whose|which|why|is|are|was|were|does|did|has)\b"
     r"|(?:do|can|could|will|would|should|have|had|am|may|must) "
     r"(?:i|you|we|they|he|she|it|there|my|our|your)\b"
@@ -50,31 +48,25 @@ _ASKS: Final = WordedPattern(
     r"|.*(?:什么|哪|谁|多少|几[个位天点次]|怎|为何|[吗呢]\W*\Z)"
 )
 # several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
-_SEVERAL: Final = WordedPattern(  # at the beginning
+_SEVERAL: Final = FoldedPattern(  # at the beginning
     r"(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
     r"|(?:what|which)(?! (?:do|does|did|is|was|has|had|can|will|would)\b)"
     r"(?: (?:kinds?|types?|sorts?) of)?(?: \w+){0,3}? \w+[^s\W]s\b "
     r"(?:do|does|did|has|have|had|are|were|is|was|can|would|will)\b"
     r"|how many\b|(?:list|name) "
 )
-_SOME_OR_ALL: Final = WordedPattern(r"\bsome of\b|\ball (?:the|of)\b", "some all")
-_ME: Final = WordedPattern(
-    r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b", "i my me mine myself we our us"
-)
+_SOME_OR_ALL: Final = FoldedPattern(r"\bsome of\b|\ball (?:the|of)\b")
+_ME: Final = FoldedPattern(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b")
 # who said it, whomever it is about: "what did you suggest for my back?"
-_SAID: Final = WordedPattern(
+_SAID: Final = FoldedPattern(
     r"\b(?:did|have|had|do) (i|you) (?:just |ever |already )?"
     r"(?:suggest|recommend|say|said|tell|told|advise|propose|mention|write|explain|ask|promise|answer)",
-    "i you",
 )
-_SPOKEN_OF: Final = WordedPattern(
+_SPOKEN_OF: Final = FoldedPattern(
     r"\b(?:say|says|said|tell|tells|told|talk|talks|talked|mention|mentions|mentioned|hear|heard)"
     r" (?:\w+ ){0,2}?about\b",
-    "about",
 )
-_YOU: Final = WordedPattern(
-    r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b", "you your yours discussed remind"
-)
+_YOU: Final = FoldedPattern(r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b")
 _QUOTED = re.compile(
     r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e]{2,200})[\"\u201c\u201d\u00ab\u00bb]"
 )
@@ -88,7 +80,7 @@ _KIND_WORDS: Final = {
     "actions": Kind.ACTION,
     "procedures": Kind.PROCEDURE,
 }
-_KINDS: Final = WordedPattern(  # at the beginning
+_KINDS: Final = FoldedPattern(  # at the beginning
     rf"(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b"
 )
 _ANY_EVENT: Final = STOP_WORDS["en"] | words_in(
@@ -96,9 +88,7 @@ _ANY_EVENT: Final = STOP_WORDS["en"] | words_in(
     "plans planned tell show notes coming upcoming ahead scheduled due agenda calendar"
 )
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
-_PLACE: Final = WordedPattern(
-    rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", "near at around by to of"
-)
+_PLACE: Final = FoldedPattern(rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)")
 # "may" and "march" are months after what stands before a time
 _MONTHS: Final = re.compile(
     r"\b(?:january|february|april|june|july|august|september|october|november|december)\b"
@@ -112,9 +102,7 @@ _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
 CERTAIN: Final = 0.72
 # says which of several statements is meant, and no statement need have it
-_AT_PRESENT: Final = WordedPattern(
-    r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b", "now moment present days nowadays"
-)
+_AT_PRESENT: Final = FoldedPattern(r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,16 +140,14 @@ def _inside(text: str, at: int) -> bool:
     return _GREETING.search(text[max(0, at - 8) : at]) is None
 
 
-class WordedPattern:
+class FoldedPattern:
     """A pattern that is found in any case; compiled when it is first used.
 
-    Whatever it matches has one of the `words`, if there are any, with no letter or digit beside it. A match
-    in ASCII holds small letters. It stands where the text has it.
+    A match in a text of ASCII letters holds small letters. It stands where the text has it.
     """
 
-    def __init__(self, pattern: str, words: str = "") -> None:
+    def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.words: frozenset[bytes] = frozenset(words.encode().split())
 
     @cached_property
     def _small(self) -> re.Pattern[str]:
@@ -160,14 +158,11 @@ class WordedPattern:
         return re.compile(self.pattern, re.IGNORECASE)
 
     def search(self, text: str) -> re.Match[str] | None:
-        if not text.isascii():  # letters beyond may match those of ASCII: the Kelvin sign is a k
-            return self._folding.search(text)
-        if self.words and self.words.isdisjoint(split_letters(text)[0]):
-            return None
-        return self._small.search(text.lower())
+        if text.isascii():  # twice as quick as to ignore case
+            return self._small.search(text.lower())
+        return self._folding.search(text)
 
     def match(self, text: str) -> re.Match[str] | None:
-        """Matches at the beginning without looking for the words first, which would not be quicker."""
         return self._small.match(text.lower()) if text.isascii() else self._folding.match(text)
 
     def sub(self, new: str, text: str) -> str:
