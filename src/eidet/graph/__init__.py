@@ -24,8 +24,8 @@ from ..core.lazy_names import lazy_names
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..store import Changes, Entry, Head, Store, verbs
-from ..text.analysis import decode_analysis, facts_in, has_statements
-from ..text.facts.statement import KnownMentions, Statement, parse_all_statements
+from ..text.analysis import facts_in, has_statements
+from ..text.facts.statement import KnownMentions, Statement, parse_statements
 from .assertion import Stated
 from .scope_graph import ScopeGraph, View
 from .triple_data import Decision, StoredDecision, parse_triple
@@ -229,16 +229,16 @@ def _take_triple(graph: ScopeGraph, entry: Entry, record: Record) -> list[Stated
 
 
 def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]:
-    """Returns the entries that state something, with their statements. Reads their bytes in one pass."""
-    stating = [(entry, facts_in(entry.terms)) for entry in entries if has_statements(entry.terms)]
-    stating = [(entry, blob) for entry, blob in stating if blob]
-    found = parse_all_statements([blob for _, blob in stating], known)
-    return [Stated(entry, statements) for (entry, _), statements in zip(stating, found, strict=True)]
+    """Returns the entries that state something, with their statements."""
+    found = ((entry, statements_of(entry.terms, known)) for entry in entries)
+    return [Stated(entry, statements) for entry, statements in found if statements]
 
 
-def statements_of(terms: bytes) -> tuple[Statement, ...]:
+def statements_of(terms: bytes, known: KnownMentions | None = None) -> tuple[Statement, ...]:
     """Lists the statements in a record's analysis; none if it is damaged, which reading reports."""
+    if not has_statements(terms):
+        return ()
     try:
-        return decode_analysis(terms).statements
+        return parse_statements(facts_in(terms), known)
     except Corrupt:
         return ()

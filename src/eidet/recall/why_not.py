@@ -110,28 +110,10 @@ def _name_part(name: str, value: Any, record: Record) -> str:
     if name == "conditions":
         failing = [str(one.path) for one in value if not one.holds(record)]
         return f"it does not pass the test of {', '.join(failing)}"
-    label = name.removesuffix("s").replace("_", " ")
-    own = _own_value(name, record)
-    return f"{label}: the filter asks for {_show(value)}, it has {_show(own)}"
-
-
-_FIELDS: Final = {"kinds": "kind", "tiers": "tier", "since": "occurred", "until": "occurred", "ids": "id"}
-
-
-def _own_value(name: str, record: Record) -> Any:
-    wanted = _FIELDS.get(name)
-    if wanted is None:
-        wanted = name.removesuffix("_since").removesuffix("_until").removesuffix("_from").removesuffix("_to")
-        wanted = wanted.removesuffix("_min").removesuffix("_max")
-    values = record.to_dict()
-    if name in ("since", "until", "created_since", "created_until"):
-        return values[wanted][:16].replace("T", " ")
-    return values.get(wanted)
+    return f"{name.removesuffix('s').replace('_', ' ')}: the filter asks for {_show(value)}"
 
 
 def _show(value: Any) -> str:
-    if value is None:
-        return "none"
     if isinstance(value, tuple):
         return " or ".join(map(str, value))
     if isinstance(value, float) and value > 1e6:

@@ -165,6 +165,7 @@ def test_a_standing_instruction_is_kept_as_it_was_said(text: str) -> None:
     [
         "Whenever I mention a price, convert it to euros.",
         "Ask before you delete anything.",
+        "Check with me before booking.",
         "Always ask before booking.",
         "I'd rather you didn't use emojis.",
         "I would prefer it if you kept it short.",
@@ -190,6 +191,7 @@ def test_instructions_in_other_words_are_read(text: str) -> None:
         "From now on I will run every day.",
         "I always answer emails at night.",
         "Stop by on Friday.",
+        "Ask Tom before the party.",
         "As a rule, Ann works at home.",
         'He said: "Always answer in French."',
     ],

@@ -169,9 +169,18 @@ def _is_instruction(low: list[str], known: Vocabulary) -> bool:
         return is_polite or _is_action(low[at + 1], known)
     if low[at] == "keep" and low[at + 1].endswith("ing"):
         return False  # "keep going and never give up"
+    if low[at] in known.actions and _comes_first(low, at + 1):
+        return True
     is_about_answers = low[at] == "keep" and not known.answers.isdisjoint(low[at : at + 5])
     is_order = low[at] in known.actions and low[at + 1] != "up"
     return is_about_answers or (is_order and not known.ever.isdisjoint(low))
+
+
+def _comes_first(low: list[str], at: int) -> bool:
+    """Ask before you delete anything · check with me before booking; not "ask Tom before the party"."""
+    while low[at] in ("me", "us", "with", "first"):
+        at += 1
+    return low[at] == "before" and (low[at + 1] == "you" or low[at + 1].endswith("ing"))
 
 
 def _find_end(low: list[str], at: int, phrases: frozenset[str]) -> int:

@@ -21,6 +21,7 @@ _LONGEST_THING: Final = 8  # words
 _LONGEST_LIST: Final = 12
 _LONGEST_AIM: Final = 10
 _VALUES: Final = frozenset(("value", "job", "number", "language", "date", "aim"))
+_HEADED: Final = frozenset(("animal", "condition", "profession"))
 _NAMED_KINDS: Final = frozenset(("playable", "vehicle"))  # any name may be one
 _AGE: Final = rf"(1[01]\d|120|[1-9]\d?|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _SHAPES: Final = {  # kinds of object that a regular expression knows
@@ -79,8 +80,8 @@ class ObjectPhrases:
             return self._state(at, kind[6:])
         if shape := _SHAPES.get(kind):
             return self._shaped(at, shape)
-        if kind in ("animal", "condition"):
-            return self._owned(at, kind)
+        if kind in _HEADED:
+            return self._headed(at, kind)
         if reader := self._READERS.get(kind):
             return reader(self, at)
         if kind in ("place", "name", "person"):
@@ -129,36 +130,30 @@ class ObjectPhrases:
         name = words.text[words.starts[first] : end]
         return PhraseAt(Mention(name=name, kind=VALUE), at, _word_from(words, first, end))
 
-    def _profession(self, at: int) -> PhraseAt | None:
-        """A nurse · a senior software engineer."""
-        first = at + (self.low[at] in ARTICLES)
-        for head in range(first, min(first + 4, self.words.last + 1)):
-            word = self.low[head]
-            if word in self.known.jobs and self.known.praise.isdisjoint(self.low[first:head]):
-                after = head + 1
-                while self.low[after] in self.known.jobs:
+    def _headed(self, at: int, kind: str) -> PhraseAt | None:
+        """A senior software engineer · two black cats · mild asthma: up to a noun of its kind."""
+        low, known, heads = self.low, self.known, self._list_heads(kind)
+        while low[at] in ARTICLES:
+            at += 1
+        for head in range(at, min(at + 4, self.words.last + 1)):
+            word, after = low[head], head + 1
+            if word in heads:
+                while low[after] in heads:
                     after += 1
-                return None if self.low[after] == "'s" else self._value(first, after)
-            if word in self.known.stops or word in self.known.ties or not word[0].isalnum():
+                is_other = low[after] == "'s" or not known.praise.isdisjoint(low[at:head])
+                shown = "thing" if kind == "animal" else VALUE
+                return (
+                    None
+                    if is_other
+                    else PhraseAt(Mention(name=self.words.cut(at, after), kind=shown), at, after)
+                )
+            if word in known.stops or word in known.ties or not word[0].isalnum():
                 return None
         return None
 
-    def _owned(self, at: int, kind: str) -> PhraseAt | None:
-        """Mild asthma · two black cats: what "have" goes with, up to its head."""
-        is_animal = kind == "animal"
-        heads = self.known.pets if is_animal else self.known.conditions
-        while self.low[at] in ARTICLES:
-            at += 1
-        for head in range(at, min(at + 6, self.words.last + 1)):
-            word = self.low[head]
-            if word in heads:
-                is_other = self.low[head - 1] == "hot" or self.low[head + 1] == "'s"
-                name = self.words.cut(at, head + 1)
-                shown = "thing" if is_animal else VALUE
-                return None if is_other else PhraseAt(Mention(name=name, kind=shown), at, head + 1)
-            if word in self.known.stops or word in self.known.ties or not word[0].isalnum():
-                return None
-        return None
+    def _list_heads(self, kind: str) -> frozenset[str]:
+        known = self.known
+        return {"animal": known.pets, "condition": known.conditions}.get(kind, known.jobs)
 
     def _aim(self, at: int) -> PhraseAt | None:
         """Parses an aim to the end of the clause: "learn Italian", "opening a café"."""
@@ -299,7 +294,6 @@ class ObjectPhrases:
         "aim": _aim,
         "component": _component,
         "date": _date,
-        "profession": _profession,
         "self": _own_name,
     }
 

@@ -102,35 +102,17 @@ def mention_data(mention: Mention) -> dict[str, str]:
     return {name: value for name, value, plain in told if value != plain}
 
 
-def parse_statements(blob: bytes) -> tuple[Statement, ...]:
-    """Parses packed statements; raises `Corrupt` for other bytes."""
-    if not blob:
-        return ()
-    try:
-        return _parse_rows(json.loads(blob), {})
-    except _DAMAGE as error:
-        raise Corrupt(f"the statements of a text are damaged: {error}") from error
-
-
-def parse_all_statements(blobs: Sequence[bytes], known: KnownMentions) -> list[tuple[Statement, ...]]:
-    """Parses the statements of many texts in one pass; none for bytes that are damaged.
+def parse_statements(blob: bytes, known: KnownMentions | None = None) -> tuple[Statement, ...]:
+    """Parses packed statements; raises `Corrupt` for other bytes.
 
     `known` has the mentions read so far, so that equal ones are one object.
     """
-    try:
-        texts = json.loads(b"[" + b",".join(blobs) + b"]")
-        if len(texts) == len(blobs):
-            return [_parse_rows(rows, known) for rows in texts]
-    except _DAMAGE:
-        pass  # one of them: each is read by itself
-    return [_decode_or_skip(blob) for blob in blobs]
-
-
-def _decode_or_skip(blob: bytes) -> tuple[Statement, ...]:
-    try:
-        return parse_statements(blob)
-    except Corrupt:
+    if not blob:
         return ()
+    try:
+        return _parse_rows(json.loads(blob), {} if known is None else known)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Corrupt(f"the statements of a text are damaged: {error}") from error
 
 
 def _parse_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[Statement, ...]:
@@ -156,7 +138,6 @@ def _parse_mention(row: dict[str, Any], known: KnownMentions) -> Mention:
     return mention
 
 
-_DAMAGE: Final = (ValueError, TypeError, KeyError, AttributeError)
 _MENTIONED: Final = tuple(asdict(Mention()).items())
 _REQUIRED: Final = frozenset(("subject", "relation", "object"))
 _OPTIONAL: Final = tuple(
