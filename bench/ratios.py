@@ -41,7 +41,7 @@ import numpy as np
 from common import BareSqlite, folder
 from eidet import Memory, Where, __version__
 from eidet.models.embed import embedder_of
-from eidet.text.word_forms import load_forms
+from eidet.text.words import load_forms
 
 HISTORY = Path(__file__).parent / "history.jsonl"
 ROUNDS = 5

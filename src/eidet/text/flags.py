@@ -10,8 +10,7 @@ from typing import Final
 
 from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
 from .dates import Dated, dates_in, has_time, split_letters
-from .word_forms import load_forms
-from .words import STOP_WORDS
+from .words import STOP_WORDS, load_forms
 
 LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept

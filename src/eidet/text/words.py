@@ -17,6 +17,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TypeVar
@@ -26,7 +27,7 @@ from zlib import crc32
 import Stemmer
 
 from ..core.errors import BadInput
-from . import pack_ids, term_id
+from . import Analyzer, analyzer_of, pack_ids, term_id
 
 _STOP_TABLE = json.loads(Path(__file__).with_name("stopwords.json").read_text(encoding="utf-8"))
 # function words by language: what a question and a text share without meaning the same
@@ -260,3 +261,32 @@ class Memo(dict[str, Value]):
                 self.clear()
             self[word] = value
         return value
+
+
+# --- forms of one word that no stemmer brings together, in English: `bought` of `buy`
+
+_FORM = 0.95  # how near another form of the same word is
+Related = dict[int, float]  # ids of terms, and how near they are
+
+
+@cache
+def load_forms() -> tuple[tuple[str, ...], ...]:
+    """Loads the forms of each word."""
+    text = Path(__file__).with_name("word_forms.txt").read_text(encoding="utf-8")
+    return tuple(tuple(line.split()) for line in text.splitlines())
+
+
+def list_related(analyzer: Analyzer) -> dict[int, Related]:
+    """Maps a term's id to those of its other forms. Empty for a language without a list."""
+    return _relate_forms() if analyzer.language == "en" else {}
+
+
+@cache
+def _relate_forms() -> dict[int, Related]:
+    analyzer, found = analyzer_of("en"), dict[int, Related]()
+    for forms in load_forms():
+        ids = [term_id(term) for form in forms for term in analyzer.terms(form)]
+        for one in ids:
+            if others := {other: _FORM for other in ids if other != one}:
+                found.setdefault(one, {}).update(others)
+    return found

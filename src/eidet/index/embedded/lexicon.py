@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...models.embed import WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id
-from ...text.word_forms import Related, list_related
+from ...text.words import Related, list_related
 from .. import Floats
 from .filters import Mask
 from .postings import Terms

@@ -34,15 +34,6 @@ def parse_number(number: str, before: str, month_first: bool | None) -> Days | N
     return None
 
 
-def parse_other_way(number: str) -> Days | None:
-    """Parses 4/6/2026 with day and month the other way round; None where only one way is a date."""
-    match = _SHORT.fullmatch(number)
-    if not match or match[2] == "." or match[1] == match[3] or len(match[4]) != 4:
-        return None
-    one, two = int(match[1]), int(match[3])
-    return None if one > 12 or two > 12 else day_of(int(match[4]), two, one, 0.6)
-
-
 def find_written_out(text: str) -> list[tuple[int, int, Days]]:
     """Finds Chinese, Japanese and Korean full dates, with where they stand."""
     found = ((match, _of_parts(match)) for match in _WRITTEN_OUT.finditer(text))
