@@ -1,4 +1,4 @@
-"""A database that searches, with partitions, a standby that takes over, and many processes."""
+"""A database that searches, with a standby that takes over, and many processes."""
 
 from __future__ import annotations
 
@@ -25,26 +25,6 @@ from tests.timing import until
 from eidet import Memory
 
 psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
-
-
-def test_a_partitioned_database_is_searched(postgres: Postgres) -> None:
-    with psycopg.connect(postgres.url(), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE eidet_parts_searched")
-    url = f"{postgres.url('eidet_parts_searched')}?eidet_partitions=4"
-    with opened(url) as memory:
-        fill(memory, range(FROM))
-        memory.remember("Ann lives in Lisbon", scope="elsewhere")
-        memory.admin.rebuild()
-        await_served(memory)
-        memory.remember(text("late"), scope=SCOPE)
-        gone = memory.recall(text(5), scope=SCOPE, limit=1)[0].id
-        memory.forget(gone, scope=SCOPE)
-        left = [hit.id for hit in memory.recall(text(5), scope=SCOPE)]
-        assert left
-        assert gone not in left
-        assert memory.admin.check() == []
-        check_complete(memory, url, [3, 50, "late"])
-        assert memory.recall("Lisbon", scope="elsewhere", limit=1)[0].text == "Ann lives in Lisbon"
 
 
 def test_many_processes_write_while_others_recall(postgres_url: str, start: Nursery) -> None:

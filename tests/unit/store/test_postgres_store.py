@@ -246,7 +246,7 @@ def test_a_writer_that_fails_does_not_take_others_along(store: PostgresStore) ->
 
 @pytest.mark.parametrize(
     "options",
-    ["eidet_conections=4", "eidet_connections=many", "eidet_connections=1", "eidet_partitions=1",
+    ["eidet_conections=4", "eidet_connections=many", "eidet_connections=1",
      "eidet_deadline_seconds=0", "eidet_prepare=maybe", "eidet_replicas=a:1"],
 )  # fmt: skip
 def test_an_option_that_is_wrong_is_named(options: str) -> None:
@@ -270,11 +270,6 @@ def test_a_database_that_cannot_hold_all_texts_is_refused(postgres: Postgres) ->
         connection.execute("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0")
     with pytest.raises(Misconfigured, match="UTF8"):
         PostgresStore(postgres.url("ascii"))
-
-
-def test_partitions_are_for_new_databases(postgres_emptied: str) -> None:
-    with pytest.raises(Misconfigured, match="no partitions"):
-        PostgresStore(f"{postgres_emptied}?eidet_partitions=4")
 
 
 def test_it_works_without_prepared_statements(postgres_emptied: str) -> None:

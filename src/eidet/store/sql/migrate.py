@@ -79,14 +79,11 @@ def make_tables(connection: sqlite3.Connection) -> None:
         raise
 
 
-def upgrade(connection: Connection, current: str | None, name: str, *, partitions: int = 0) -> None:
-    """Brings the tables of any database up to date, inside the transaction that the connection is in.
-
-    `partitions` of the records are made with the first tables, where the database knows such.
-    """
+def upgrade(connection: Connection, current: str | None, name: str) -> None:
+    """Brings the tables of any database up to date, inside the transaction that the connection is in."""
     if current != REVISION:
         _check_known(current, name, SCRIPTS)
-        _upgrade(connection, SCRIPTS, REVISION, partitions)
+        _upgrade(connection, SCRIPTS, REVISION)
 
 
 def _check_known(current: str | None, path: Path | str, scripts: Path) -> None:
@@ -126,12 +123,11 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[Connection]:
         raise (error.orig or error) from error
 
 
-def _upgrade(wrapped: Connection, scripts: Path, target: str, partitions: int = 0) -> None:
+def _upgrade(wrapped: Connection, scripts: Path, target: str) -> None:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     config.attributes["connection"] = wrapped
-    config.attributes["partitions"] = partitions
     command.upgrade(config, target)

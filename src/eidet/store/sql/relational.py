@@ -121,19 +121,13 @@ class SqlTransaction(SqlReader):
 
     def edit_history(self, edits: _Edits) -> int:
         one = self._sql["edit"]
-        censored, rows = [], []
-        for key, before in edits.items():
-            if before is None:
-                censored.append(key)
-                continue
-            scope, id = key
-            for version, earlier in before.items():
-                rows.append(one.bind(scope=scope, id=id, version=version, earlier=dump_json(earlier)))
-        return self._censor(censored) + self._run_many(one.sql, rows)
-
-    def _censor(self, keys: Sequence[tuple[str, str]]) -> int:
-        """Removes what events of these records say was before; how many said something."""
-        return self._run_many(self._sql["censor"].sql, keys)
+        censored = [key for key, before in edits.items() if before is None]
+        rows = [
+            one.bind(scope=scope, id=id, version=version, earlier=dump_json(earlier))
+            for (scope, id), before in edits.items()
+            for version, earlier in (before or {}).items()
+        ]
+        return self._run_many(self._sql["censor"].sql, censored) + self._run_many(one.sql, rows)
 
     def values(
         self,

@@ -12,7 +12,6 @@ from ....net.url import Options
 
 PREFIX: Final = "eidet_"
 CONNECTIONS: Final = 16
-_MOST_PARTITIONS: Final = 1024
 _PREPARE: Final[dict[str, bool | None]] = {"on": True, "off": False, "auto": None}
 
 
@@ -22,7 +21,6 @@ class PostgresAddress:
 
     url: str
     connections: int = CONNECTIONS  # at most
-    partitions: int = 0  # of the records by scope, in a database that is new
     deadline_seconds: float | None = None  # see `RetryPolicy`
     prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
 
@@ -47,7 +45,6 @@ def _parse_options(url: str, options: Options) -> PostgresAddress:
     return PostgresAddress(
         url=url,
         connections=options.parse_whole("connections", CONNECTIONS, least=2),
-        partitions=options.parse_whole("partitions", 0, least=2, most=_MOST_PARTITIONS, or_zero=True),
         deadline_seconds=options.parse_number("deadline_seconds", None, above=0),
         prepare=options.parse_choice("prepare", _PREPARE, None),
     )

@@ -24,12 +24,6 @@ _REMOVE: Final = (
     "staged AS (DELETE FROM vectors_next WHERE seq IN (SELECT seq FROM doomed)) "
     "DELETE FROM records WHERE seq IN (SELECT seq FROM doomed)"
 )
-_CENSOR: Final = (
-    "UPDATE events SET earlier = NULL FROM unnest(%s::text[], %s::text[]) AS g (scope, id) "
-    "WHERE events.scope = g.scope AND events.id = g.id AND events.earlier IS NOT NULL"
-)
-
-
 _STORED: Final = {name: type for name, type in TABLES["records"].items() if name != "seq"}
 _INSERT_NEW: Final = (
     f"INSERT INTO records (seq, {', '.join(_STORED)}) SELECT greatest("
@@ -50,8 +44,6 @@ class PostgresReader(SqlReader):
         """Selects by any number of values with one prepared statement."""
         if len(values) <= 1:
             return super()._among(scope, column, values, bare)
-        if column == "seq":
-            return self.ask(_select_seqs(bare), (scope, array_of(values)))
         return self.ask(_select_keys(column, bare), (list(dict.fromkeys(values)), scope))
 
     def _value_rows(self, name: str, keys: Sequence[Any]) -> list[Row]:
@@ -88,22 +80,6 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
     def _remove_rows(self, seqs: Sequence[int]) -> None:
         for start in range(0, len(seqs), AT_ONCE):
             self._cursor.execute(_REMOVE, [array_of(seqs[start : start + AT_ONCE])])
-
-    def _censor(self, keys: Sequence[tuple[str, str]]) -> int:
-        if len(keys) < FEW:
-            return super()._censor(keys)
-        censored = 0
-        for start in range(0, len(keys), AT_ONCE):
-            scopes, ids = zip(*keys[start : start + AT_ONCE], strict=True)
-            self._cursor.execute(_CENSOR, [list(scopes), list(ids)])
-            censored += self._cursor.rowcount
-        return censored
-
-
-@cache
-def _select_seqs(bare: bool) -> str:
-    """Parameters: the scope, then the seqs as the text of an array."""
-    return select_held("seq", "= ANY(%s::bigint[])", bare).replace(":scope", "%s")
 
 
 @cache

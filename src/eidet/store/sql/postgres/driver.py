@@ -31,9 +31,8 @@ T = TypeVar("T")
 
 _CONNECT_SECONDS: Final = 10.0
 _SLOW_SECONDS: Final = 600.0  # that a statement over a whole table may take
-_DEAD: Final = """SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relid IN (
-    SELECT to_regclass(t)::oid FROM unnest(ARRAY['records', 'events']) t
-    UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))"""
+_DEAD: Final = """SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables
+    WHERE relid IN (to_regclass('records'), to_regclass('events'))"""
 _LOOKING: Final = """SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE backend_xmin IS NOT NULL
     AND datname = current_database() AND pid <> pg_backend_pid())"""
 TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vectors_next")
@@ -150,9 +149,7 @@ class PostgresDriver:
 
     def size(self) -> int:
         rows = self.read(
-            "SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c "
-            "WHERE c.oid = ANY(SELECT to_regclass(t)::oid FROM unnest(%s::text[]) t) "
-            "OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))",
+            "SELECT sum(pg_total_relation_size(to_regclass(t)))::bigint FROM unnest(%s::text[]) t",
             [list(TABLES)],
         )
         return int(rows[0][0] or 0)
@@ -213,9 +210,7 @@ def _prepare_tables(connection: Connection[Any], address: PostgresAddress, name:
         with translate_errors(name), _make_engine(address).begin() as wrapped:
             wrapped.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
             raw = wrapped.connection.driver_connection
-            upgrade(wrapped, _find_revision(raw), name, partitions=address.partitions)
-    if address.partitions:
-        _check_partitions(connection, address.partitions, name)
+            upgrade(wrapped, _find_revision(raw), name)
 
 
 def _check_encoding(connection: Connection[Any], name: str) -> None:
@@ -224,16 +219,6 @@ def _check_encoding(connection: Connection[Any], name: str) -> None:
         raise Misconfigured(
             f"{name} stores texts as {encoding}, which cannot hold all of them: "
             "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
-        )
-
-
-def _check_partitions(connection: Connection[Any], wanted: int, name: str) -> None:
-    there = _read_one(connection, "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('records')")
-    if there != wanted:
-        has = f"{there} partitions" if there else "no partitions"
-        raise Misconfigured(
-            f"{name} was created with {has}, and eidet_partitions={wanted} needs a new database: "
-            "leave the option out, or export into a new one"
         )
 
 

@@ -1,9 +1,7 @@
 """The first tables: records and their history, settings, tallies, tombstones, vectors of a new embedder."""
 
-from typing import Any
-
 import sqlalchemy as sa
-from alembic import context, op
+from alembic import op
 
 from eidet.store.sql.migrate import first_settings
 
@@ -14,15 +12,13 @@ PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    partitions = context.config.attributes.get("partitions", 0)
-    by_scope: Any = {"postgresql_partition_by": "HASH (scope)"} if partitions else {}
     op.create_table(
         "records",
         sa.Column(
             "seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False
         ),
         sa.Column("id", sa.Text, nullable=False),
-        sa.Column("scope", PLAIN, nullable=False, primary_key=bool(partitions)),
+        sa.Column("scope", PLAIN, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("tier", sa.Text, nullable=False),
@@ -52,13 +48,7 @@ def upgrade() -> None:
         sa.Column("y", sa.Float),
         sa.Column("z", sa.Float),
         sa.Column("exact_key", sa.LargeBinary, nullable=False),
-        **by_scope,
     )
-    for number in range(partitions):
-        op.execute(
-            f"CREATE TABLE records_{number} PARTITION OF records "
-            f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
-        )
     op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
     op.create_index("records_by_seq", "records", ["scope", "seq"])
     unique_kinds = sa.text("kind IN ('fact', 'document', 'procedure')")
