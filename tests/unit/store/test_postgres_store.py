@@ -247,7 +247,7 @@ def test_a_writer_that_fails_does_not_take_others_along(store: PostgresStore) ->
 @pytest.mark.parametrize(
     "options",
     ["eidet_conections=4", "eidet_connections=many", "eidet_connections=1",
-     "eidet_deadline_seconds=0", "eidet_prepare=maybe", "eidet_replicas=a:1"],
+     "eidet_deadline_seconds=0", "eidet_replicas=a:1"],
 )  # fmt: skip
 def test_an_option_that_is_wrong_is_named(options: str) -> None:
     with pytest.raises(Misconfigured, match=options.partition("=")[0]):
@@ -270,14 +270,6 @@ def test_a_database_that_cannot_hold_all_texts_is_refused(postgres: Postgres) ->
         connection.execute("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0")
     with pytest.raises(Misconfigured, match="UTF8"):
         PostgresStore(postgres.url("ascii"))
-
-
-def test_it_works_without_prepared_statements(postgres_emptied: str) -> None:
-    store = PostgresStore(f"{postgres_emptied}?eidet_prepare=off&eidet_connections=2")
-    for n in range(8):
-        verbs.put(store, [fact(f"r{n}")], now=NOW)
-    assert store._driver.read("SELECT count(*) FROM pg_prepared_statements", ()) == [(0,)]
-    store.close()
 
 
 def test_a_server_without_a_free_connection_says_so(postgres: Postgres, postgres_emptied: str) -> None:

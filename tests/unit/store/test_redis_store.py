@@ -23,7 +23,7 @@ from eidet.core.record import Event, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
-from eidet.store import SETTINGS, Erasure, Reader, Tombstone, Transaction, verbs
+from eidet.store import Erasure, Reader, Tombstone, Transaction, verbs
 from eidet.store.redis import RedisStore
 from eidet.store.redis.codec import Keys
 
@@ -165,20 +165,6 @@ def test_a_scope_that_appears_meanwhile_is_seen_by_a_plan_for_all(redis_url: str
     assert (tries, verbs.count(store, Where())) == ([1, 2], 0)
     store.close()
     other.close()
-
-
-def test_a_job_that_catches_errors_cannot_miss_that_it_ran_on_guesses(store: RedisStore) -> None:
-    verbs.put(store, [record("x")], now=NOW)
-
-    def job(transaction: Transaction) -> list[str]:
-        found: list[str] = []
-        with contextlib.suppress(Exception):
-            found += [r.id for r in transaction.find(Where())]
-        transaction.set_values(SETTINGS, {"found": ",".join(found)})
-        return found
-
-    assert store.write(job) == ["x"]
-    assert verbs.get_setting(store, "found") == "x"
 
 
 # Servers.

@@ -232,7 +232,8 @@ class RelationalStore:
         self._driver = driver
         self._sql = Statements(driver.json.mark)
         self.identity, self._secret = _read_identity(driver)
-        self._reader = self._reader_type(self._sql, driver.json, self._secret, driver.read)
+        self._reader = reader = self._reader_type(self._sql, driver.json, self._secret, driver.read)
+        self.read, self.match, self.values = reader.read, reader.match, reader.values
         self.list_telling: Final = partial(_list_telling, self._snapshot)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable: bool = driver.writable
@@ -252,9 +253,6 @@ class RelationalStore:
         make = partial(self._reader_type, self._sql, self._driver.json, self._secret)
         return self._driver.snapshot(lambda cursor: job(make(ask_on(cursor))))
 
-    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
-        return self._reader.read(scope, keys)
-
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
@@ -262,9 +260,6 @@ class RelationalStore:
         if self._reader.sift(where).exact:
             return self._reader.find_exact(where, order, limit, offset, after)
         return self._snapshot(lambda reader: reader.find_looking(where, order, limit, offset, after))
-
-    def match(self, where: Where) -> list[int]:
-        return self._reader.match(where)
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
         return self._reader.count_by(where, columns)
@@ -277,17 +272,6 @@ class RelationalStore:
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._snapshot(lambda reader: reader.history(scope, id))
-
-    def values(
-        self,
-        table: Table[K, V],
-        keys: Iterable[K] | None = None,
-        *,
-        within: Scope | None = None,
-        prefix: str = "",
-        limit: int | None = None,
-    ) -> dict[K, V]:
-        return self._reader.values(table, keys, within=within, prefix=prefix, limit=limit)
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         return self._write(job)

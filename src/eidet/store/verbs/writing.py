@@ -134,40 +134,9 @@ def _has_twice(records: Sequence[Record]) -> bool:
 
 def _put_all(transaction: Transaction, how: Put) -> list[Record]:
     if len(how.records) == 1:
-        return [_put_one(transaction, how.records[0], how)]
-    stored: list[Record] = []
-    for part in split_runs(how.records, unique=how.unique):
-        stored += _put_part(transaction, part, how)
-    return stored
-
-
-def _put_one(transaction: Transaction, record: Record, how: Put) -> Record:
-    (old,) = transaction.read(record.scope, [record.id])
-    check_expected(how.expect, old, record.id)
-    if old is None:
-        return _put_new(transaction, record, how)
-    revision = _revise(old, record, how)
-    if revision is None:
-        return old
-    writer = OrderedWriter(transaction, releases=how.releases, follows=how.follows)
-    writer.replace(old, *revision)
-    return writer.finish()[0]
-
-
-def _put_new(transaction: Transaction, record: Record, how: Put) -> Record:
-    if how.unique:
-        twin = find_duplicates(transaction, [record], {}, how.now).get((record.scope, record.id))
-        if twin is not None:
-            return _say_again(transaction, twin, record, how)
-    return transaction.insert([record])[0]
-
-
-def _say_again(transaction: Transaction, twin: Record, record: Record, how: Put) -> Record:
-    writer = OrderedWriter(transaction)
-    kept = _repeat(twin, record, how, writer)
-    stored = writer.finish()
-    transaction.update([Use(twin.scope, twin.id, 1, how.now)])
-    return count_use(kept or stored[0], how.now)
+        return _put_part(transaction, how.records, how)
+    parts = split_runs(how.records, unique=how.unique)
+    return [record for part in parts for record in _put_part(transaction, part, how)]
 
 
 def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | None:
@@ -186,7 +155,7 @@ def _put_part(transaction: Transaction, records: Sequence[Record], how: Put) -> 
             check_expected(how.expect, there.get((record.scope, record.id)), record.id)
     twins = find_duplicates(transaction, records, there, how.now) if how.unique else {}
     if any((twin.scope, twin.id) in there for twin in twins.values()):
-        return [_put_one(transaction, record, how) for record in records]
+        return [stored for record in records for stored in _put_part(transaction, [record], how)]
     return _write_part(transaction, records, there, twins, how)
 
 

@@ -12,7 +12,6 @@ from ....net.url import Options
 
 PREFIX: Final = "eidet_"
 CONNECTIONS: Final = 16
-_PREPARE: Final[dict[str, bool | None]] = {"on": True, "off": False, "auto": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +21,6 @@ class PostgresAddress:
     url: str
     connections: int = CONNECTIONS  # at most
     deadline_seconds: float | None = None  # see `RetryPolicy`
-    prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
 
 
 def address_of(url: str) -> PostgresAddress:
@@ -46,7 +44,6 @@ def _parse_options(url: str, options: Options) -> PostgresAddress:
         url=url,
         connections=options.parse_whole("connections", CONNECTIONS, least=2),
         deadline_seconds=options.parse_number("deadline_seconds", None, above=0),
-        prepare=options.parse_choice("prepare", _PREPARE, None),
     )
 
 

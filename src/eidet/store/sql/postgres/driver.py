@@ -165,7 +165,7 @@ class PostgresDriver:
             raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
 
     def _greet(self, connection: Connection[Any]) -> None:
-        _set_preparing(self.address.prepare, connection)
+        _set_preparing(connection)
         reign = _reign_of(connection)
         if reign is not None and self._reign is not None and reign != self._reign:
             self.reigns += 1
@@ -242,14 +242,12 @@ def _make_engine(address: PostgresAddress) -> Any:
     return create_engine("postgresql+psycopg://", creator=begin, poolclass=NullPool)
 
 
-def _set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:
-    """Turns prepared statements on or off; None decides by whether a pooler is in between.
+def _set_preparing(connection: Connection[Any]) -> None:
+    """Prepares no statements where a pooler is in between, which may not know them.
 
     Then whoever answered the call is not the process that works for it.
     """
-    if prepare is None:
-        prepare = _read_one(connection, "SELECT pg_backend_pid()") == connection.info.backend_pid
-    if not prepare:
+    if _read_one(connection, "SELECT pg_backend_pid()") != connection.info.backend_pid:
         connection.prepare_threshold = None
 
 
