@@ -14,68 +14,10 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Settings
 from ..quality import KEPT_DAYS, RESPONSIVE, Tally, day_of, score_name, time_name
-from . import Store, Uses, verbs
+from . import Store, verbs
 
 _FRESH: Final = 0.9  # of its time to live: a record with so much left is not refreshed
 _URGENT: Final = 0.5  # with less than so much left it is refreshed at once
-
-
-class _UseBuffer:
-    """Counts uses in RAM. A process that dies before they are written loses counts, never records."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._uses: dict[tuple[str, str], tuple[int, float]] = {}
-
-    def add(self, records: Iterable[Record], now: float) -> None:
-        with self._lock:
-            uses = self._uses
-            for record in records:
-                key = (record.scope, record.id)
-                count, last = uses.get(key, (0, now))
-                uses[key] = (count + 1, max(last, now))
-
-    def __len__(self) -> int:
-        return len(self._uses)
-
-    def give_back(self, uses: Uses) -> None:
-        """Keeps what could not be written for another time."""
-        with self._lock:
-            for key, (count, last) in uses.items():
-                more, later = self._uses.get(key, (0, last))
-                self._uses[key] = (count + more, max(last, later))
-
-    def take(self) -> Uses:
-        """Takes what has gathered and empties the buffer."""
-        with self._lock:
-            uses, self._uses = self._uses, {}
-            return uses
-
-
-class _Refreshes:
-    """Records with a time to live (`state.ttl`) that were read and shall live on."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._read: dict[str, dict[str, float]] = {}
-
-    def add(self, records: Iterable[Record], now: float) -> bool:
-        """Adds records. Tells whether one is so old that it should not wait."""
-        urgent = False
-        for record in records:
-            if record.expires is not None and (ttl := record.state.ttl) is not None:
-                left = (record.expires - now) / ttl
-                if left < _FRESH:
-                    with self._lock:
-                        self._read.setdefault(record.scope, {})[record.id] = now
-                    urgent = urgent or left < _URGENT
-        return urgent
-
-    def take(self) -> dict[str, dict[str, float]]:
-        """When they were read, by scope and id."""
-        with self._lock:
-            read, self._read = self._read, {}
-            return read
 
 
 def _refresh(record: Record, read: float) -> Record:
@@ -115,9 +57,7 @@ class TallyBuffer:
                 row[best] += 1
 
     def add(self, scope: str, day: int, what: str, counts: Mapping[str, int]) -> None:
-        with self._lock:
-            self._waiting += 1
-            self._add((scope, day, what), counts)
+        self.give_back([Tally(scope, day, what, counts)])
 
     def __len__(self) -> int:
         """Counts what was added since the last `take`."""
@@ -139,12 +79,9 @@ class TallyBuffer:
         with self._lock:
             for scope, day, what, counts in rows:
                 self._waiting += 1
-                self._add((scope, day, what), counts)
-
-    def _add(self, key: tuple[str, int, str], counts: Mapping[str, int]) -> None:
-        row = self._row(key)
-        for name, count in counts.items():
-            row[name] += count
+                row = self._row((scope, day, what))
+                for name, count in counts.items():
+                    row[name] += count
 
     def _row(self, key: tuple[str, int, str]) -> dict[str, int]:
         return self._rows.setdefault(key, defaultdict(int))
@@ -159,17 +96,34 @@ class Usage:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
         self._most = settings.flush_uses
-        self._uses = _UseBuffer()
+        self._lock = threading.Lock()
+        self._uses: dict[tuple[str, str], tuple[int, float]] = {}
+        self._read: dict[str, dict[str, float]] = {}  # by scope and id: when those with a time to live were
         self._tallies = TallyBuffer()
-        self._refreshes = _Refreshes()
 
     def count_uses(self, records: Iterable[Record], now: float) -> None:
         if self._store.writable:
-            self._uses.add(records, now)
+            self._add_uses((record.scope, record.id, 1, now) for record in records)
+
+    def _add_uses(self, uses: Iterable[tuple[str, str, int, float]]) -> None:
+        with self._lock:
+            for scope, id, count, last in uses:
+                before, latest = self._uses.get((scope, id), (0, last))
+                self._uses[scope, id] = (before + count, max(latest, last))
 
     def count_reads(self, records: Iterable[Record], now: float) -> None:
-        """Restarts the time to live of records that have one: see `_Refreshes`."""
-        if self._store.writable and self._refreshes.add(records, now):
+        """Restarts the time to live (`state.ttl`) of records that have one; soon, if little of it is left."""
+        if not self._store.writable:
+            return
+        urgent = False
+        for record in records:
+            if record.expires is not None and (ttl := record.state.ttl) is not None:
+                left = (record.expires - now) / ttl
+                if left < _FRESH:
+                    with self._lock:
+                        self._read.setdefault(record.scope, {})[record.id] = now
+                    urgent = urgent or left < _URGENT
+        if urgent:
             self.flush_if_possible()
 
     def count_recall(self, hits: Hits, now: float, seconds: float, *, ranked: bool) -> None:
@@ -182,7 +136,7 @@ class Usage:
             hits.scope, day_of(now), what, hits=len(hits), score=score, seconds=seconds
         )
         records = [hit.record for hit in hits]
-        self._uses.add(records, now)
+        self.count_uses(records, now)
         self.count_reads(records, now)
 
     def tally(self, scope: str, what: str, counts: dict[str, int], now: float) -> None:
@@ -214,13 +168,12 @@ class Usage:
             log.warning("use counts and tallies were not written: %s", error)
 
     def _flush_uses(self) -> None:
-        uses = self._uses.take()
-        if not uses:
-            return
+        with self._lock:
+            uses, self._uses = self._uses, {}
         try:
             verbs.add_uses(self._store, uses)
         except EidetError:
-            self._uses.give_back(uses)
+            self._add_uses((*key, *use) for key, use in uses.items())
             raise
 
     def _flush_tallies(self) -> None:
@@ -234,7 +187,9 @@ class Usage:
             raise
 
     def _flush_refreshes(self) -> None:
-        for scope, read in self._refreshes.take().items():
+        with self._lock:
+            refreshes, self._read = self._read, {}
+        for scope, read in refreshes.items():
             there = filter(None, self._store.read(scope, list(read)))
             forms = [(record, _refresh(record, read[record.id])) for record in there]
             due = [(old, new) for old, new in forms if new.expires != old.expires]
