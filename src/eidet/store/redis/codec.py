@@ -126,9 +126,8 @@ RESERVE: Final = Script("reserve")
 SCRIPTS: Final = {script.sha: script.text for script in (COMMIT, GET, SELECT, LIGHT, CHANGES, RESERVE)}
 
 
-Place = tuple[
-    str, str, str
-]  # a scope, or "" for the store itself, the letter of a hash of its own, and a field
+# A scope, or "" for the store itself, the letter of a hash of its own, and a field of that.
+Place = tuple[str, str, str | bytes]
 
 
 class Keys:

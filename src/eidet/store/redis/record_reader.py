@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -102,18 +103,20 @@ class Reading:
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         if keys and isinstance(keys[0], int):
             return self._fetch(scope, cast("Sequence[int]", keys))
-        return self.look_up(scope, "i", cast("Sequence[str]", keys))[1]
+        listed = self.look_up(scope, "i", cast("Sequence[str]", keys))
+        return [records[0] if records else None for _, records in listed]
 
     def look_up(
-        self, scope: str, letter: str, fields: Sequence[str] | Sequence[bytes]
-    ) -> tuple[bytes, list[Record | None]]:
-        """The version of a scope, and its records by ids ("i", None where absent) or by exact keys ("d")."""
-        base = self.keys.base(scope)
-        answers = self.client.read(script(GET, base, letter, *page) for page in pages(fields, PAGE))
-        flat = list(chain.from_iterable(answer[1:] for answer in answers))
-        pairs = zip(flat[::2], flat[1::2], strict=True)
-        found = [record_of(found, scope, int(seq)) if found else None for seq, found in pairs]
-        return answers[0][0] if answers else b"", found
+        self, scope: str, letter: str, fields: Sequence[str | bytes]
+    ) -> list[tuple[bytes, list[Record]]]:
+        """What ids ("i") or exact keys ("d") list: seqs as they are stored, and records that are there."""
+        base, listed = self.keys.base(scope), []
+        for values, found in self.client.read(script(GET, base, letter, *p) for p in pages(fields, PAGE)):
+            left = iter(found)
+            for value in values:
+                pairs = [(int(seq), next(left)) for seq in re.findall(rb"\d+", value)]
+                listed.append((value, [record_of(one, scope, seq) for seq, one in pairs if one]))
+        return listed
 
     def _fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         base = self.keys.base(scope)

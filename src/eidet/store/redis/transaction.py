@@ -1,7 +1,7 @@
 """A transaction: what jobs read is guarded, what they write waits for one script that commits it.
 
-Jobs decide in Python, by the rules that all stores share. Scopes have versions, which rise with each write:
-the script checks that those that were read are as they were and then writes everything, or answers that
+Jobs decide in Python, by the rules that all stores share. The script checks that each field that was read, and
+the version of each scope that was searched, is as it was, and then writes everything; or it answers that
 something changed, and the jobs run again on a new transaction.
 """
 
@@ -48,16 +48,16 @@ class RedisTransaction:
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         del bare
         asked = [id for id in ids if (scope, id) not in self._own]
-        found = dict(zip(asked, self._look_up(scope, "i", asked), strict=True))
-        return [self._own[scope, id] if (scope, id) in self._own else found[id] for id in ids]
+        there = {(scope, record.id): record for record in self._look_up(scope, "i", asked)}
+        found = there | self._own
+        return [found.get((scope, id)) for id in ids]
 
     def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
         wanted = tuple(self._hide(key) for key in keys)
         if any(len(key) < EXACT_KEY_BYTES for key in keys):
             rows = self._search(Where(scope=Scope(scope)))
             return self._whole(row for row in rows if row.key.startswith(wanted))
-        there = [one for one in self._look_up(scope, "d", wanted) if one is not None]
-        found = [one for one in there if (scope, one.id) not in self._own]
+        found = [one for one in self._look_up(scope, "d", wanted) if (scope, one.id) not in self._own]
         for own in self._own.values():
             if (
                 own is not None
@@ -151,15 +151,13 @@ class RedisTransaction:
     def _key_of(self, record: Record) -> bytes:
         return self._hide(key_of(record))
 
-    def _look_up(
-        self, scope: str, letter: str, fields: Sequence[str] | Sequence[bytes]
-    ) -> list[Record | None]:
+    def _look_up(self, scope: str, letter: str, fields: Sequence[str | bytes]) -> list[Record]:
         """Stored records by ids or exact keys, which must be the same when this is committed."""
-        if not fields:
-            return []
-        version, found = self._reading.look_up(scope, letter, fields)
-        self.plan.guard_version(scope, version)
-        return [record and self._with_uses(record) for record in found]
+        found: list[Record] = []
+        for field, (value, records) in zip(fields, self._reading.look_up(scope, letter, fields), strict=True):
+            self.plan.guard((scope, letter, field), value)
+            found += map(self._with_uses, records)
+        return found
 
     def _read_events(self, key: Key) -> list[Event]:
         """Returns the events since the creation."""

@@ -55,9 +55,8 @@ _LAYOUTS: Final = {
 
 
 class _StoreHead(NamedTuple):
-    """What nearly every job asks about the store: versions of its parts, and the epoch."""
+    """What nearly every job asks about the store as a whole."""
 
-    v: bytes | None
     epoch: bytes | None
     scopes: bytes | None
     tombs: bytes | None
@@ -125,19 +124,23 @@ class TableValues:
     def read_fields(self, scope: str, letter: str, fields: Sequence[bytes]) -> list[bytes | None]:
         """Fields of a hash, with what was set here."""
         own = self._own.get((scope, letter), {})
-        found: dict[bytes, bytes | None] = {}
+        found = dict.fromkeys(fields) | own
         asked = [field for field in fields if field not in own]
         if asked and (scope, letter) not in self._cleared:
-            base = self._keys.base(scope)
-            values = self._ask(scope, ("HMGET", base + letter, *asked))
-            found = dict(zip(asked, values, strict=True))
-        return [own[field] if field in own else found.get(field) for field in fields]
+            command = ("HMGET", self._keys.base(scope) + letter, *asked)
+            found |= zip(asked, self._reading.client.ask(command), strict=True)
+            for field in asked:
+                self._plan.guard((scope, letter, field), found[field])
+        return [found[field] for field in fields]
 
     def read_hash(self, scope: str, letter: str) -> dict[bytes, bytes]:
         """All of a hash, with what was set here."""
         found: dict[bytes, bytes | None] = {}
         if (scope, letter) not in self._cleared:
-            found = self._ask(scope, ("HGETALL", self._keys.base(scope) + letter))
+            asked = ("HGET", self._keys.base(scope) + ("m" if scope else "h"), "v")
+            everything = ("HGETALL", self._keys.base(scope) + letter)
+            version, found = self._reading.client.read([asked, everything])
+            self._plan.guard_version(scope, version)
         found |= self._own.get((scope, letter), {})
         return {field: value for field, value in found.items() if value is not None}
 
@@ -153,16 +156,6 @@ class TableValues:
     def _head(self) -> _StoreHead:
         command = ("HMGET", self._keys.store + "h", *_StoreHead._fields)
         return _StoreHead(*self._reading.client.ask(command))
-
-    def _ask(self, scope: str, command: Sequence[Any]) -> Any:
-        """Asks about a scope, which must be as it was before when this is committed."""
-        if scope:
-            asked = ("HGET", self._keys.base(scope) + "m", "v")
-            version, answer = self._reading.client.read([asked, command])
-        else:
-            version, answer = self._head.v, self._reading.client.ask(command)
-        self._plan.guard_version(scope, version)
-        return answer
 
     def _get(self, table: Table[K, V], keys: Sequence[Any]) -> dict[K, V]:
         layout = _LAYOUTS[table.name]

@@ -1,15 +1,10 @@
--- Records by id or exact key. KEYS[1]: the scope's base; ARGV: 'i' or 'd', then ids or keys. Answers the scope's
--- version, then (seq, bytes) of each record found; of an id that is not there, two empty texts.
-local found = {redis.call('HGET', KEYS[1] .. 'm', 'v') or ''}
+-- Records by id or exact key. KEYS[1]: the scope's base; ARGV: 'i' or 'd', then ids or keys. Answers for each the
+-- seqs that it lists, '' for none, and then the bytes of all those records, '' where one is gone.
+local values, records = {}, {}
 for n = 2, #ARGV do
-  local listed = redis.call('HGET', KEYS[1] .. ARGV[1], ARGV[n]) or ''
-  for seq in string.gmatch(listed, '%d+') do
-    found[#found + 1] = seq
-    found[#found + 1] = redis.call('GET', KEYS[1] .. 'r:' .. seq) or ''
-  end
-  if listed == '' and ARGV[1] == 'i' then
-    found[#found + 1] = ''
-    found[#found + 1] = ''
+  values[n - 1] = redis.call('HGET', KEYS[1] .. ARGV[1], ARGV[n]) or ''
+  for seq in string.gmatch(values[n - 1], '%d+') do
+    records[#records + 1] = redis.call('GET', KEYS[1] .. 'r:' .. seq) or ''
   end
 end
-return found
+return {values, records}
