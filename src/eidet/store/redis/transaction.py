@@ -1,7 +1,7 @@
 """A transaction: what jobs read is guarded, what they write waits for one script that commits it.
 
-Jobs decide in Python, by the rules that all stores share. The script checks that each field that was read, and
-the version of each scope that was searched, is as it was, and then writes everything; or it answers that
+Jobs decide in Python, by the rules that all stores share. The script checks that each field that was read,
+and the version of each scope that was searched, is as it was, and then writes everything; or it answers that
 something changed, and the jobs run again on a new transaction.
 """
 
