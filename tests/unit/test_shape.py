@@ -50,7 +50,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "quality": (546, 25),
     "recall": (5454, 109),
     "server": (6010, 138),
-    "store": (12699, 275),
+    "store": (12511, 275),
     "text": (5216, 137),
     "trust": (6618, 162),
     "upkeep": (3714, 76),
