@@ -50,7 +50,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, jsonl or csv.",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, okf, jsonl or csv.",
         ),
     ],
     source: Source,
@@ -208,7 +208,7 @@ def _export(
         Option(
             "--format",
             "-f",
-            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill or markdown.",
+            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill, markdown or okf.",
         ),
     ] = _LOSSLESS,
     below: Below = False,

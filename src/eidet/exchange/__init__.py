@@ -30,7 +30,7 @@ from .from_mem0 import read_mem0
 from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
 from .importing import Imported, Importer
-from .markdown import read_markdown
+from .markdown import read_markdown, read_okf
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
 from .skills import read_skills
 from .source_items import ImportOptions, LeftOut, Notes, SourceFormat, SourceItem
@@ -81,6 +81,9 @@ FORMATS: Final[dict[str, SourceFormat]] = {
         about="Markdown notes: MEMORY.md, CLAUDE.md, AGENTS.md, or a folder of such files",
         read=read_markdown,
         scope="default",
+    ),
+    "okf": SourceFormat(
+        about="Open Knowledge Format 0.2 (folder, zip or file)", read=read_okf, scope="{scope}"
     ),
     "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
     "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),

@@ -12,7 +12,7 @@ import yaml
 from ..core.errors import BadInput
 from .source_items import plain_json
 
-RESERVED: Final = ("index.md", "log.md")  # no notes: they list other files
+RESERVED: Final = ("index.md", "log.md")  # no notes: the Open Knowledge Format keeps these for listings
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FENCE: Final = "---"
 _UNFOLDED: Final = 1 << 30  # characters of a line

@@ -21,7 +21,7 @@ from ..memory import Memory
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
-from .markdown import write_notes
+from .markdown import write_bundle, write_notes
 from .skills import write_skills
 from .table_files import make_json_row
 
@@ -116,6 +116,10 @@ def _write_markdown(memory: Memory, records: RecordsLeaving, file: BinaryIO, sco
     return write_notes(records, file)
 
 
+def _write_okf(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
+    return write_bundle(records, file)
+
+
 def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None) -> int:
     """A folder of skills, one for each procedure."""
     return write_skills(iter(records), folder, records.leave_out)
@@ -136,6 +140,7 @@ WRITERS: Final[dict[str, Write]] = {
     "mcp": _to_file(_write_mcp),
     "skill": _write_skills,
     "markdown": _to_file(_write_markdown),
+    "okf": _to_file(_write_okf),
 }
 
 
