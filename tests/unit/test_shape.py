@@ -38,7 +38,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "copy": (511, 6),
     "core": (4750, 165),
     "eval": (1767, 45),
-    "exchange": (2662, 57),
+    "exchange": (2760, 59),
     "graph": (3131, 55),
     "hooks": (787, 18),
     "index": (7319, 107),
