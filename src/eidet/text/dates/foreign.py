@@ -1,18 +1,16 @@
-"""Time expressions of languages other than English: rules made of dateparser's tables, and some words more.
+"""Time expressions of languages other than English: rules made of tables of words.
 
-Only dateparser's tables are read, from their files: its parser is slow to import and to run, and answers
-with points where intervals are needed.
+`locales.json` holds tables of dateparser (`train/dates/locales.py` writes it), `words.json` what they lack.
 """
 
 from __future__ import annotations
 
+import json
 import re
-import runpy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -38,7 +36,6 @@ from .days import (
 from .numeric import find_written_out, parse_number
 from .scanner import MONTHS, SEASONS, TABLE, WEEKDAYS, number_words
 
-_FILES = {"no": "nb"}
 _UNSPACED = frozenset(("ja", "zh", "ko", "th"))
 _NUMERIC = re.compile(r"(?<![\w./:$€£#-])[0-9][0-9a-z]*(?:[-/.:\u2013](?=[0-9])[0-9a-z]+)*")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -115,7 +112,7 @@ def _find_words(low: str, rules: Iterable[_Rule], now: _Now) -> Iterator[Found]:
 @cache
 def _load_language(code: str) -> _Language | None:
     """Loads a language's table, once per process; None if there is none."""
-    info = _load_table(_FILES.get(code, code))
+    info = _load_tables().get(code)
     if info is None:
         return None
     more: dict[str, Any] = TABLE["locales"].get(code, {})
@@ -139,11 +136,12 @@ def _load_language(code: str) -> _Language | None:
     return _Language(str(info.get("date_order", "")).startswith("M"), words.spaced, rules, beginnings)
 
 
-def _load_table(name: str) -> dict[str, Any] | None:
-    spec = find_spec("dateparser")
-    places = spec.submodule_search_locations if spec else None
-    path = Path(places[0], "data", "date_translation_data", f"{name}.py") if places else None
-    return runpy.run_path(str(path))["info"] if path and path.is_file() else None
+@cache
+def _load_tables() -> dict[str, dict[str, Any]]:
+    tables: dict[str, dict[str, Any]] = json.loads(
+        Path(__file__).with_name("locales.json").read_text(encoding="utf-8")
+    )
+    return tables
 
 
 # --- words of the tables
