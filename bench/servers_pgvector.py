@@ -23,6 +23,7 @@ from eidet.eval.ranking_metrics import score_figures
 from eidet.eval.runner import QuestionAnswer, RunAnswers, Variant, ask
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
+from eidet.index.pgvector.copies import Copy
 from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 from eidet.write.ingest import Ingest
@@ -153,9 +154,8 @@ def _beside_bare(memory: Memory, store: PostgresStore, asked: list[str]) -> tupl
     hybrid, bare = [], []
     with psycopg.connect(store._driver.address.url, autocommit=True) as connection:
         connection.execute(f"SET hnsw.ef_search = {DEPTH}")
-        row = connection.execute("SELECT code FROM pgvector_scopes WHERE scope = 'big'").fetchone()
         sql = (
-            f"SELECT seq, embedding <=> %s::halfvec FROM pgvector_units_{row[0]} "
+            f"SELECT seq, embedding <=> %s::halfvec FROM {Copy('big', 0, 0).units_table} "
             f"ORDER BY embedding <=> %s::halfvec LIMIT {DEPTH}"
         )
         for query, vector in zip(asked, memory.parts.embedder.embed(asked), strict=True):

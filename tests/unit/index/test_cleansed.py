@@ -51,7 +51,8 @@ def asked(memory: Memory, sql: str) -> Any:
 
 
 def tables(memory: Memory) -> list[str]:
-    rows = asked(memory, "SELECT relname FROM pg_class WHERE relname ~ '^pgvector_(units|words)_[0-9]+$'")
+    sql = "SELECT relname FROM pg_class WHERE relname ~ '^pgvector_(units|words)_' AND relkind = 'r'"
+    rows = asked(memory, sql)
     return sorted(name for (name,) in rows)
 
 

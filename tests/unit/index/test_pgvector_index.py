@@ -63,9 +63,10 @@ def probe(words: str = "", *, vector: Any = None, depth: int = 400, **how: Any) 
     return Probe(scope=Scope("a"), now=NOW, terms=terms, vector=vector, depth=depth, **how)
 
 
-def tables(store: PostgresStore) -> list[str]:
-    sql = "SELECT relname FROM pg_class WHERE relname LIKE 'pgvector_units%' AND relkind = 'r'"
-    return [name for (name,) in store.ask(lambda c: c.execute(sql).fetchall())]
+def tables(store: PostgresStore) -> list[int]:
+    """The tables of vectors, by a number that each new one gets."""
+    sql = "SELECT oid::int FROM pg_class WHERE relname LIKE 'pgvector_units%' AND relkind = 'r'"
+    return [number for (number,) in store.ask(lambda c: c.execute(sql).fetchall())]
 
 
 def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:

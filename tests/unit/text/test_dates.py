@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from datetime import UTC, date, datetime, timedelta, timezone
 

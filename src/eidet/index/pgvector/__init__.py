@@ -33,7 +33,7 @@ from ..embedded.queries import merge_candidates, merge_voices, report_faults
 from ..embedded.vectors import unit
 from ..outside import OutsideIndex
 from ..scope_worker import ScopeWorker
-from .copies import WIDEST, BeingCopied, Copies, Copy, DamagedCopy, NoCopy, PgvectorSettings
+from .copies import WIDEST, BeingCopied, Copies, Copy, NoCopy, PgvectorSettings
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -42,20 +42,24 @@ __all__ = ["PgvectorIndex", "PgvectorSettings"]
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
-MATCHING: Final = 5_000  # units that are looked at for their words: those with rare words
+_MATCHING_UNITS: Final = 5_000  # units that are looked at for their words: those with rare words
 _SHORTLIST: Final = 200  # candidates at least, the best of both arms together
 _LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
-SAMPLE: Final = 256  # vectors by which the lowest cosine is judged
-DEEPEST: Final = 1_000  # that the graph is searched at once
+_SAMPLE: Final = 256  # vectors by which the lowest cosine is judged
+_SHALLOWEST, _DEEPEST = 400, 1_000  # how many the graph is searched for at once
 _RANK: Final = 60  # of reciprocal ranks
 REST_SECONDS: Final = 1.0  # between two copies of a scope: another process may be at it, or the disk full
 _JOIN_SECONDS: Final = 5.0
 
 _NEAREST: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq WHERE {test}
     AND u.embedding IS NOT NULL ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
+# A sum is no key of the graph, so all that pass are compared.
 _NEAREST_OF: Final = """SELECT u.seq FROM {units} u
     WHERE u.seq = ANY(ARRAY(SELECT seq FROM records WHERE {test})) AND u.embedding IS NOT NULL
-    ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
+    ORDER BY (u.embedding <=> %s::halfvec) + 0 LIMIT %s"""
+_ALONG_THE_GRAPH: Final = """SELECT set_config('hnsw.ef_search', %s, true),
+    set_config('hnsw.iterative_scan', 'relaxed_order', true),
+    set_config('enable_sort', 'off', true), set_config('enable_hashjoin', 'off', true)"""
 _MATCHING: Final = """WITH best AS MATERIALIZED (
     SELECT u.seq, {score} AS score, u.length FROM {units} u WHERE u.words && %s::integer[]
     ORDER BY score DESC, u.length, u.seq LIMIT %s)
@@ -74,7 +78,7 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
     if not isinstance(settings, Settings):
         return settings or PgvectorSettings()
     options = Options.parse(settings.index.partition("?")[2], hint="see docs/operate/pgvector.md")
-    numbers = ("from_records", "tail", "few", "ef_search", "m", "ef_construction")
+    numbers = ("from_records", "tail", "few")
     options.check_known((*numbers, "background"))
     given: dict[str, Any] = {name: options.parse_whole(name, 0) for name in numbers if name in options.values}
     given["background"] = options.parse_flag("background", True)
@@ -131,27 +135,23 @@ class _PgvectorFinder:
     def _find_near(
         self, connection: Connection[Any], probe: Probe, copy: Copy, test: SqlCondition, *, few: bool
     ) -> tuple[list[int], float]:
-        """Finds the nearest records that pass, best first, and estimates the lowest cosine from a sample.
-
-        Few are compared one by one; many are found along the graph, which the planner must be told.
-        """
+        """Finds the nearest records that pass, best first, and estimates the lowest cosine from a sample."""
         if probe.vector is None:
             return [], 0.0
         query = f"[{','.join(map('%.6g'.__mod__, unit(probe.vector).tolist()))}]"
-        along = "on" if few else "off"
-        connection.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', %s, true), "
-            "set_config('enable_hashjoin', %s, true), "
-            "set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-            [str(min(max(self._how.ef_search, probe.depth), DEEPEST)), along, along],
-        )
-        sql = (_NEAREST_OF if few else _NEAREST).format(units=copy.units_table, test=test.sql)
-        near = connection.execute(sql, [*test.values, query, probe.depth]).fetchall()
-        if len(near) < probe.depth and not few:  # fewer pass than the planner believed
-            return self._find_near(connection, probe, copy, test, few=True)
+        asked = [*test.values, query, probe.depth]
+        near: list[tuple[int]] = []
+        if not few:
+            reach = min(max(_SHALLOWEST, probe.depth), _DEEPEST)
+            connection.execute(_ALONG_THE_GRAPH, [str(reach)])
+            sql = _NEAREST.format(units=copy.units_table, test=test.sql)
+            near = connection.execute(sql, asked).fetchall()
+        if len(near) < probe.depth:  # few pass, or fewer than the planner believed
+            sql = _NEAREST_OF.format(units=copy.units_table, test=test.sql)
+            near = connection.execute(sql, asked).fetchall()
         sample = connection.execute(
             f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
-            f"WHERE embedding IS NOT NULL LIMIT {SAMPLE}",
+            f"WHERE embedding IS NOT NULL LIMIT {_SAMPLE}",
             [query],
         ).fetchall()
         cosines = np.array([cosine for (cosine,) in sample], np.float32)
@@ -203,7 +203,7 @@ def _find_matching(
     """
     held = {word: count for word, count in zip(_sign(probe.terms), stats.holding, strict=True) if count}
     rare = sorted(held, key=held.__getitem__)
-    upto = int(np.searchsorted(np.cumsum([held[word] for word in rare]), MATCHING, side="right"))
+    upto = int(np.searchsorted(np.cumsum([held[word] for word in rare]), _MATCHING_UNITS, side="right"))
     chosen = rare[: max(1, upto)]
     if not chosen:
         return []
@@ -257,7 +257,7 @@ class PgvectorIndex:
             lexicon=make_lexicon(embedder, analyzer),
             analyzer=analyzer,
         )
-        self._copies = Copies(self._store, width, self._how)
+        self._copies = Copies(self._store, width, self._how.tail)
         finder = _PgvectorFinder(self._store, self._copies, self._how)
         self._served = OutsideIndex(store, width, finder, words_in=self._ram.queries.words_in)
         self._damaged: set[str] = set()  # scopes whose copies are to be made anew
@@ -272,7 +272,7 @@ class PgvectorIndex:
             if not self._is_in_ram(path):
                 return self._served.search_scope(path, replace(probe, head=head))
         except NoCopy as lack:
-            if isinstance(lack, DamagedCopy):
+            if lack.damaged:
                 log.warning("scope %s: its index on the server is damaged and made anew: %s", path, lack)
                 self._damaged.add(path)
             if self._is_large(path):
@@ -306,8 +306,7 @@ class PgvectorIndex:
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        in_ram = all(map(self._is_in_ram, verbs.list_paths(self._store, scope)))
-        return (self._ram if in_ram else self._served).select(scope, where, now=now, order=order, limit=limit)
+        return self._served.select(scope, where, now=now, order=order, limit=limit)
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
@@ -317,8 +316,7 @@ class PgvectorIndex:
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         def hear(path: str, head: Head) -> tuple[str, ...]:
-            in_ram = self._is_in_ram(path)
-            if in_ram:
+            if self._is_in_ram(path):
                 return self._ram.queries.list_voices(path, head)
             return self._served.list_voices(path, head)
 
@@ -339,32 +337,18 @@ class PgvectorIndex:
     def check(self, scope: str) -> list[str]:
         if self._copies.find(scope) is None:
             return self._ram.check(scope)
-        damaged = f"scope {scope}: the index on the server is damaged; run `eidet rebuild`"
         try:
-            self._copies.extend(scope)
-            copy = self._copies.find(scope)
-            missed, ghosts, sound = (0, 0, False) if copy is None else self._copies.compare(scope, copy)
+            missed, ghosts = self._copies.compare(scope)
         except NoCopy:
-            return [damaged]
+            return [f"scope {scope}: the index on the server is damaged; run `eidet rebuild`"]
         except (Misconfigured, BeingCopied) as refused:
             return [f"scope {scope}: whether the index on the server agrees is not known: {refused}"]
-        return report_faults(scope, missed, ghosts, 0) + ([] if sound else [damaged])
+        return report_faults(scope, missed, ghosts, 0)
 
     def cleanse(self, scope: str) -> list[str]:
-        """A copy that cannot be used, or of which nothing is left, goes as a whole."""
         self._ram.follow(scope)
         try:
-            copy = self._copies.find(scope)
-            if copy is not None and self._copies.is_usable(copy, self._store.head()):
-                self._copies.extend(scope)
-                copy = self._copies.find(scope)
-                if copy is not None and copy.records:
-                    self._copies.vacuum(copy)
-                    return []
-            if copy is not None:
-                self._copies.remove(scope)
-        except NoCopy:
-            self._copies.remove(scope)
+            self._copies.cleanse(scope)
         except (Misconfigured, BeingCopied) as refused:
             return [f"scope {scope}: its index on the server may hold what is gone: {refused}"]
         return []

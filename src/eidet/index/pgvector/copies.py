@@ -7,8 +7,10 @@ processes share it, and one that is killed leaves it as it was after the page be
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -33,12 +35,12 @@ WAIT_SECONDS: Final = 10.0  # for another process that copies the same scope
 _COPY_SECONDS: Final = 300.0  # that a page may take to copy …
 _EACH_SECONDS: Final = 0.01  # … and each record of the scope beyond that, when its graph is made
 WIDEST: Final = 4_000  # dimensions that an HNSW index of halfvec takes
-PLAIN: Final = 3_900  # up to here a vector fits into its row
+_PLAIN: Final = 3_900  # up to here a vector fits into its row
 _PREPARE_SECONDS: Final = 3_600.0  # that indexes on the records of a store may take to make
 
 _SCOPES: Final = """CREATE TABLE IF NOT EXISTS pgvector_scopes (
-    scope text PRIMARY KEY, code integer GENERATED ALWAYS AS IDENTITY, width integer NOT NULL,
-    epoch bigint NOT NULL, copied bigint NOT NULL DEFAULT 0, indexed boolean NOT NULL DEFAULT false,
+    scope text PRIMARY KEY, width integer NOT NULL, epoch bigint NOT NULL,
+    copied bigint NOT NULL DEFAULT 0, indexed boolean NOT NULL DEFAULT false,
     units bigint NOT NULL DEFAULT 0, records bigint NOT NULL DEFAULT 0,
     terms double precision NOT NULL DEFAULT 0)"""
 # What the store's own table needs so that filters, turns and voices of large scopes are looked up.
@@ -59,62 +61,27 @@ _NO_EXTENSION: Final = (
     "the index pgvector needs the extension vector in this database ({}): install pgvector 0.8 or newer on "
     "the server and run CREATE EXTENSION vector as its owner"
 )
+_OLD_EXTENSION: Final = (
+    "the index pgvector needs pgvector 0.8 or newer in a schema of the search_path, and finds {}: install a "
+    "newer one and run ALTER EXTENSION vector UPDATE, or ALTER ROLE … SET search_path = public, extensions"
+)
 _NO_TABLES: Final = (
     "the index pgvector is not set up in this database yet ({}): open the memory once with it as the role "
     "that owns the table records and may CREATE in its schema"
 )
 # The types whose binary form COPY is given: a vector comes as the bytes that the server keeps.
 _UNITS: Final = {"seq": "int8", "unit": "int4", "length": "float4", "embedding": "bytea", "words": "int4[]"}
-_REMOVE: Final = """WITH gone AS (
-    DELETE FROM {copy.units_table} WHERE seq = ANY(%s::bigint[]) RETURNING unit, length, words),
-thinned AS (
-    UPDATE {copy.words_table} w SET units = w.units - fewer.units
-    FROM (SELECT word, count(*) AS units FROM gone, unnest(words) AS word GROUP BY word) fewer
-    WHERE w.word = fewer.word)
-UPDATE pgvector_scopes s SET units = s.units - g.units, records = s.records - g.records,
-    terms = s.terms - g.terms
-FROM (SELECT count(*) AS units, count(*) FILTER (WHERE unit = 0) AS records,
-    coalesce(sum(length), 0) AS terms FROM gone) g WHERE s.code = {copy.code}"""
-_COUNT: Final = """INSERT INTO {copy.words_table} AS w (word, units)
-    SELECT word, count(*) FROM {copy.units_table}, unnest(words) AS word WHERE seq > {copy.copied}
-    GROUP BY word
-ON CONFLICT (word) DO UPDATE SET units = w.units + excluded.units"""
-_NOTE: Final = """UPDATE pgvector_scopes s SET copied = %s, units = s.units + g.units,
-    records = s.records + g.records, terms = s.terms + g.terms
-FROM (SELECT count(*) AS units, count(*) FILTER (WHERE unit = 0) AS records,
-    coalesce(sum(length), 0) AS terms FROM {copy.units_table} WHERE seq > {copy.copied}) g
-WHERE s.code = {copy.code}"""
 _COMPARE: Final = """SELECT
     (SELECT count(*) FROM records WHERE scope = %s AND seq <= {copy.copied}
         AND NOT EXISTS (SELECT 1 FROM {copy.units_table} u WHERE u.seq = records.seq)),
     (SELECT count(DISTINCT seq) FROM {copy.units_table} u
-        WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.seq = u.seq AND r.scope = %s)),
-    (SELECT coalesce(sum(units), 0) FROM {copy.words_table})
-        = (SELECT coalesce(sum(cardinality(words)), 0) FROM {copy.units_table})
-    AND (SELECT count(*) = 2 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-        JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = to_regclass('{copy.units_table}')
-        AND i.indisvalid AND a.amname IN ('hnsw', 'gin'))"""
-# Tables that no scope owns: they would keep what is forgotten.
-_STRAY: Final = """SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
-    AND c.relkind = 'r' AND pg_has_role(c.relowner, 'USAGE') AND c.relname ~ '^pgvector_(units|words)_[0-9]+$'
-    AND substring(c.relname FROM '[0-9]+$')::bigint NOT IN (SELECT code FROM pgvector_scopes)"""
-_UNREADABLE: Final = (
-    "42P01",  # no such table
-    "42703",  # no such column
-    "42704",  # no such type: the extension is gone
-    "42883",  # no such operator: the same
-    "42804",  # a column of another type
-    "XX001",  # damaged pages
-    "XX002",  # a damaged index
-)
+        WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.seq = u.seq AND r.scope = %s))"""
 
 
 class NoCopy(Exception):
-    """Raised if a scope has no usable copy."""
+    """Raised if a scope has no usable copy; `damaged` if it has one whose tables cannot be read."""
 
-
-class DamagedCopy(NoCopy):
-    """The server cannot read the tables of a copy."""
+    damaged = False
 
 
 class BeingCopied(EidetError):
@@ -132,9 +99,6 @@ class PgvectorSettings:
     from_records: int = 20_000
     tail: int = 200
     few: int = 10_000
-    ef_search: int = 400
-    m: int = 16
-    ef_construction: int = 64
     memory_mb: int = 1024
     background: bool = True
 
@@ -142,29 +106,34 @@ class PgvectorSettings:
 class Copy(NamedTuple):
     """The tables of a scope hold everything up to seq `copied`: so many units of so many records."""
 
-    code: int
+    scope: str
     width: int
     epoch: int
-    copied: int
-    indexed: bool
-    units: int
-    records: int
-    terms: float
+    copied: int = 0
+    indexed: bool = False
+    units: int = 0
+    records: int = 0
+    terms: float = 0.0
 
     @property
     def units_table(self) -> str:
-        return f"pgvector_units_{self.code}"
+        return f"pgvector_units_{_short(self.scope)}"
 
     @property
     def words_table(self) -> str:
-        return f"pgvector_words_{self.code}"
+        return f"pgvector_words_{_short(self.scope)}"
+
+
+def _short(scope: str) -> str:
+    return blake2b(scope.encode(), digest_size=8).hexdigest()
 
 
 class Copies:
     """Makes, extends, checks and removes the copies of one store, for vectors of one width."""
 
-    def __init__(self, store: SearchableDatabase, width: int, settings: PgvectorSettings) -> None:
-        self._store, self._width, self._settings = store, width, settings
+    def __init__(self, store: SearchableDatabase, width: int, few_changes: int) -> None:
+        """Up to `few_changes` may wait before they are copied."""
+        self._store, self._width, self._few_changes = store, width, few_changes
         self.prepare()
 
     def prepare(self) -> None:
@@ -173,15 +142,19 @@ class Copies:
             self._store.ask(_prepare, deadline_seconds=_PREPARE_SECONDS)
 
     def ask(self, job: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
-        """Runs a job on a connection; `DamagedCopy` where the tables it needs are gone or damaged."""
-        from psycopg import Error
+        """Runs a job on a connection; `NoCopy` where the tables it needs are gone or damaged."""
+        from psycopg import Error, errors
 
         def run(connection: Connection[Any]) -> T:
             try:
                 return job(connection)
+            except errors.InsufficientPrivilege:
+                raise
             except Error as error:
-                if error.sqlstate in _UNREADABLE:
-                    raise DamagedCopy(str(error).splitlines()[0]) from error
+                if (error.sqlstate or "").startswith(("42", "XX")):  # something is not there, or unreadable
+                    lack = NoCopy(str(error).splitlines()[0])
+                    lack.damaged = True
+                    raise lack from error
                 raise
 
         return self._store.ask(run, deadline_seconds=seconds)
@@ -193,20 +166,20 @@ class Copies:
         except NoCopy:
             return None
 
-    def is_usable(self, copy: Copy, head: Head) -> bool:
+    def _is_usable(self, copy: Copy, head: Head) -> bool:
         """Tells whether a copy is finished and matches the store's present vectors."""
         return copy.indexed and (copy.width, copy.epoch) == (self._width, head.epoch)
 
     def catch_up(self, scope: str, head: Head) -> tuple[Copy, list[int]]:
         """The copy of a scope, and the seqs written since; copies those first where they are many."""
         copy = self.find(scope)
-        while copy is not None and self.is_usable(copy, head):
+        while copy is not None and self._is_usable(copy, head):
             if copy.copied >= head.seq:
                 return copy, []
-            changes = self._store.changes_here(scope, copy.copied, self._settings.tail + 1)
+            changes = self._store.changes_here(scope, copy.copied, self._few_changes + 1)
             if self._is_stale(copy, changes):
                 break
-            if len(changes.entries) + len(changes.gone) <= self._settings.tail:
+            if len(changes.entries) + len(changes.gone) <= self._few_changes:
                 return copy, [entry.seq for entry in changes.entries]
             self.extend(scope)
             copy = self.find(scope)
@@ -222,19 +195,38 @@ class Copies:
             self._do_alone(scope, self._create)
         while self._do_alone(scope, self._add_page):
             pass
-        self._do_alone(scope, self._index, verbs.count(self._store, Where(scope=Scope(scope))))
+        self._do_alone(scope, _index, verbs.count(self._store, Where(scope=Scope(scope))))
 
-    def remove(self, scope: str) -> None:
-        self._do_alone(scope, self._drop)
-
-    def compare(self, scope: str, copy: Copy) -> tuple[int, int, bool]:
-        """Records that a copy misses, those that should be gone, and whether words and indexes are sound."""
+    def compare(self, scope: str) -> tuple[int, int]:
+        """Brings a copy up to date; counts the records that it misses, and those that should be gone."""
+        self.extend(scope)
+        copy = self.find(scope)
+        if copy is None:
+            return 0, 0
         sql = _COMPARE.format(copy=copy)
-        return self.ask(lambda c: c.execute(sql, [scope, scope]).fetchone()) or (0, 0, True)
+        return self.ask(lambda connection: connection.execute(sql, [scope, scope]).fetchone()) or (0, 0)
 
-    def vacuum(self, copy: Copy) -> None:
-        sql = f"VACUUM {copy.units_table}, {copy.words_table}"
-        self.ask(lambda connection: connection.execute(sql), _COPY_SECONDS)
+    def cleanse(self, scope: str) -> None:
+        """Removes what is gone. A copy that cannot be used, or of which nothing is left, goes as a whole."""
+        copy = self.find(scope)
+        if copy is None:
+            return
+        if self._is_usable(copy, self._store.head()) and self._vacuum(scope):
+            return
+        self._do_alone(scope, _drop)
+
+    def _vacuum(self, scope: str) -> bool:
+        """Brings a copy up to date and vacuums it; whether anything is left in it."""
+        try:
+            self.extend(scope)
+            copy = self.find(scope)
+            if copy is None or not copy.records:
+                return False
+            sql = f"VACUUM {copy.units_table}, {copy.words_table}"
+            self.ask(lambda connection: connection.execute(sql), _COPY_SECONDS)
+        except NoCopy:
+            return False
+        return True
 
     def _do_alone(self, scope: str, job: Callable[[Connection[Any], str], T], records: int = 0) -> T:
         """Runs a job in a transaction while no other process copies the scope."""
@@ -255,26 +247,19 @@ class Copies:
 
         return self.ask(run, _COPY_SECONDS + _EACH_SECONDS * records)
 
-    def _drop(self, connection: Connection[Any], scope: str) -> None:
-        """Inside of DO, because the driver forgets all prepared statements when it sees a DROP."""
-        connection.execute("DELETE FROM pgvector_scopes WHERE scope = %s", [scope])
-        if names := [name for (name,) in connection.execute(_STRAY).fetchall()]:
-            connection.execute(f"DO $$BEGIN DROP TABLE {', '.join(names)}; END$$")
-
     def _create(self, connection: Connection[Any], scope: str) -> None:
         """Makes empty tables in place of those that a scope had."""
-        self._drop(connection, scope)
-        row = connection.execute(
-            "INSERT INTO pgvector_scopes (scope, width, epoch) VALUES (%s, %s, %s) RETURNING code",
-            [scope, self._width, self._store.head().epoch],
-        ).fetchone()
-        assert row is not None
-        storage = "STORAGE PLAIN" if self._width <= PLAIN else ""
+        _drop(connection, scope)
+        copy = Copy(scope, self._width, self._store.head().epoch)
         connection.execute(
-            f"CREATE TABLE pgvector_units_{row[0]:d} (seq bigint, unit integer, length real, "
+            "INSERT INTO pgvector_scopes (scope, width, epoch) VALUES (%s, %s, %s)", list(copy[:3])
+        )
+        storage = "STORAGE PLAIN" if self._width <= _PLAIN else ""
+        connection.execute(
+            f"CREATE TABLE {copy.units_table} (seq bigint, unit integer, length real, "
             f"embedding halfvec({self._width}) {storage}, words integer[], PRIMARY KEY (seq, unit))"
         )
-        connection.execute(f"CREATE TABLE pgvector_words_{row[0]:d} (word integer PRIMARY KEY, units bigint)")
+        connection.execute(f"CREATE TABLE {copy.words_table} (word integer PRIMARY KEY, units bigint)")
 
     def _is_stale(self, copy: Copy, changes: Changes) -> bool:
         """Tells whether vectors were rewritten since, or the store no longer knows what was deleted."""
@@ -288,36 +273,64 @@ class Copies:
         if copy is None or self._is_stale(copy, changes):
             self._create(connection, scope)
             return True
-        if changes.gone:
-            connection.execute(_REMOVE.format(copy=copy), [list(changes.gone)])
-            connection.execute(f"DELETE FROM {copy.words_table} WHERE units <= 0")
-        if changes.entries:
+        gone = f"DELETE FROM {copy.units_table} WHERE seq = ANY(%s::bigint[]) RETURNING unit, length, words"
+        removed = connection.execute(gone, [list(changes.gone)]).fetchall() if changes.gone else []
+        rows = list(_list_units(scope, self._width, changes)) if changes.entries else []
+        if rows:
             sql = f"COPY {copy.units_table} ({', '.join(_UNITS)}) FROM STDIN (FORMAT BINARY)"
             with connection.cursor().copy(sql) as into:
                 into.set_types(list(_UNITS.values()))
-                for row in _list_units(scope, self._width, changes):
+                for row in rows:
                     into.write_row(row)
-            connection.execute(_COUNT.format(copy=copy))
-        connection.execute(_NOTE.format(copy=copy), [changes.head.seq])
+        _count(connection, copy, removed, -1)
+        _count(connection, copy, [(unit, length, words) for _, unit, length, _, words in rows], 1)
+        sql = "UPDATE pgvector_scopes SET copied = %s WHERE scope = %s"
+        connection.execute(sql, [changes.head.seq, scope])
         return len(changes.entries) == PAGE
-
-    def _index(self, connection: Connection[Any], scope: str) -> None:
-        """Makes what finds vectors and words; takes long in a large scope."""
-        copy, how = _read_copy(connection, scope), self._settings
-        if copy is None or copy.indexed:
-            return
-        connection.execute(
-            f"CREATE INDEX ON {copy.units_table} USING hnsw (embedding halfvec_cosine_ops) "
-            f"WITH (m = {how.m:d}, ef_construction = {how.ef_construction:d})"
-        )
-        connection.execute(f"CREATE INDEX ON {copy.units_table} USING gin (words)")
-        connection.execute(f"ANALYZE {copy.units_table}, records")
-        connection.execute(f"UPDATE pgvector_scopes SET indexed = true WHERE code = {copy.code}")
 
 
 def lock_of(scope: str) -> list[int]:
     """Returns the advisory lock for copying a scope."""
     return [LOCK, zlib.crc32(scope.encode()) - 2**31]
+
+
+def _drop(connection: Connection[Any], scope: str) -> None:
+    """Inside of DO, because the driver forgets all prepared statements when it sees a DROP."""
+    connection.execute("DELETE FROM pgvector_scopes WHERE scope = %s", [scope])
+    copy = Copy(scope, 0, 0)
+    connection.execute(f"DO $$BEGIN DROP TABLE IF EXISTS {copy.units_table}, {copy.words_table}; END$$")
+
+
+def _count(connection: Connection[Any], copy: Copy, units: Sequence[tuple[Any, ...]], sign: int) -> None:
+    """Counts units that came (1) or went (-1), and their words, for BM25."""
+    if not units:
+        return
+    words = Counter(word for _, _, some in units for word in some)
+    connection.execute(
+        f"INSERT INTO {copy.words_table} AS w SELECT word, {sign:d} * units "
+        "FROM unnest(%s::integer[], %s::bigint[]) AS came (word, units) "
+        "ON CONFLICT (word) DO UPDATE SET units = w.units + excluded.units",
+        [list(words), list(words.values())],
+    )
+    if sign < 0:
+        connection.execute(f"DELETE FROM {copy.words_table} WHERE units <= 0")
+    records, terms = sum(unit == 0 for unit, _, _ in units), sum(length for _, length, _ in units)
+    connection.execute(
+        "UPDATE pgvector_scopes SET units = units + %s, records = records + %s, terms = terms + %s "
+        "WHERE scope = %s",
+        [sign * len(units), sign * records, sign * terms, copy.scope],
+    )
+
+
+def _index(connection: Connection[Any], scope: str) -> None:
+    """Makes what finds vectors and words; takes long in a large scope."""
+    copy = _read_copy(connection, scope)
+    if copy is None or copy.indexed:
+        return
+    connection.execute(f"CREATE INDEX ON {copy.units_table} USING hnsw (embedding halfvec_cosine_ops)")
+    connection.execute(f"CREATE INDEX ON {copy.units_table} USING gin (words)")
+    connection.execute(f"ANALYZE {copy.units_table}, records")
+    connection.execute("UPDATE pgvector_scopes SET indexed = true WHERE scope = %s", [scope])
 
 
 def _is_ready(connection: Connection[Any]) -> bool:
@@ -348,17 +361,9 @@ def _make(connection: Connection[Any], statements: Sequence[str], advice: str) -
 
 def _check_extension(connection: Connection[Any]) -> None:
     sql = "SELECT extversion, to_regtype('halfvec') IS NULL FROM pg_extension WHERE extname = 'vector'"
-    version, hidden = connection.execute(sql).fetchone() or ("0.0", False)
-    if tuple(map(int, version.split(".")[:2])) < (0, 8):
-        raise Misconfigured(
-            f"the index pgvector needs pgvector 0.8 or newer, and the server has {version}: "
-            "install a newer one and run ALTER EXTENSION vector UPDATE"
-        )
-    if hidden:
-        raise Misconfigured(
-            "the extension vector is in a schema that is not searched: add it to the search_path, as with "
-            "ALTER ROLE … SET search_path = public, extensions"
-        )
+    version, hidden = connection.execute(sql).fetchone() or ("none", True)
+    if hidden or tuple(map(int, version.split(".")[:2])) < (0, 8):
+        raise Misconfigured(_OLD_EXTENSION.format(version))
 
 
 def _read_copy(connection: Connection[Any], scope: str) -> Copy | None:
