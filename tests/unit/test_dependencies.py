@@ -11,7 +11,7 @@ import pytest
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # As pyproject.toml says.
-UNBOUND = {"regex", "rich", "stamina", "cryptography"}
+UNBOUND = {"regex", "rich", "cryptography"}
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "http", "client", "server"),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -25,13 +22,14 @@ from ..core.errors import (
 from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.validate import dump_json
 from ..net.http import Unsent, check_header, parse_retry_after, translate_errors
+from ..net.retry import Busy, Hopeless, OutcomeUnknown, Retrier, RetryPolicy
 from ..net.url import API_KEY, is_server, read_secret
 
 if TYPE_CHECKING:
     import httpx
 
-logging.getLogger("stamina").addHandler(logging.NullHandler())  # else it warns on stderr of each retry
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+_NEVER: Final = 1_000_000_000  # failures in a row before a client stops asking: its caller decides
 PIECE: Final = 1 << 16
 WAIT: Final = frozenset((429, 502, 503, 504))  # the server, or what stands before it, asks to come again
 
@@ -50,17 +48,6 @@ class WireRequest:
     download: Path | None = None
 
 
-def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float | bool:
-    """Tells whether to retry after an error; returns seconds if the server said how long to wait."""
-    if not isinstance(error, Unavailable) or isinstance(error, _Failed):
-        return False
-    if not (request.repeatable or isinstance(error, Unsent | _Waits)):
-        return False  # the server may have done it
-    if error.retry_after:
-        return time.monotonic() + error.retry_after < ends and error.retry_after
-    return True
-
-
 class Sender:
     """Sends requests to one address, with a key and a time limit."""
 
@@ -69,31 +56,34 @@ class Sender:
             raise Misconfigured(f"a server's address begins with http:// or https://, not {url!r}")
         try:
             import httpx
-            import stamina
         except ImportError as error:
             raise MissingExtra("a client of a server", extra="client") from error
         self.url: str = url.rstrip("/")
-        self._timeout = timeout
-        self._caller = stamina.RetryingCaller
+        policy = RetryPolicy(
+            deadline_seconds=timeout,
+            first_pause_seconds=FIRST_PAUSE,
+            longest_pause_seconds=LONGEST_PAUSE,
+            break_after=_NEVER,
+        )
+        self._retrier = Retrier(f"the server {self.url}", policy)
         self._http = httpx.Client(base_url=self.url, headers=_headers(key), timeout=timeout)
 
     def send(self, request: WireRequest) -> Any:
         """What the server answers; tried with growing pauses until the time is over."""
-        call = self._caller(
-            attempts=None,
-            timeout=self._timeout,
-            wait_initial=FIRST_PAUSE,
-            wait_max=LONGEST_PAUSE,
-            wait_jitter=FIRST_PAUSE,
-        )
-        decide = partial(_choose_pause, request, time.monotonic() + self._timeout)
-        return call(decide, self._send_once, request)
+        return self._retrier.call(lambda _left: self._send_once(request), idempotent=request.repeatable)
 
     def _send_once(self, request: WireRequest) -> Any:
-        with (
-            translate_errors(f"the server {self.url}"),
-            self._http.stream(**_arguments(request)) as reply,
-        ):
+        try:
+            return self._exchange(request)
+        except (Unsent, Busy, Hopeless):
+            raise
+        except Unavailable as error:
+            if request.repeatable:
+                raise
+            raise OutcomeUnknown(str(error)) from error
+
+    def _exchange(self, request: WireRequest) -> Any:
+        with translate_errors(self._retrier.name), self._http.stream(**_arguments(request)) as reply:
             if request.download is not None and reply.is_success:
                 with _Download(request.download) as download:
                     for piece in reply.iter_bytes(PIECE):
@@ -176,14 +166,6 @@ class _Download:
             remove_partial(self._partial)
 
 
-class _Waits(Unavailable):
-    """The server asks to come again: it has done nothing yet."""
-
-
-class _Failed(Unavailable):
-    """The server failed at this request; it would fail again."""
-
-
 def _parse_answer(reply: httpx.Response) -> Any:
     """The JSON of an answer; raises what an error means."""
     if reply.is_success:
@@ -221,10 +203,10 @@ _BY_TYPE: Final[dict[str, type[EidetError]]] = {
 def _make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
     """The error that the same verb of a memory of one's own would raise."""
     if reply.status_code in WAIT:
-        return _Waits(message, retry_after=parse_retry_after(reply.headers.get("retry-after")))
+        return Busy(message, retry_after=parse_retry_after(reply.headers.get("retry-after")))
     kind = _BY_TYPE.get(type)
     if kind is not None:
         return kind(message)
     if reply.status_code == 408 or reply.status_code >= 500:
-        return _Failed(message)
+        return Hopeless(message)
     return Misconfigured(message)

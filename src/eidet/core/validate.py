@@ -117,46 +117,18 @@ def clean_json(value: Json, what: str) -> Json:
 
     Scalars of NumPy become Python's own. An error names the place inside: `data.items[2].price`.
     """
-    cleaner = _Cleaner(what)
-    try:
-        return cleaner.clean(value, ())
-    except BadInput as error:
-        fault = error
-    raise fault if cleaner.is_of_all else _locate(value, what, fault)
-
-
-def _locate(value: Json, what: str, fault: BadInput) -> BadInput:
-    """The error of the innermost part that is wrong by itself."""
-    if not isinstance(value, Mapping | list | tuple):
-        return fault
-    if isinstance(value, Mapping):
-        parts = [(f"{what}.{step}", part) for step, part in value.items()]
-    else:
-        parts = [(f"{what}[{step}]", part) for step, part in enumerate(value)]
-    for place, part in parts:
-        if (inner := _find_fault(part, place)) is not None:
-            return _locate(part, place, inner)
-    return fault
-
-
-def _find_fault(value: Json, what: str) -> BadInput | None:
-    try:
-        _Cleaner(what).clean(value, ())
-    except BadInput as error:
-        return error.with_traceback(None)
-    return None
+    return _Cleaner(what).clean(value, what, ())
 
 
 class _Cleaner:
     """Copies one document, and counts what it takes: shared parts are written out each time."""
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, whole: str) -> None:
+        self._whole = whole
         self._left = DOCUMENT_CHARS
-        self.is_of_all = False  # whether the fault is one of the whole document, not of a part
 
-    def clean(self, value: Json, inside: tuple[int, ...]) -> Json:
-        value, what = plain_value(value), self._what
+    def clean(self, value: Json, what: str, inside: tuple[int, ...]) -> Json:
+        value = plain_value(value)
         if value is None or isinstance(value, bool):
             self._take(1)
             return value
@@ -169,39 +141,38 @@ class _Cleaner:
         if isinstance(value, float):
             self._take(1)
             return _clean_float(value, what)
-        self._check_nesting(value, inside)
+        self._check_nesting(value, what, inside)
         self._take(2)
         inside = (*inside, id(value))
         if isinstance(value, Mapping):
-            return {self._clean_key(key): self.clean(item, inside) for key, item in value.items()}
-        return [self.clean(item, inside) for item in value]
+            return {
+                self._clean_key(key, what): self.clean(item, f"{what}.{key}", inside)
+                for key, item in value.items()
+            }
+        return [self.clean(item, f"{what}[{step}]", inside) for step, item in enumerate(value)]
 
-    def _check_nesting(self, value: Json, inside: tuple[int, ...]) -> None:
-        what = self._what
+    def _check_nesting(self, value: Json, what: str, inside: tuple[int, ...]) -> None:
         if not isinstance(value, Mapping | list | tuple):
             raise BadInput(
                 f"{what} holds a {type(value).__name__}, which JSON cannot represent; "
                 "convert it to numbers, strings, lists and dicts first"
             )
-        self.is_of_all = True
         if id(value) in inside:
-            raise BadInput(f"{what} contains itself; a cycle cannot be stored")
+            raise BadInput(f"{self._whole} contains itself; a cycle cannot be stored")
         if len(inside) >= DOCUMENT_DEPTH:
-            raise BadInput(f"{what} is nested more than {DOCUMENT_DEPTH} levels deep")
-        self.is_of_all = False
+            raise BadInput(f"{self._whole} is nested more than {DOCUMENT_DEPTH} levels deep")
 
-    def _clean_key(self, key: Json) -> str:
+    def _clean_key(self, key: Json, what: str) -> str:
         if not isinstance(key, str):
-            raise BadInput(f"{self._what} has the key {key!r}; JSON keys are strings")
+            raise BadInput(f"{what} has the key {key!r}; JSON keys are strings")
         self._take(len(key) + 3)
-        return clean_text(key, self._what)
+        return clean_text(key, what)
 
     def _take(self, characters: int) -> None:
         self._left -= characters
         if self._left < 0:
-            self.is_of_all = True
             raise BadInput(
-                f"{self._what} is larger than {DOCUMENT_CHARS:,} characters of JSON; "
+                f"{self._whole} is larger than {DOCUMENT_CHARS:,} characters of JSON; "
                 "split it, or store the large part elsewhere and name it here"
             )
 

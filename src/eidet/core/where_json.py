@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from math import isinf
 from typing import Any, Final
 
 from .condition import Condition
@@ -14,7 +15,8 @@ from .where import Box, Near, Where
 EXACT: Final = "$where"  # marks a filter that is written field by field
 _PARTS: Final = ("every", "some", "never")
 _OURS: Final = ("scope", "alive_at")  # set by the verbs, never by whoever asks
-_FIELDS: Final = tuple(one.name for one in fields(Where) if one.name not in _OURS)
+_FIELDS: Final = {one.name: one.default for one in fields(Where) if one.name not in _OURS}
+_ENDLESS: Final = 2**63  # what a `Where` takes for endless, and JSON can carry
 
 
 def where_to_json(where: Where | Mapping[str, Json]) -> dict[str, Json]:
@@ -27,13 +29,8 @@ def where_to_json(where: Where | Mapping[str, Json]) -> dict[str, Json]:
 def _to_json(where: Where) -> dict[str, Json]:
     if where.scope is not None:
         raise BadInput("a filter that names a scope cannot travel: give the scope beside the filter")
-    values: dict[str, Json] = {}
-    for name in _FIELDS:
-        value = getattr(where, name)
-        if value is None or value == ():
-            continue
-        values[name] = _value_to_json(name, value)
-    return values
+    given = {name: getattr(where, name) for name in _FIELDS}
+    return {name: _value_to_json(name, value) for name, value in given.items() if value != _FIELDS[name]}
 
 
 def _value_to_json(name: str, value: Any) -> Json:
@@ -47,6 +44,8 @@ def _value_to_json(name: str, value: Any) -> Json:
         return {"place": list(value.place), "radius": value.radius}
     if isinstance(value, tuple):
         return [str(one) for one in value]
+    if isinstance(value, float) and isinf(value):
+        return _ENDLESS if value > 0 else -_ENDLESS
     return value
 
 
@@ -64,7 +63,7 @@ def _from_json(values: Json, left: int) -> Where:
         raise BadInput(f"an exact filter must be an object, not {type(values).__name__}")
     if not left:
         raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
-    if unknown := sorted(values.keys() - set(_FIELDS)):
+    if unknown := sorted(values.keys() - _FIELDS.keys()):
         raise BadInput(f"an exact filter knows no {unknown}; there are {', '.join(_FIELDS)}")
     return Where(**{name: _value_from_json(name, value, left) for name, value in values.items()})
 

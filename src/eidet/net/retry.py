@@ -28,8 +28,12 @@ class Busy(Unavailable):
     """The server answers, but asks to be called later. It does not count as down."""
 
 
-class Full(Busy):
-    """The server has no room left: it wrote nothing, and can still be read. A retry would not help."""
+class Hopeless(Unavailable):
+    """The server answers, and would answer the same again: a retry would not help."""
+
+
+class Full(Hopeless):
+    """The server has no room left: it wrote nothing, and can still be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +102,7 @@ class Retrier:
 
         Repeats the job after `Unavailable` until the deadline, or `max_attempts` times in all. A job that is
         not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. One that is
-        ends with `OutcomeUnknown` if any attempt did. `Full` and all other errors pass through. While the
+        ends with `OutcomeUnknown` if any attempt did. `Hopeless` and all other errors pass through. While the
         server is down, no call is made: the error says when one will be.
         """
         ends = self._clock() + (deadline_seconds or self.policy.deadline_seconds)
@@ -108,7 +112,7 @@ class Retrier:
             attempts += 1
             try:
                 answer = job(max(ends - self._clock(), 0.001))
-            except Full:
+            except Hopeless:
                 self._note_success()
                 raise
             except Unavailable as error:

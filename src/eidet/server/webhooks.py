@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
 import httpx
-import stamina
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -42,6 +41,7 @@ from .serving import Serving
 
 T = TypeVar("T")
 _PAUSE: Final = 0.5  # seconds between two looks at the store
+_LONGEST_PAUSE: Final = 300.0  # before a receiver that does not answer is tried again
 _CHANGES: Final = 100  # of one message
 _SECRET: Final = "whsec_"  # noqa: S105  # how secrets of Standard Webhooks begin
 _SECRET_BYTES: Final = 24
@@ -147,10 +147,14 @@ class _Delivery:
         await self._run(lambda store: save_progress(store, self._hook.name, progress, fresh=fresh))
 
     async def run(self) -> None:
-        again = stamina.AsyncRetryingCaller(attempts=None, timeout=None, wait_initial=1.0, wait_max=300.0)
+        pause = _PAUSE
         while True:
-            await again((EidetError, OSError), self._catch_up)
-            await asyncio.sleep(_PAUSE)
+            try:
+                await self._catch_up()
+                pause = _PAUSE
+            except (EidetError, OSError):  # noted as the last error of this webhook
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            await asyncio.sleep(pause)
 
     async def _catch_up(self) -> None:
         """Sends all that is new; returns at once if nothing is, or if another process sends."""

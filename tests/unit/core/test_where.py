@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 from eidet.core.errors import BadInput
 from eidet.core.record import Kind, Record, Tier
 from eidet.core.scope import Scope
+from eidet.core.validate import dump_json
 from eidet.core.where import Box, Condition, Near, Where
+from eidet.core.where_json import where_from_json, where_to_json
 
 ANN = Record(
     id="r1",
@@ -41,6 +44,28 @@ def test_an_empty_choice_matches_nothing() -> None:
     assert not Where(ids=()).matches(ANN)
     assert not Where(kinds=()).matches(ANN)
     assert not Where(tiers=()).matches(ANN)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        Where(),
+        Where(ids=()),
+        Where(kinds=(), some=(Where(who="ann"), Where(tiers=()))),
+        Where(step_from=-(10**30), importance_max=10**30),
+        Where(
+            ids="r1",
+            kinds="fact",
+            since=1.0,
+            box=Box(low=(0, 0), high=(1, 1)),
+            near=Near(place=(0, 0), radius=2),
+            conditions=Condition(("data", "a.b", 0), "!=", {"x": [1]}),
+            never=Where(session="s"),
+        ),
+    ],
+)
+def test_a_filter_that_travels_means_the_same(where: Where) -> None:
+    assert where_from_json(json.loads(dump_json(where_to_json(where)))) == where
 
 
 def test_every_part_given_must_hold() -> None:

@@ -143,7 +143,7 @@ def test_no_log_shows_the_key(server: ScriptedServer, run: Ask, caplog: pytest.L
 
 
 def test_without_the_packages_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "stamina", None)
+    monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingExtra, match=r"eidet\[client\]"):
         Client("http://127.0.0.1:1")
 

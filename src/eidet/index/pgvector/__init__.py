@@ -46,7 +46,7 @@ _MATCHING_UNITS: Final = 5_000  # units that are looked at for their words: thos
 _SHORTLIST: Final = 200  # candidates at least, the best of both arms together
 _LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
 _SAMPLE: Final = 256  # vectors by which the lowest cosine is judged
-_SHALLOWEST, _DEEPEST = 400, 1_000  # how many the graph is searched for at once
+_DEEPEST: Final = 1_000  # that the graph is searched for at once
 _RANK: Final = 60  # of reciprocal ranks
 REST_SECONDS: Final = 1.0  # between two copies of a scope: another process may be at it, or the disk full
 _JOIN_SECONDS: Final = 5.0
@@ -78,7 +78,7 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
     if not isinstance(settings, Settings):
         return settings or PgvectorSettings()
     options = Options.parse(settings.index.partition("?")[2], hint="see docs/operate/pgvector.md")
-    numbers = ("from_records", "tail", "few")
+    numbers = ("from_records", "tail", "few", "ef_search")
     options.check_known((*numbers, "background"))
     given: dict[str, Any] = {name: options.parse_whole(name, 0) for name in numbers if name in options.values}
     given["background"] = options.parse_flag("background", True)
@@ -142,7 +142,7 @@ class _PgvectorFinder:
         asked = [*test.values, query, probe.depth]
         near: list[tuple[int]] = []
         if not few:
-            reach = min(max(_SHALLOWEST, probe.depth), _DEEPEST)
+            reach = min(max(self._how.ef_search, probe.depth), _DEEPEST)
             connection.execute(_ALONG_THE_GRAPH, [str(reach)])
             sql = _NEAREST.format(units=copy.units_table, test=test.sql)
             near = connection.execute(sql, asked).fetchall()

@@ -99,6 +99,7 @@ class PgvectorSettings:
     from_records: int = 20_000
     tail: int = 200
     few: int = 10_000
+    ef_search: int = 400
     memory_mb: int = 1024
     background: bool = True
 
