@@ -5,7 +5,9 @@ Names are loaded when first used, so that importing the package costs next to no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
@@ -67,10 +69,6 @@ _HOMES = {
     "core.where": ("Box", "Condition", "Near", "Where"),
     "core.actor": ("acting",),
 }
-_HOME: dict[str, str] = {}
-for _home, _names in _HOMES.items():
-    _HOME |= dict.fromkeys(_names, _home)
-
 __all__ = [
     "AUTO",
     "DIALOGUE",
@@ -124,14 +122,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOME:
-        raise AttributeError(f"module 'eidet' has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

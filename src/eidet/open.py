@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
@@ -125,7 +125,8 @@ def open_parts(
             embedder=_embedder_for(store, embedder),
             settings=settings,
             clock=clock,
-            indexes=_SettingsIndex(store, settings),
+            open_index=partial(open_index, store, settings),
+            has_embedded_index=settings.index == "embedded",
             audit=log,
         )
     except BaseException:
@@ -206,24 +207,10 @@ def _seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     return SealedStore(store, service_of(chosen))
 
 
-@dataclass(frozen=True, slots=True)
-class _SettingsIndex:
-    """Opens the index that the settings choose for a store: see `open_index`."""
-
-    store: Store
-    settings: Settings
-
-    def is_embedded(self) -> bool:
-        return self.settings.index == "embedded"
-
-    def open(self, width: int, renewed: Callable[[], None], embedder: Embedder, analyzer: Analyzer) -> Index:
-        return open_index(self.store, width, self.settings, renewed, embedder, analyzer)
-
-
 def open_index(
     store: Store,
-    width: int,
     settings: Settings,
+    width: int,
     renewed: Callable[[], None] | None = None,
     embedder: Embedder | None = None,
     analyzer: Analyzer | None = None,

@@ -43,14 +43,8 @@ class _AuditTrail(Protocol):
         """Appends an entry; its number."""
 
 
-class _IndexSource(Protocol):
-    """Opens the index that the settings of a memory choose."""
-
-    def is_embedded(self) -> bool:
-        """Tells whether the index keeps its data in RAM and in files beside the store's."""
-
-    def open(self, width: int, renewed: Callable[[], None], embedder: Embedder, analyzer: Analyzer) -> Index:
-        """Opens the index. `renewed` is called before it answers from vectors that were replaced."""
+# Opens the index, of a width. `renewed` is called before it answers from vectors that were replaced.
+_OpenIndex = Callable[[int, Callable[[], None], Embedder, Analyzer], Index]
 
 
 class _Binding:
@@ -208,11 +202,13 @@ class Parts:
         embedder: Embedder,
         settings: Settings,
         clock: Callable[[], float],
-        indexes: _IndexSource,
+        open_index: _OpenIndex,
+        has_embedded_index: bool,
         audit: _AuditTrail | None = None,
     ) -> None:
         self._store = store
-        self._indexes = indexes
+        self._new_index = open_index
+        self.has_embedded_index: bool = has_embedded_index  # in RAM, and in files beside the store's
         self._index: Index | None = None
         self._lock = threading.RLock()
         self.closed: bool = False
@@ -287,14 +283,9 @@ class Parts:
         """The index, if it has been opened yet."""
         return self._index
 
-    @property
-    def has_embedded_index(self) -> bool:
-        """Tells whether the index lives in this process and in files beside the store's."""
-        return self._indexes.is_embedded()
-
     def _open_index(self) -> Index:
         width = verbs.get_setting(self.store, "width")
-        return self._indexes.open(
+        return self._new_index(
             int(width) if width else self.embedder.width, self.binding.check, self.embedder, self.analyzer
         )
 

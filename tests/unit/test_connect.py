@@ -85,7 +85,7 @@ def test_durability_reaches_every_connection(tmp_path: Path, durability: str, wa
 
 def test_the_embedded_index_lives_beside_the_file(tmp_path: Path) -> None:
     store = open_store(tmp_path / "x.db", SETTINGS)
-    index = open_index(store, 16, Settings(sidecar_from=1))
+    index = open_index(store, Settings(sidecar_from=1), 16)
     assert isinstance(index, EmbeddedIndex)
     assert index.sidecars.path("a").parent == tmp_path / "x.db-index"  # type: ignore[union-attr]
     assert not (tmp_path / "x.db-index").exists()
@@ -95,4 +95,4 @@ def test_the_embedded_index_lives_beside_the_file(tmp_path: Path) -> None:
 def test_another_index_is_named_by_a_setting() -> None:
     store = RamStore()
     with pytest.raises(Misconfigured, match=r"no entry point 'none' of eidet\.indexes"):
-        open_index(store, 16, Settings(index="none"))
+        open_index(store, Settings(index="none"), 16)

@@ -189,25 +189,8 @@ class ScopeCache(Generic[V]):
                 self._nbytes += nbytes - slot.nbytes
                 slot.nbytes = nbytes
 
-    def _shed_words(self, current: str) -> None:
-        """Lets words of scopes go that were asked for longest ago: they are back sooner than a scope is."""
-        with self._lock:
-            slots = list(self._slots.items())
-        for scope, slot in slots:
-            if self._nbytes <= self._most:
-                return
-            if scope == current or not slot.shard.words_nbytes:
-                continue
-            if slot.lock.acquire(blocking=False):  # else somebody is asking it
-                try:
-                    slot.shard.shed_words()
-                    self._weigh(slot)
-                finally:
-                    slot.lock.release()
-
     def _make_room(self, current: str) -> None:
         """Drops the scopes asked for longest ago until the rest fits; never the one just used."""
-        self._shed_words(current)
         with self._lock:
             excess, wanted = self._nbytes - self._most, self._nbytes
             victims = []

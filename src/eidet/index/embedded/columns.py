@@ -124,7 +124,9 @@ FEW: Final = 64  # rows at most that are added to what was made for searching; m
 class ColumnTable:
     """Rows in order of seq; a row that is gone is only marked. The columns are attributes: `table.seq`.
 
-    A row is a unit of a record: most records have one, long ones several, one after the other.
+    A row is a unit of a record: most records have one, long ones several, one after the other. Kinds, tiers
+    and trust are positions in their enums, labels are numbers of `codes`, -1 for none. Without a step or a
+    place there is NaN, without an expiry infinity.
     """
 
     def __init__(self, scope: str) -> None:

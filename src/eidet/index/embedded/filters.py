@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from ...core.record import Kind, Tier, Trust
 from ...core.scope import Scope
 from ...core.where import Box, Near, Where
+
+if TYPE_CHECKING:
+    from .columns import ColumnTable
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -22,68 +25,7 @@ _TIERS: Final = {tier: code for code, tier in enumerate(Tier)}
 _TRUST: Final = {trust: code for code, trust in enumerate(Trust)}
 
 
-class Columns(Protocol):
-    """One scope as arrays of equal length, one row per record."""
-
-    @property
-    def scope(self) -> str: ...
-    @property
-    def seq(self) -> Seqs:
-        """Rising; a record in several units has as many rows."""
-
-    @property
-    def kind(self) -> NDArray[np.uint8]:
-        """Positions in `list(Kind)`."""
-
-    @property
-    def tier(self) -> NDArray[np.uint8]:
-        """Positions in `list(Tier)`."""
-
-    @property
-    def trust(self) -> NDArray[np.uint8]:
-        """Positions in `list(Trust)`."""
-
-    @property
-    def agent(self) -> NDArray[np.int32]:
-        """Codes of labels, -1 for none; the same for `session`, `who` and `source`."""
-
-    @property
-    def session(self) -> NDArray[np.int32]: ...
-    @property
-    def who(self) -> NDArray[np.int32]: ...
-    @property
-    def source(self) -> NDArray[np.int32]: ...
-    @property
-    def occurred(self) -> Floats: ...
-    @property
-    def created(self) -> Floats: ...
-    @property
-    def step(self) -> Floats:
-        """NaN for none."""
-
-    @property
-    def x(self) -> Floats:
-        """The x coordinates; NaN where there is no place."""
-
-    @property
-    def y(self) -> Floats: ...
-    @property
-    def z(self) -> Floats:
-        """NaN counts as 0."""
-
-    @property
-    def importance(self) -> Floats: ...
-    @property
-    def expires(self) -> Floats:
-        """Infinity for never."""
-
-    def __len__(self) -> int: ...
-
-    def code(self, column: str, label: str) -> int:
-        """The code of a label in a column of codes; -2 when it was never seen there."""
-
-
-def mask(where: Where, columns: Columns, resolve: Resolve) -> Mask:
+def mask(where: Where, columns: ColumnTable, resolve: Resolve) -> Mask:
     """Returns which rows match, as a new array.
 
     What columns cannot answer (ids and JSON conditions) is asked of `resolve`, which gives the
@@ -100,7 +42,7 @@ def mask(where: Where, columns: Columns, resolve: Resolve) -> Mask:
     return np.ones(len(columns), np.bool_) if kept is None else kept
 
 
-def _parts(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
+def _parts(where: Where, columns: ColumnTable, resolve: Resolve) -> Iterator[Mask]:
     """Yields a new mask for each part of the filter, cheap ones first."""
     if where.scope is not None and not where.scope.holds(columns.scope):
         yield np.zeros(len(columns), np.bool_)
@@ -118,7 +60,7 @@ def _parts(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
         yield _among(columns.seq, resolve(asked))
 
 
-def _codes(where: Where, columns: Columns) -> Iterator[Mask]:
+def _codes(where: Where, columns: ColumnTable) -> Iterator[Mask]:
     for name in ("session", "who", "agent", "source"):
         if (label := getattr(where, name)) is not None:
             yield getattr(columns, name) == columns.code(name, label)
@@ -137,7 +79,7 @@ def _one_of(column: NDArray[np.uint8], codes: set[int]) -> Mask:
     return found
 
 
-def _ranges(where: Where, columns: Columns) -> Iterator[Mask]:
+def _ranges(where: Where, columns: ColumnTable) -> Iterator[Mask]:
     for name, low, high in (
         ("occurred", where.since, where.until),
         ("created", where.created_since, where.created_until),
@@ -150,14 +92,14 @@ def _ranges(where: Where, columns: Columns) -> Iterator[Mask]:
             yield getattr(columns, name) <= high
 
 
-def _in_box(box: Box, columns: Columns) -> Iterator[Mask]:
+def _in_box(box: Box, columns: ColumnTable) -> Iterator[Mask]:
     for axis, low, high in zip("xyz", box.low, box.high, strict=False):
         values = _axis(columns, axis)
         yield values >= low
         yield values <= high
 
 
-def _within(near: Near, columns: Columns) -> Mask:
+def _within(near: Near, columns: ColumnTable) -> Mask:
     total = np.zeros(len(columns))
     for axis, middle in zip("xyz", (*near.place, 0.0), strict=False):
         away = _axis(columns, axis) - middle
@@ -165,12 +107,12 @@ def _within(near: Near, columns: Columns) -> Mask:
     return total <= near.radius * near.radius
 
 
-def _axis(columns: Columns, axis: str) -> Floats:
+def _axis(columns: ColumnTable, axis: str) -> Floats:
     values: Floats = getattr(columns, axis)
     return np.where(np.isnan(values), 0.0, values) if axis == "z" else values
 
 
-def _mask_nested(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
+def _mask_nested(where: Where, columns: ColumnTable, resolve: Resolve) -> Iterator[Mask]:
     for part in where.every:
         yield mask(part, columns, resolve)
     if where.some:

@@ -286,10 +286,6 @@ class Shard(Generic[V_co]):
         """Returns which rows are alive; None if all are."""
         return self.columns.alive if self.live < self.count else None
 
-    def shed_words(self) -> None:
-        """Lets go what aligning words has learnt; it is learnt again when a question needs it."""
-        self._vocabulary = None
-
     @property
     def words_nbytes(self) -> int:
         return 0 if self._vocabulary is None else self._vocabulary.nbytes

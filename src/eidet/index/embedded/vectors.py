@@ -7,8 +7,6 @@ high plane (a quarter of float32); the candidates it finds are scored again with
 from __future__ import annotations
 
 import math
-import os
-import time
 from collections.abc import Sequence
 from typing import Final, Protocol
 
@@ -20,10 +18,7 @@ from .. import Floats, Rows
 from .arrays import extend_array, grow_capacity, top
 
 _FINE: Final = 254.0
-_THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
-THREADS: Final = min(2, os.cpu_count() or 1)
 AT_ONCE: Final = 128  # vectors that are split into planes: what that takes stays in the cache of a core
-_RETRY: Final = 16  # scans after which the other number of threads is tried again
 
 
 class Scorer(Protocol):
@@ -55,33 +50,6 @@ class VectorArm(Scorer, Protocol):
 
     @property
     def nbytes(self) -> int: ...
-
-
-class _ThreadChoice:
-    """Chooses one or two threads for large scans by their recent cost.
-
-    Two halve the time on an idle machine; on a busy one the slower half waits for its turn and
-    the scan takes several times as long as on one.
-    """
-
-    def __init__(self) -> None:
-        self._cost = {1: 0.0, THREADS: 0.0}  # seconds per row, smoothed; 0 until tried
-        self._scans = 0
-
-    def threads(self, rows: int) -> int:
-        if rows < _THREADED_FROM:
-            return 1
-        self._scans += 1
-        best = min(self._cost, key=lambda count: self._cost[count])
-        return 1 + THREADS - best if self._scans % _RETRY == 0 else best
-
-    def note(self, threads: int, rows: int, seconds: float) -> None:
-        if rows >= _THREADED_FROM:
-            known, cost = self._cost[threads], seconds / rows
-            self._cost[threads] = cost if not known else 0.5 * known + 0.5 * cost
-
-
-_PACE: Final = _ThreadChoice()
 
 
 class VectorPlanes:
@@ -125,9 +93,7 @@ class VectorPlanes:
         coarse = np.rint(query * (127 / top)).astype(np.int8)[None]
         matrix = self.high[: self.count] if rows is None else self.high[rows]
         scale = self.scale[: self.count] if rows is None else self.scale[rows]
-        threads, start = _PACE.threads(len(matrix)), time.perf_counter()
-        dots = simsimd.cdist(coarse, matrix, metric="dot", out_dtype="float32", threads=threads)
-        _PACE.note(threads, len(matrix), time.perf_counter() - start)
+        dots = simsimd.cdist(coarse, matrix, metric="dot", out_dtype="float32", threads=1)
         scores: Floats = np.asarray(dots, np.float32).reshape(-1)
         scores *= scale
         scores *= top / 127

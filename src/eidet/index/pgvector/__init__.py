@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -33,7 +33,7 @@ from ..embedded.queries import merge_candidates, merge_voices, report_faults
 from ..embedded.vectors import unit
 from ..outside import OutsideIndex
 from ..scope_worker import ScopeWorker
-from .copies import WIDEST, BeingCopied, Copies, Copy, NoCopy, PgvectorSettings
+from .copies import WIDEST, BeingCopied, Copies, Copy, NoCopy
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -72,6 +72,22 @@ _VOICES: Final = """WITH RECURSIVE heard AS (
 SELECT who FROM heard WHERE who IS NOT NULL"""
 _TURNS: Final = """SELECT array_agg(seq ORDER BY occurred, seq) FROM records
     WHERE scope = %s AND session = ANY(%s::text[]) GROUP BY session"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PgvectorSettings:
+    """From which size on the server searches a scope, and how.
+
+    `tail` changes may wait before they are copied. So `few` that pass a filter are compared one by one.
+    `background`: large scopes are first copied by a thread of its own, and searched in RAM meanwhile.
+    """
+
+    from_records: int = 20_000
+    tail: int = 200
+    few: int = 10_000
+    ef_search: int = 400
+    memory_mb: int = 1024
+    background: bool = True
 
 
 def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSettings:

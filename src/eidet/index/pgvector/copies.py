@@ -9,7 +9,6 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -86,22 +85,6 @@ class NoCopy(Exception):
 
 class BeingCopied(EidetError):
     """Another process has been copying the scope for too long to wait for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PgvectorSettings:
-    """From which size on the server searches a scope, and how.
-
-    `tail` changes may wait before they are copied. So `few` that pass a filter are compared one by one.
-    `background`: large scopes are first copied by a thread of its own, and searched in RAM meanwhile.
-    """
-
-    from_records: int = 20_000
-    tail: int = 200
-    few: int = 10_000
-    ef_search: int = 400
-    memory_mb: int = 1024
-    background: bool = True
 
 
 class Copy(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -14,7 +15,7 @@ from ...core.errors import BadInput, Misconfigured
 from ...core.settings import Settings
 from ...models.embed import Embedder
 from ...net.http import HttpClient, NoSuchResource, join_endpoint
-from ...net.retry import RetryPolicy
+from ...net.retry import Retrier, RetryPolicy
 from ...net.url import Options
 from ...store import Store
 from ...text import Analyzer
@@ -128,16 +129,23 @@ def open_vector_index(
 class Http:
     """JSON over HTTP for databases that are spoken to without a driver of theirs."""
 
-    def __init__(self, base: str, headers: Mapping[str, str]) -> None:
-        self._client = HttpClient(endpoint=base, headers=headers)
+    def __init__(self, address: DatabaseAddress, headers: Mapping[str, str], *, under: str = "") -> None:
+        if not address.target.startswith("http"):
+            example = f"{address.name}+https://HOST"
+            raise Misconfigured(f"{address.name} is reached by {example}, not {address.target!r}")
+        self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
+        self._client = HttpClient(endpoint=address.target + under, headers=headers)
 
-    def ask(
-        self, method: str, path: str, left: float, *, body: Any = None, query: Mapping[str, Any] | None = None
-    ) -> Any:
-        """Returns the JSON of the answer, None for an empty one, within `left` seconds.
+    def ask(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None) -> Any:
+        """Returns the JSON of the answer, None for an empty one.
 
         404 is `VectorLost`; what may pass is `Unavailable`, and all else `Misconfigured`.
         """
+        return self.retrier.call(partial(self._ask_once, method, path, body, query))
+
+    def _ask_once(
+        self, method: str, path: str, body: Any, query: Mapping[str, Any] | None, left: float
+    ) -> Any:
         try:
             return self._client.request(method, path, left, body=body, query=query)
         except NoSuchResource as missing:

@@ -97,31 +97,17 @@ class Shipper:
             raise VectorLost(f"scope {scope} is not in {self._database.retrier.name}")
         return found.at
 
-    def ship(self, scope: str) -> bool:
-        """Sends new points and removes deleted ones. Tells whether it could do so at once."""
+    def ship(self, scope: str, *, anew: bool = False) -> bool:
+        """Sends what is new and removes what is gone; `anew`, sends all. Tells whether it could at once."""
         with self._lock:
             if not self._take_lease(scope):
                 self.refresh(scope)
                 return False
             try:
-                self._forward(scope)
+                self._forward(scope, anew=anew)
             except VectorLost:
                 self.forget(scope)
                 raise
-            finally:
-                verbs.take_lease(self._store, self._name(scope), self._owner, now=self._clock(), until=0.0)
-            return True
-
-    def rebuild(self, scope: str) -> bool:
-        """Fills a shelf beside the one in use, then changes over; recalls go on meanwhile."""
-        with self._lock:
-            if not self._take_lease(scope):
-                return False
-            try:
-                old, fresh = self.refresh(scope), self._fresh(scope)
-                self._keep(scope, self._fill(scope, fresh, keep=old is None))
-                if old is not None:
-                    self._database.discard(old.at)
             finally:
                 verbs.take_lease(self._store, self._name(scope), self._owner, now=self._clock(), until=0.0)
             return True
@@ -135,9 +121,13 @@ class Shipper:
                 if self._store.writable:
                     self._keep(scope, empty)
 
-    def _forward(self, scope: str) -> None:
+    def _forward(self, scope: str, *, anew: bool = False) -> None:
+        """Sends pages until the store's head is reached; each is remembered.
+
+        An empty shelf is begun where vectors were rewritten, or deletions are no longer known.
+        """
         known, head = self.refresh(scope), self._store.head()
-        if known is None or known.epoch != head.epoch or known.width != self._width:
+        if anew or known is None or known.epoch != head.epoch or known.width != self._width:
             fresh = self._fresh(scope)
             self._keep(scope, fresh)
             if known is not None:
@@ -145,7 +135,17 @@ class Shipper:
             known = fresh
         elif known.seq == 0:
             self._database.prepare(known.at)
-        self._fill(scope, known, keep=True)
+        away = known.seq
+        while known.seq < head.seq:
+            changes = self._store.changes(scope, known.seq, self._settings.batch)
+            if changes.head.epoch != known.epoch or 0 < away < changes.pruned:
+                return self._forward(scope, anew=True)
+            away = 0
+            known = self._send_page(known, changes)
+            self._keep(scope, known)
+            if not self._take_lease(scope):
+                raise Unavailable(f"another process fills {self._database.retrier.name}", retry_after=1.0)
+        return None
 
     def _fresh(self, scope: str) -> _Placement:
         """An empty shelf under a name that is not in use; what an earlier attempt left there is gone."""
@@ -162,29 +162,6 @@ class Shipper:
         self._database.discard(found.at)
         self._database.prepare(found.at)
         return found
-
-    def _fill(self, scope: str, known: _Placement, *, keep: bool) -> _Placement:
-        """Sends pages until the store's head is reached; with `keep`, each is remembered."""
-        head, away = self._store.head(), known.seq
-        while known.seq < head.seq:
-            changes = self._store.changes(scope, known.seq, self._settings.batch)
-            if changes.head.epoch != known.epoch or 0 < away < changes.pruned:
-                return self._anew(scope, known)
-            away = 0
-            known = self._send_page(known, changes)
-            if keep:
-                self._keep(scope, known)
-            if not self._take_lease(scope):
-                raise Unavailable(f"another process fills {self._database.retrier.name}", retry_after=1.0)
-        return known
-
-    def _anew(self, scope: str, known: _Placement) -> _Placement:
-        """Starts a new shelf after vectors were rewritten, or deletions are no longer known."""
-        self._placements[scope] = known
-        fresh = self._fill(scope, self._fresh(scope), keep=False)
-        self._keep(scope, fresh)
-        self._database.discard(known.at)
-        return fresh
 
     def _send_page(self, known: _Placement, changes: Changes) -> _Placement:
         if changes.gone:

@@ -236,6 +236,7 @@ class VectorIndex:
     # Care.
 
     def rebuild(self, scope: str) -> int:
+        """Fills an empty shelf. Until it is full, searches in other processes may say that vectors lack."""
         before = self._ships.refresh(scope)
         self.cache.drop(scope)
         records = self.cache.ask(scope, self._store.head(), lambda shard: shard.records)
@@ -243,7 +244,8 @@ class VectorIndex:
         if before is None and placed is not None:
             return records  # it was sent before it was loaded, just now
         if placed is not None or records > self._how.small:
-            if not self._insist(partial(self._ships.rebuild, scope)):
+            self.cache.drop(scope)  # what the old shelf had is read again
+            if not self._insist(partial(self._ships.ship, scope, anew=True)):
                 raise Unavailable(
                     f"another process fills {self._database.retrier.name} with scope {scope}; "
                     "try again later",

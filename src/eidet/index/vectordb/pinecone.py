@@ -33,20 +33,18 @@ class PineconeDatabase:
     batch = 100
 
     def __init__(self, address: DatabaseAddress) -> None:
-        if not address.target.startswith("http"):
-            raise Misconfigured(f"pinecone is reached by pinecone+https://INDEX-HOST, not {address.target!r}")
         if address.key is None:
             raise Misconfigured(
                 "pinecone needs a key: pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY (or file:PATH)"
             )
-        self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
         self.settle_seconds: float = address.number("settle", _SETTLE_SECONDS)
         headers = {"Api-Key": address.key, "X-Pinecone-API-Version": _API_VERSION}
-        self._http = Http(base=address.target, headers=headers)
+        self._http = Http(address, headers)
+        self.retrier: Retrier = self._http.retrier
 
     def prepare(self, shelf: VectorShelf) -> None:
         """Namespaces come with the first vector; here it is only seen whether the index fits."""
-        stats = self._ask("POST", "/describe_index_stats", {})
+        stats = self._post("/describe_index_stats", {})
         has, metric = stats.get("dimension"), stats.get("metric", "cosine")
         if has not in (None, shelf.width) or metric != "cosine":
             raise Misconfigured(
@@ -61,12 +59,12 @@ class PineconeDatabase:
                 {"id": str(point.key), "values": point.vector.tolist(), "metadata": {"seq": point.seq}}
                 for point in points[start : start + page]
             ]
-            self._ask("POST", "/vectors/upsert", {"vectors": vectors, "namespace": shelf.name})
+            self._post("/vectors/upsert", {"vectors": vectors, "namespace": shelf.name})
 
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         body = {"filter": {"seq": {"$in": list(seqs)}}, "namespace": shelf.name}
         try:
-            self._ask("POST", "/vectors/delete", body)
+            self._post("/vectors/delete", body)
         except VectorLost:
             return  # a namespace is gone with its last vector
 
@@ -82,23 +80,21 @@ class PineconeDatabase:
         }
         if seqs is not None:
             asked["filter"] = {"seq": {"$in": list(seqs)}}
-        answer = self._ask("POST", "/query", asked)
+        answer = self._post("/query", asked)
         return [Match(int(one["id"]), float(one["score"])) for one in answer.get("matches", ())]
 
     def count(self, shelf: VectorShelf) -> int:
-        spaces = self._ask("POST", "/describe_index_stats", {}).get("namespaces") or {}
+        spaces = self._post("/describe_index_stats", {}).get("namespaces") or {}
         return int(spaces.get(shelf.name, {}).get("vectorCount", 0))
 
     def discard(self, shelf: VectorShelf) -> None:
         try:
-            self._ask("POST", "/vectors/delete", {"deleteAll": True, "namespace": shelf.name})
+            self._post("/vectors/delete", {"deleteAll": True, "namespace": shelf.name})
         except VectorLost:
             return  # there is no such namespace
 
     def close(self) -> None:
         """Does nothing: it holds no connection open."""
 
-    def _ask(self, method: str, path: str, body: Any = None, query: dict[str, Any] | None = None) -> Any:
-        return (
-            self.retrier.call(lambda left: self._http.ask(method, path, left, body=body, query=query)) or {}
-        )
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        return self._http.ask("POST", path, body) or {}

@@ -28,12 +28,10 @@ class WeaviateDatabase:
     batch = 200
 
     def __init__(self, address: DatabaseAddress) -> None:
-        if not address.target.startswith("http"):
-            raise Misconfigured(f"weaviate is reached by weaviate+http://host:8080, not {address.target!r}")
-        self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
         self.settle_seconds: float = address.number("settle", 0.0)
         headers = {} if address.key is None else {"Authorization": f"Bearer {address.key}"}
-        self._http = Http(base=f"{address.target}/v1", headers=headers)
+        self._http = Http(address, headers, under="/v1")
+        self.retrier: Retrier = self._http.retrier
 
     def prepare(self, shelf: VectorShelf) -> None:
         try:
@@ -112,13 +110,10 @@ class WeaviateDatabase:
         return answer["data"]
 
     def _ask(self, method: str, path: str, *, body: Any = None, query: dict[str, Any] | None = None) -> Any:
-        def job(left: float) -> Any:
-            try:
-                return self._http.ask(method, path, left, body=body, query=query)
-            except Misconfigured as refused:
-                raise _refusal(self.retrier.name, str(refused)) from refused
-
-        return self.retrier.call(job)
+        try:
+            return self._http.ask(method, path, body, query)
+        except Misconfigured as refused:
+            raise _refusal(self.retrier.name, str(refused)) from refused
 
 
 def _refusal(name: str, words: str) -> EidetError:
