@@ -14,15 +14,18 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from tests.making import examples, make_store
 from tests.strategies import LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIMES, records, wheres
 
 from eidet.core.record import Kind, Record, Tier, Trust
 from eidet.core.scope import Scope
 from eidet.core.where import Box, Condition, Near, Where
+from eidet.index.embedded.columns import ColumnTable
 from eidet.index.embedded.filters import mask
-from eidet.store import ORDERS, Store, verbs
+from eidet.index.embedded.shard import Shard
+from eidet.index.embedded.vectors import VectorPlanes
+from eidet.store import ORDERS, Changes, Head, Store, verbs
+from eidet.store.model import entry_of
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres.text import escape, unescape_row
 from eidet.store.sql.sqlite import SqliteStore
@@ -54,38 +57,13 @@ few = settings(
 STORES = ("sqlite", "postgres", "redis")
 
 
-class Shard:
+def columns_of(scope: str, rows: Sequence[Record]) -> ColumnTable:
     """The records of one scope as columns."""
-
-    def __init__(self, scope: str, rows: Sequence[Record]) -> None:
-        self.scope = scope
-        self._labels: dict[str, dict[str, int]] = {}
-        place = [(*(r.place or (np.nan, np.nan)), np.nan)[:3] for r in rows]
-        self.x, self.y, self.z = np.array(place, np.float64).reshape(-1, 3).T
-        self.seq = np.array([r.seq for r in rows], np.int64)
-        self.kind = np.array([list(Kind).index(r.kind) for r in rows], np.uint8)
-        self.tier = np.array([list(Tier).index(r.tier) for r in rows], np.uint8)
-        self.trust = np.array([list(Trust).index(r.trust) for r in rows], np.uint8)
-        self.agent = self._coded("agent", [r.agent for r in rows])
-        self.session = self._coded("session", [r.session for r in rows])
-        self.who = self._coded("who", [r.who for r in rows])
-        self.source = self._coded("source", [r.source for r in rows])
-        self.occurred = np.array([r.occurred for r in rows], np.float64)
-        self.created = np.array([r.created for r in rows], np.float64)
-        self.step = np.array([np.nan if r.step is None else r.step for r in rows], np.float64)
-        self.importance = np.array([r.importance for r in rows], np.float64)
-        self.expires = np.array([np.inf if r.expires is None else r.expires for r in rows], np.float64)
-
-    def __len__(self) -> int:
-        return len(self.seq)
-
-    def code(self, column: str, label: str) -> int:
-        return self._labels[column].get(label, -2)
-
-    def _coded(self, column: str, labels: Sequence[str | None]) -> NDArray[np.int32]:
-        codes = self._labels.setdefault(column, {})
-        found = [-1 if label is None else codes.setdefault(label, len(codes)) for label in labels]
-        return np.array(found, np.int32)
+    shard = Shard(scope, VectorPlanes(4))
+    entries = [entry_of(record) for record in sorted(rows, key=lambda record: record.seq)]
+    shard.apply(Changes(Head(0, 0), entries, ()))
+    assert not shard.damaged
+    return shard.columns
 
 
 class Columns:
@@ -97,9 +75,9 @@ class Columns:
     def find(self, where: Where) -> list[Record]:
         found: set[int] = set()
         for scope in {record.scope for record in self.rows}:
-            shard = Shard(scope, [record for record in self.rows if record.scope == scope])
-            kept = mask(where, shard, lambda asked: np.array(self.match(asked), np.int64))
-            found |= set(shard.seq[kept].tolist())
+            columns = columns_of(scope, [record for record in self.rows if record.scope == scope])
+            kept = mask(where, columns, lambda asked: np.array(self.match(asked), np.int64))
+            found |= set(columns.seq[kept].tolist())
         return [record for record in self.rows if record.seq in found]
 
     def match(self, where: Where) -> list[int]:
@@ -294,7 +272,7 @@ def test_a_document_that_cannot_be_read_matches_neither_a_test_nor_its_opposite(
 
 
 def test_what_the_store_finds_and_the_columns_do_not_hold_yet_is_passed_over() -> None:
-    shard = Shard("a", [Record(id=f"{seq}", scope="a", text="", seq=seq) for seq in (1, 4, 7)])
-    kept = mask(Where(ids=("any",)), shard, lambda _: np.array([0, 1, 5, 99], np.int64))
-    assert shard.seq[kept].tolist() == [1]
-    assert len(mask(Where(ids=("any",)), Shard("a", []), lambda _: np.array([1], np.int64))) == 0
+    columns = columns_of("a", [Record(id=f"{seq}", scope="a", text="", seq=seq) for seq in (1, 4, 7)])
+    kept = mask(Where(ids=("any",)), columns, lambda _: np.array([0, 1, 5, 99], np.int64))
+    assert columns.seq[kept].tolist() == [1]
+    assert len(mask(Where(ids=("any",)), columns_of("a", []), lambda _: np.array([1], np.int64))) == 0

@@ -223,7 +223,7 @@ USES: dict[str, Callable[[], object]] = {
     "eidet.recipes": lambda: recipe_of("odd"),
     "eidet.rerankers": lambda: reranker_of("odd"),
     "eidet.stores": lambda: open_store("odd://place", Settings()),
-    "eidet.indexes": lambda: open_index(RamStore(), 8, Settings(index="odd+http://host")),
+    "eidet.indexes": lambda: open_index(RamStore(), Settings(index="odd+http://host"), 8),
 }
 
 
