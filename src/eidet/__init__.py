@@ -5,9 +5,7 @@ Names are loaded when first used, so that importing the package costs next to no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .core.lazy_names import lazy_names
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
         Refused,
         Unavailable,
     )
-    from .core.hit import AllHits, FoundList, Hit, Hits, RememberedList, Signal, Trace
+    from .core.hit import AllHits, Hit, Hits, Signal, Trace
     from .core.record import Event, Kind, Record, Tier, Trust
     from .core.scope import Scope
     from .core.settings import Retention, Settings, Upkeep
@@ -69,6 +67,10 @@ _HOMES = {
     "core.where": ("Box", "Condition", "Near", "Where"),
     "core.actor": ("acting",),
 }
+_HOME: dict[str, str] = {}
+for _home, _names in _HOMES.items():
+    _HOME |= dict.fromkeys(_names, _home)
+
 __all__ = [
     "AUTO",
     "DIALOGUE",
@@ -122,8 +124,14 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _HOMES)
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOME:
+        raise AttributeError(f"module 'eidet' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
