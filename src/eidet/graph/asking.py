@@ -172,7 +172,6 @@ def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fa
     rule, id = "", statement_id(first, ids)
     if isinstance(interval, Inferred):
         rule, id = interval.rule, f"~{interval.subject}~{interval.relation}~{interval.object}"
-    seqs = _list_seqs(interval)
     return Fact(
         id=id,
         scope=graph.scope,
@@ -185,14 +184,13 @@ def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fa
         known_from=interval.known_from,
         known_to=interval.known_to,
         confidence=round(interval.confidence, 4),
-        sources=tuple(ids[seq] for seq in seqs if seq in ids),
+        sources=tuple(ids[seq] for seq in _list_seqs(interval) if seq in ids),
         derived=rule,
         superseded_by=superseded,
         nature=first.nature,
         trust=_most_trusted(interval).trust,
         subject_id=interval.subject,
         object_id=interval.object,
-        seqs=seqs,
     )
 
 

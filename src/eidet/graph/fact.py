@@ -56,7 +56,6 @@ class Fact:
     trust: str = "user"  # of its most trusted source
     subject_id: str = ""
     object_id: str = ""
-    seqs: tuple[int, ...] = ()  # the store's numbers of its sources
 
     @property
     def text(self) -> str:
@@ -80,7 +79,7 @@ class Fact:
         fields: dict[str, Any] = {"text": self.text} | {name: getattr(self, name) for name in Fact.__slots__}
         for name in ("valid_from", "valid_to", "known_from", "known_to"):
             fields[name] = iso_time(fields[name])
-        fields["sources"], fields["seqs"] = list(self.sources), list(self.seqs)
+        fields["sources"] = list(self.sources)
         return fields
 
 

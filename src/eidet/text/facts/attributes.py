@@ -22,7 +22,6 @@ _PATTERNS: Final = {
 _NUMBER: Final = re.compile(r"[v$€£]?\s?\d[\w.,:/-]*(?:\s[A-Za-z%]+)?")
 _LONGEST_TEXT: Final = 120  # characters of a value
 _FAVOURITES: Final = frozenset(("favourite", "favorite", "fav", "fave"))
-_OF: Final = frozenset(("of", "for"))
 _NEW: Final = frozenset(("new", "current", "latest", "updated", "own"))
 _OLD: Final = frozenset(("old", "former", "previous"))
 _UNREAL: Final = frozenset(("unreal", "will", "may", "not", "none", "planned"))
