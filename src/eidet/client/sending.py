@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from ..core.errors import (
     BadInput,
@@ -19,7 +19,7 @@ from ..core.errors import (
     Refused,
     Unavailable,
 )
-from ..core.private_files import name_partial, remove_partial, write_bytes_anew
+from ..core.private_files import replace_when_whole
 from ..core.validate import dump_json
 from ..net.http import Unsent, check_header, parse_retry_after, translate_errors
 from ..net.retry import Busy, Hopeless, OutcomeUnknown, Retrier, RetryPolicy
@@ -85,10 +85,7 @@ class Sender:
     def _exchange(self, request: WireRequest) -> Any:
         with translate_errors(self._retrier.name), self._http.stream(**_arguments(request)) as reply:
             if request.download is not None and reply.is_success:
-                with _Download(request.download) as download:
-                    for piece in reply.iter_bytes(PIECE):
-                        download.write(piece)
-                return None
+                return _download(reply, request.download)
             reply.read()
         return _parse_answer(reply)
 
@@ -138,32 +135,13 @@ def _open(path: Path) -> Any:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
 
 
-class _Download:
-    """Writes beside and renames: a file of that name is always whole."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._partial = name_partial(path)
-
-    def __enter__(self) -> Self:
-        try:
-            self._file = write_bytes_anew(self._partial)
-        except OSError as error:
-            raise Unavailable(f"{self._path} could not be written: {error.strerror}") from error
-        return self
-
-    def write(self, piece: bytes) -> None:
-        self._file.write(piece)
-
-    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        self._file.close()
-        try:
-            if kind is None:
-                self._partial.replace(self._path)
-        except OSError as error:
-            raise Unavailable(f"{self._path} could not be written: {error.strerror}") from error
-        finally:
-            remove_partial(self._partial)
+def _download(reply: httpx.Response, path: Path) -> None:
+    try:
+        with replace_when_whole(path) as file:
+            for piece in reply.iter_bytes(PIECE):
+                file.write(piece)
+    except OSError as error:
+        raise Hopeless(f"{path} could not be written: {error.strerror}") from error
 
 
 def _parse_answer(reply: httpx.Response) -> Any:

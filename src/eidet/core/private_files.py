@@ -9,8 +9,8 @@ import platform
 import stat
 import zlib
 from base64 import b64decode
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
 
@@ -39,15 +39,24 @@ def write_bytes_anew(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER), "wb")
 
 
-def write_private(path: Path, text: str) -> None:
-    """Writes beside and renames: the file is whole or not there, and a link of that name is replaced."""
+@contextmanager
+def replace_when_whole(path: Path) -> Iterator[BinaryIO]:
+    """Opens a private file that is renamed to `path` at the end of the block: whole, or not there.
+
+    A link of that name is replaced.
+    """
     partial = name_partial(path)
     try:
-        with write_anew(partial) as file:
-            file.write(text)
+        with write_bytes_anew(partial) as file:
+            yield file
         partial.replace(path)
     finally:
         remove_partial(partial)
+
+
+def write_private(path: Path, text: str) -> None:
+    with replace_when_whole(path) as file:
+        file.write(text.encode())
 
 
 def name_partial(path: Path) -> Path:

@@ -100,7 +100,7 @@ _BESIDE: Final[dict[str, frozenset[str]]] = {
         ("scope", "limit", "where", "budget", "counter", "neighbours", "headings", "seen", "recipe", "least")
     ),
 }
-_FILTERS: Final = ("kinds", "tiers", "session", "agent", "who", "trust", "since", "until", "near", "box")
+_FILTERS: Final = tuple(FilterOptions.__annotations__)
 
 
 def check_options(verb: str, options: Mapping[str, Any]) -> None:
