@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -205,17 +204,15 @@ def test_a_summary_never_costs_more_than_its_budget(
     said: list[Passage], budget: int, spec: TokenCounter | Callable[[str], int]
 ) -> None:
     short = summarise(said, embed, budget, spec)
-    assert counter_of(spec).count(short.text) <= budget or not short.text
-    assert short.tokens <= budget
+    assert counter_of(spec).count(short) <= budget or not short
 
 
 @often
 @given(passages, st.integers(1, 120))
-def test_a_summary_tells_only_what_was_said_in_the_order_it_was(said: list[Passage], budget: int) -> None:
+def test_a_summary_tells_only_what_was_said(said: list[Passage], budget: int) -> None:
     short = summarise(said, embed, budget)
-    assert all(one < other for one, other in pairwise(short.sources))
     everything = "".join(f"[{one.day}]{one.who}:{one.text}" for one in said)
-    assert set("".join(short.text.split())) <= set("".join(everything.split()))
+    assert set("".join(short.split())) <= set("".join(everything.split()))
 
 
 @seldom

@@ -22,7 +22,6 @@ from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
 from ..recall.states import words_to_ask
 from ..trust.audit.log import AuditLog
-from ..write.shape import text_said, texts_of
 
 
 def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
@@ -44,11 +43,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
 
 def texts_to_keep(memory: Memory, _of: object, what: Any = None, **details: Any) -> Sequence[str]:
     """Returns the texts that `remember` will embed."""
-    if (guarding := memory.trust.guarding).guards:
-        return guarding.texts(what, details)
-    if details.get("vector") is not None:
-        return ()
-    return text_said(details) if what is None else texts_of(what)
+    return memory.trust.guarding.texts(what, details)
 
 
 def texts_to_ask(

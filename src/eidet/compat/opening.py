@@ -14,7 +14,7 @@ from ..memory import Memory
 from ..models.adapt import CalledEmbedder
 from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
 from ..store import SETTINGS, Transaction, verbs
-from ..write.shape import Given, texts_of
+from ..write.shape import Given
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -93,8 +93,7 @@ def embed_query(memory: Memory, query: str) -> Vectors:
 
 def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
     """The texts that the memory will embed for what it is given: as it will keep them."""
-    guarding = memory.trust.guarding
-    return guarding.texts(list(what), {}) if guarding.guards else texts_of(list(what))
+    return memory.trust.guarding.texts(list(what), {})
 
 
 async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:

@@ -42,7 +42,7 @@ from .addresses import Addressed
 from .feed import watch
 from .forgetting import Forgetting
 from .namespaces import HasNamespaces, Namespaces, find_reranker
-from .records import Expected, Records
+from .records import Records
 
 if TYPE_CHECKING:
     from ..recall.pack import Context
@@ -280,10 +280,10 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         Without either, what somebody else changed meanwhile in other fields is kept. `clear` names fields
         to reset. `again` as in `remember`.
         """
-        revise = self._namespaces.writes.revise
-        write = partial(revise, changes=changes, clear=clear, again=again, by=actor(by))
-        expected = Expected(version, digest, self._life.check_changeable)
-        return self._records.revise(id, scope, expected, write)
+        revise = partial(self._namespaces.writes.revise, again=again, by=actor(by))
+        return self._records.change(
+            id, scope, lambda old, _: revise(old, changes, clear), version=version, digest=digest
+        )
 
     def forget(
         self,

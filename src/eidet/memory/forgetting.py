@@ -78,11 +78,21 @@ class Forgetting:
         for_good: bool | None,
     ) -> Wish:
         """Describes what to forget, in the form that the planner takes."""
-        from ..trust.erase import wish_for
+        from ..trust.erase import Wish
 
+        if for_good is not None and not isinstance(for_good, bool):
+            raise BadInput(f"for_good must be True, False or None, not {for_good!r}")
         place = Scope.of("default" if scope is None else scope)
         chosen = self._select(ids, where, everything, scope)
-        return wish_for(self._parts, chosen.within(place), place, chosen.ids, everything, for_good)
+        within, entombs = chosen.within(place), not everything or for_good is True
+        return Wish(
+            where=within,
+            scope=place,
+            ids=chosen.ids or (),
+            entombs=entombs,
+            ends=everything,
+            wholesale=not entombs and self.erasing.exceeds(within),
+        )
 
     def _select(self, ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
         chosen = _select_doomed(ids, self._guarding.guard_filter(where), everything, scope)

@@ -27,23 +27,6 @@ if TYPE_CHECKING:
 TRIES = 100  # at a change that others are always faster with
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The state a revision requires: a version, a content, and no hold."""
-
-    version: int | None
-    digest: str | None
-    check_changeable: Callable[[Record], None]
-
-    @property
-    def names_one(self) -> bool:
-        return self.version is not None or self.digest is not None
-
-    def check(self, old: Record) -> None:
-        check_unchanged(old, self.version, self.digest)
-        self.check_changeable(old)
-
-
 class Records:
     """Reads records by id, counts each read and, if configured, notes it in the audit log."""
 
@@ -118,31 +101,18 @@ class Records:
         scope: str | Scope,
         change: Callable[[Record, float], Record],
         version: int | None = None,
+        digest: str | None = None,
     ) -> Record:
-        """Applies a change that fits any content; retries if another writer was faster.
+        """Applies a change; retries if another writer was faster.
 
-        With a `version`, the record must still be at that one, else `Conflict`.
+        With a `version` or `digest`, the record must still be that one, else `Conflict`.
         """
         for _ in range(TRIES):
             old = self.require(id, scope)
-            check_unchanged(old, version, None)
+            check_unchanged(old, version, digest)
             with suppress(Conflict):
                 return change(old, self._parts.clock())
-        raise _make_conflict(id)
-
-    def revise(
-        self, id: str, scope: str | Scope, expected: Expected, write: Callable[[Record], Record]
-    ) -> Record:
-        """Writes the next version; retries if another writer was faster, unless a version is expected."""
-        for _ in range(TRIES):
-            old = self.require(id, scope)
-            expected.check(old)
-            try:
-                return write(old)
-            except Conflict:
-                if expected.names_one:
-                    raise
-        raise _make_conflict(id)
+        raise Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
 
 def check_id_text(id: str) -> str:
@@ -155,10 +125,6 @@ def _alive(record: Record | None, now: float) -> Record | None:
     if expired:
         return None
     return record
-
-
-def _make_conflict(id: str) -> Conflict:
-    return Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
 
 def check_unchanged(old: Record, version: int | None, digest: str | None) -> None:

@@ -59,22 +59,6 @@ class Archive(Protocol):
 
 
 @runtime_checkable
-class _InFolder(Protocol):
-    """An archive that is a folder of this machine."""
-
-    @property
-    def folder(self) -> Path: ...
-
-
-@runtime_checkable
-class _AtUrl(Protocol):
-    """An archive that is found by an address."""
-
-    @property
-    def url(self) -> str: ...
-
-
-@runtime_checkable
 class ErasableArchive(Protocol):
     """An archive from which records can be taken out again."""
 
@@ -197,23 +181,6 @@ def _in_bucket(url: str, _process: int) -> Archive:
     return S3Archive(url)
 
 
-def list_archives(store: Store, chosen: str | None) -> list[Archive]:
-    """Lists where this store's records were archived, and where the settings say to archive.
-
-    A bucket that only the store names is left out: a file must not choose whom we talk to.
-    """
-    known = [place for place in _read_places(store) if not _is_remote(place)]
-    places = dict.fromkeys([*known, *([_absolute(chosen)] if chosen else [])])
-    return list(filter(None, map(archive_of, places)))
-
-
-def list_unnamed(store: Store, chosen: str | None, given: Sequence[object]) -> list[str]:
-    """Lists the buckets that the store names but its opener did not, without secrets."""
-    named = {chosen, *(archive.url for archive in given if isinstance(archive, _AtUrl))}
-    unnamed = [place for place in _read_places(store) if _is_remote(place) and place not in named]
-    return [place.partition("?")[0] for place in unnamed]
-
-
 class Archives:
     """The archives of an open memory."""
 
@@ -224,13 +191,20 @@ class Archives:
         self._given: list[Archive] = []  # that are no folders
 
     def known(self) -> list[Archive]:
-        """Lists all archives that may hold records of this memory, as far as it knows."""
-        known = [*list_archives(self._store, self._chosen), *self._given]
-        return [self.sealed(source) for source in known]
+        """Lists all archives that may hold records of this memory, as far as it knows.
+
+        A bucket that only the store names is left out: a file must not choose whom we talk to.
+        """
+        folders = [place for place in _read_places(self._store) if not _is_remote(place)]
+        chosen = [] if self._chosen is None else [_absolute(self._chosen)]
+        named = filter(None, map(archive_of, dict.fromkeys([*folders, *chosen])))
+        return [self.sealed(source) for source in (*named, *self._given)]
 
     def unnamed(self) -> list[str]:
-        """Buckets that only the store names: they are not asked, because a file may not choose that."""
-        return list_unnamed(self._store, self._chosen, self._given)
+        """Lists the buckets that only the store names, and that are not asked therefore; without secrets."""
+        named = {self._chosen, *map(_find_place, self._given)}
+        places = (place for place in _read_places(self._store) if _is_remote(place) and place not in named)
+        return [place.partition("?")[0] for place in places]
 
     def sealed(self, archive: Archive) -> Archive:
         """The archive, which seals what it keeps if the store does."""
@@ -307,9 +281,9 @@ def note_archive(store: Store, archive: object) -> None:
 
 
 def _find_place(archive: object) -> str | None:
-    if isinstance(archive, _InFolder):
-        return _absolute(archive.folder)
-    return _absolute(archive.url) if isinstance(archive, _AtUrl) else None
+    """The `folder` or `url` of an archive, if it tells one."""
+    place = getattr(archive, "folder", None) or getattr(archive, "url", None)
+    return None if place is None else _absolute(place)
 
 
 def name_place(archive: object) -> str:

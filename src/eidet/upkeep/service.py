@@ -254,7 +254,7 @@ class Keeping:
         if ask.rules:
             return ask.rules
         passages = [Passage(text=r.text, who=r.who, day=f"{r.when:%Y-%m-%d}") for r in ask.sources]
-        made = summarise(passages, self._embed, settings.episode_tokens).text
+        made = summarise(passages, self._embed, settings.episode_tokens)
         return made or ask.sources[0].text or ask.record.session or "nothing was said"
 
     def retention(self, scope: Scope | None, now: float) -> list[Standing]:

@@ -43,18 +43,6 @@ class Passage:
     day: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Summary:
-    """The text, its cost, and which passages it was taken from (by their place, rising)."""
-
-    text: str
-    tokens: int
-    sources: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        return self.text
-
-
 @dataclass(frozen=True, slots=True)
 class _Said:
     """A sentence and the passage it came from."""
@@ -68,7 +56,7 @@ def summarise(
     embed: _Embed,
     budget: int,
     counter: TokenCounter | Callable[[str], float] | None = None,
-) -> _Summary:
+) -> str:
     """Summarises in at most `budget` tokens, one line per passage: `[2026-05-08] Ann: …`.
 
     A day is written where it changes. What fits as a whole is told as a whole. Where not even one
@@ -80,9 +68,9 @@ def summarise(
         _Said(text, source) for source, passage in enumerate(given) for text in _pieces(passage.text)
     ]
     if not sentences_said or budget <= 0:
-        return _Summary(text="", tokens=0)
+        return ""
     if count.count(everything := _lines(sentences_said, given)) <= budget:
-        return _summary(everything, sentences_said, count)
+        return everything
     ranked = _by_gain(sentences_said, given, embed, count, budget)
     return _within(ranked, sentences_said, given, budget, count)
 
@@ -95,7 +83,7 @@ def gist(
 ) -> str:
     """A text in at most `tokens`: itself if it is that short, else the sentences that carry it, in order."""
     count = counter_of(counter)
-    return text if count.count(text) <= tokens else summarise([text], embed, tokens, count).text
+    return text if count.count(text) <= tokens else summarise([text], embed, tokens, count)
 
 
 def _pieces(text: str) -> list[str]:
@@ -161,25 +149,18 @@ def _within(
     told: Sequence[Passage],
     budget: int,
     counter: TokenCounter,
-) -> _Summary:
+) -> str:
     """The chosen ones without the last until they fit: days cost too, and counts need not add up."""
     kept = len(ranked)
     while kept > 0:
         chosen = [said[at] for at in sorted(ranked[:kept])]
         text = _lines(chosen, told)
         if counter.count(text) <= budget:
-            return _summary(text, chosen, counter)
+            return text
         kept -= 1 + kept // 16
     best = [said[at] for at in ranked[:1]]
     text = cut(_lines(best, told), budget, counter)
-    if counter.count(text) > budget:
-        return _Summary(text="", tokens=0)
-    return _summary(text, best if text else [], counter)
-
-
-def _summary(text: str, chosen: Sequence[_Said], counter: TokenCounter) -> _Summary:
-    sources = tuple(sorted({sentence.source for sentence in chosen}))
-    return _Summary(text=text, tokens=counter.count(text), sources=sources)
+    return text if counter.count(text) <= budget else ""
 
 
 def _lines(chosen: Iterable[_Said], told: Sequence[Passage]) -> str:

@@ -279,7 +279,7 @@ def _passage(record: Record) -> Passage:
 
 
 def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
-    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS).text
+    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS)
     return made or "Nothing was said in words."
 
 

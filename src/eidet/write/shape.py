@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
-from itertools import chain
 from typing import Any, Final
 
 from ..core.actor import acts
@@ -59,28 +58,10 @@ def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> 
     return drafts, single
 
 
-def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
-    """Returns the texts that `remember` will embed; leaves bad input to `remember`."""
-    things = what if isinstance(what, list | tuple) else [what]
-    drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
-    texts = [
-        d.text if d.text is not None else tell_data(clean_json(d.data, "data"), d.kind)
-        for d in drafts
-        if d.vector is None
-    ]
-    return list(chain.from_iterable(map(_units, texts)))
-
-
-def text_said(details: Mapping[str, Any]) -> list[str]:
-    """Returns the text that details alone are embedded as: their own, or their data in words."""
-    if isinstance(details.get("text"), str):
-        return _units(details["text"])
-    if details.get("data") is None:
-        return []
-    return _units(tell_data(clean_json(details["data"], "data"), details.get("kind")))
-
-
-def _units(text: str) -> list[str]:
+def units_said(text: object, data: Json, kind: str | None) -> list[str]:
+    """Returns the units that a text is embedded as, or that its data is in words."""
+    if text is None and data is not None:
+        text = tell_data(clean_json(data, "data"), kind)
     return units_of(text) if isinstance(text, str) else []
 
 

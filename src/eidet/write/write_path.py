@@ -110,6 +110,7 @@ class WritePath:
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None
     ) -> Record:
         """Stores the next version of a record; raises `Conflict` if another writer changed it meanwhile."""
+        self._life.check_changeable(old)
         now = self._parts.clock()
         whole = self._life.detail(old)
         kept, labels = self._guarding.changes(changes)

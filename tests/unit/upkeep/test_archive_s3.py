@@ -17,7 +17,7 @@ from eidet.core.settings import Upkeep
 from eidet.store import verbs
 from eidet.store.contract import NOW, fact
 from eidet.trust.erase.elsewhere import records_in
-from eidet.upkeep.archive import FolderArchive, archive_of, list_archives, note_archive
+from eidet.upkeep.archive import Archives, FolderArchive, archive_of, note_archive
 from eidet.upkeep.archive_s3 import S3Archive
 from eidet.upkeep.bucket import Bucket, BucketPlace, Taken
 
@@ -188,7 +188,7 @@ def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str,
         assert memory.upkeep.unarchive(url, scope="ann") == 1
         assert [r.text for r in memory.find(scope="ann")] == ["Ann lives in Lisbon"]
     with Memory(tmp_path / "m.db", embedder="hashing", clock=lambda: now[0]) as memory:
-        assert list_archives(memory.parts.store, None) == [], "a file alone does not say whom we talk to"
+        assert Archives(memory.parts.store, None).known() == [], "a file alone does not say whom we talk to"
         told = memory.forget("ann", scope="ann", for_good=True)
         assert told.receipt is not None
         assert any(bucket in left for left in told.receipt.pending), "it was noted, and is named"

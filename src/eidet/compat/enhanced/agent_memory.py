@@ -235,9 +235,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return self.working.log.summary or "" if isinstance(self.working, WorkingStore) else ""
 
     def _short(self, lines: list[str], tokens: int = _SUMMARY_TOKENS) -> str:
-        return summarise(
-            [Passage(text=line) for line in lines], self.memory.parts.embedder.embed, tokens
-        ).text
+        return summarise([Passage(text=line) for line in lines], self.memory.parts.embedder.embed, tokens)
 
     def maintain(self, **how: Any) -> Maintained:
         """`memory.upkeep.maintain` of this scope: tiers, forgetting curve, duplicates, episodes."""

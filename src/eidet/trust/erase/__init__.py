@@ -18,7 +18,6 @@ from typing import Final, Self
 
 from ...core.errors import BadInput, Corrupt
 from ...core.record import Record
-from ...core.scope import Scope
 from ...core.where import Where
 from ...parts import Parts
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone, verbs
@@ -28,7 +27,7 @@ from .cleaning import Cleaning, PendingErasure, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
 from .receipt import Receipt, Signer, public_half
 
-__all__ = ["Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
+__all__ = ["Eraser", "Forgotten", "Preview", "Receipt", "Wish"]
 
 log: logging.Logger = logging.getLogger("eidet")
 KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
@@ -153,6 +152,10 @@ class Eraser:
     def _cleaning(self, marker: Marker) -> Cleaning:
         return Cleaning(self._parts, self._life.archives, marker)
 
+    def exceeds(self, where: Where) -> bool:
+        """Tells whether a filter matches so much that it is deleted without being read."""
+        return verbs.count(self._parts.store, where) > WHOLESALE
+
     # Proof.
 
     def verify_receipt(self, receipt: Receipt, key: object) -> bool:
@@ -195,25 +198,3 @@ def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:
 
 def _is_hash(stone: Tombstone) -> bool:
     return stone.mark not in (SCOPE_MARK, BELOW_MARK)
-
-
-def wish_for(
-    parts: Parts,
-    where: Where,
-    scope: Scope,
-    ids: Sequence[str] | None,
-    everything: bool,
-    for_good: bool | None,
-) -> Wish:
-    """Describes what to forget, in the planner's terms; `where` is confined to the scope."""
-    if for_good is not None and not isinstance(for_good, bool):
-        raise BadInput(f"for_good must be True, False or None, not {for_good!r}")
-    wish = Wish(
-        where=where,
-        scope=scope,
-        ids=tuple(ids or ()),
-        entombs=not everything or for_good is True,
-        ends=everything,
-    )
-    large = wish.ends and not wish.entombs and verbs.count(parts.store, where) > WHOLESALE
-    return replace(wish, wholesale=large)

@@ -6,6 +6,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,29 +107,35 @@ class Signer:
 
 
 def _verify(receipt: Receipt) -> bool:
-    crypto = _cryptography()
+    _check_cryptography()
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     try:
-        public = crypto.Ed25519PublicKey.from_public_bytes(bytes.fromhex(receipt.key))
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(receipt.key))
         public.verify(bytes.fromhex(receipt.signature), receipt.text_to_sign())
-    except (crypto.InvalidSignature, ValueError):
+    except (InvalidSignature, ValueError):
         return False
     return True
 
 
 def _private_key(key: object) -> Any:
     """An Ed25519 key from an object of `cryptography`, 32 raw bytes, PEM text, or a file with PEM."""
-    crypto = _cryptography()
-    if isinstance(key, crypto.Ed25519PrivateKey):
+    _check_cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    if isinstance(key, Ed25519PrivateKey):
         return key
     if isinstance(key, bytes) and len(key) == 32:
-        return crypto.Ed25519PrivateKey.from_private_bytes(key)
+        return Ed25519PrivateKey.from_private_bytes(key)
     if not isinstance(key, str | bytes | Path):
         raise BadInput(f"a key must be an Ed25519 key, its 32 bytes, or PEM, not {type(key).__name__}")
     try:
-        found = crypto.load_pem_private_key(_pem(key), password=None)
+        found = load_pem_private_key(_pem(key), password=None)
     except (ValueError, TypeError) as error:
         raise Misconfigured(f"the key for receipts cannot be read: {error}") from error
-    if not isinstance(found, crypto.Ed25519PrivateKey):
+    if not isinstance(found, Ed25519PrivateKey):
         raise Misconfigured(
             "the key for receipts is not an Ed25519 key: `openssl genpkey -algorithm ed25519`"
         )
@@ -147,22 +154,6 @@ def public_half(private: Any) -> str:
     return bytes(private.public_key().public_bytes_raw()).hex()
 
 
-class _Crypto:
-    """The parts of `cryptography` used here."""
-
-    def __init__(self) -> None:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-        self.InvalidSignature: Any = InvalidSignature
-        self.Ed25519PrivateKey: Any = Ed25519PrivateKey
-        self.Ed25519PublicKey: Any = Ed25519PublicKey
-        self.load_pem_private_key: Any = load_pem_private_key
-
-
-def _cryptography() -> _Crypto:
-    try:
-        return _Crypto()
-    except ImportError as error:
-        raise MissingExtra("signing receipts with Ed25519", extra="seal") from error
+def _check_cryptography() -> None:
+    if find_spec("cryptography") is None:
+        raise MissingExtra("signing receipts with Ed25519", extra="seal")

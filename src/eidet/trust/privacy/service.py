@@ -199,26 +199,21 @@ class Guarding:
 
     def texts(self, what: Given | Sequence[Given] | None, given: Mapping[str, Any]) -> list[str]:
         """Returns the texts that `remember` will embed, as they will be kept."""
-        from ...text.chunks import units_of
-        from ...write.shape import drafts_of
+        from ...write.shape import drafts_of, units_said
 
         details = {  # the rest is for `remember` itself
             name: value for name, value in given.items() if value is not None and name in Draft.__slots__
         }
         drafts, _ = self.drafts(drafts_of(what, details)[0])
-        texts = [draft.text for draft in drafts if draft.vector is None and isinstance(draft.text, str)]
-        return list(chain.from_iterable(map(units_of, texts)))
+        said = (units_said(one.text, one.data, one.kind) for one in drafts if one.vector is None)
+        return list(chain.from_iterable(said))
 
     def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
         """The same for `revise`."""
-        from ...write.shape import text_said
+        from ...write.shape import units_said
 
-        if self._guard is None:
-            return text_said(changes)
-        from .fields import guard_fields
-
-        kept, _ = guard_fields(changes, self._guard)
-        return text_said(kept)
+        kept, _ = self.changes(changes)
+        return units_said(kept.get("text"), kept.get("data"), kept.get("kind"))
 
     @property
     def guards(self) -> bool:

@@ -10,13 +10,11 @@ A scope's key is changed in steps, each of which can be the last of a process th
 
 from __future__ import annotations
 
-import glob
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from ...core.errors import Conflict, Corrupt, Misconfigured, Refused
@@ -24,7 +22,6 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import SETTINGS, Store, Transaction, verbs
-from ...store.traits import paths_of
 from ...store.verbs.changing import find_held, refuse_held
 from . import KeyService
 from .archives import find_sealed
@@ -115,6 +112,8 @@ def shred(store: SealedStore, scope: str, clock: Clock) -> int:
     What other processes hold of them is given up with their next call. If a record of the scope is under a
     legal hold, nothing is destroyed.
     """
+    from ..erase.elsewhere import remove_files, schema_copies
+
     _check_writable(store)
     with _alone(store, clock):
         store.write(ShredScope(store, scope))
@@ -123,8 +122,7 @@ def shred(store: SealedStore, scope: str, clock: Clock) -> int:
         verbs.replace_derived(store.inner, [])
     store.fresh()
     _wipe(store)
-    for path in paths_of(store):
-        _remove_copies(path)
+    remove_files(schema_copies(store))  # copies from before a change of the schema: they hold the key
     return verbs.count(store.inner, Where(scope=Scope(scope)))
 
 
@@ -146,12 +144,6 @@ def _wipe(store: SealedStore) -> None:
     """Leaves no bytes of old keys in free pages or in the log, as far as readers let it."""
     while verbs.compact(store.inner, 1 << 22):
         pass
-
-
-def _remove_copies(path: Path) -> None:
-    """Copies that were made before a change of the schema have words, or a destroyed key, still."""
-    for copy in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
-        copy.unlink()
 
 
 def _check_writable(store: SealedStore) -> None:
