@@ -246,7 +246,6 @@ def put_records(
     by: str | None = None,
     watch: TombstoneGuard | None = None,
     releases: bool = False,
-    follows: bool = False,
 ) -> list[Record]:
     """Writes records embedded by this memory, together with pending use counts."""
     if not records:
@@ -261,7 +260,6 @@ def put_records(
         by=by or acts().by,
         watch=watch,
         releases=releases,
-        follows=follows,
     )
     try:
         stored = run_put(store, job)
@@ -310,14 +308,7 @@ def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
         )
 
 
-def put_returning(
-    parts: Parts,
-    records: Sequence[Record],
-    *,
-    now: float,
-    by: str | None = None,
-    follows: bool = False,
-) -> list[Record]:
+def put_returning(parts: Parts, records: Sequence[Record], *, now: float) -> list[Record]:
     """Writes records that no caller wrote just now. Leaves out and logs those forgotten for good.
 
     A record under a legal hold stays as it is, whatever another version of it says.
@@ -327,7 +318,7 @@ def put_returning(
     while rest and not stored:
         try:
             watch = parts.tombstones.over_returning(rest)
-            stored = put_records(parts, rest, now=now, by=by, watch=watch, follows=follows)
+            stored = put_records(parts, rest, now=now, watch=watch)
         except Entombed as error:
             rest = [record for at, record in enumerate(rest) if at not in error.found]
         except Held as error:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
-VARIABLE: Final = "EIDET_KEY"
 
 
 def aes_gcm(key: bytes) -> AESGCM:
