@@ -30,11 +30,11 @@ PORT_METHODS: Final[dict[str, int]] = {
 # The lines of each package, and its public classes and functions at the top of a module.
 PACKAGES: Final[dict[str, tuple[int, int]]] = {
     ".": (789, 5),
-    "aio": (244, 9),
+    "aio": (239, 9),
     "cli": (4353, 55),
     "client": (1020, 37),
     "coding": (1483, 39),
-    "compat": (8387, 161),
+    "compat": (8384, 161),
     "copy": (511, 6),
     "core": (4729, 166),
     "eval": (1767, 45),
@@ -43,7 +43,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "hooks": (787, 18),
     "index": (7175, 105),
     "integrations": (3991, 52),
-    "memory": (2534, 39),
+    "memory": (2510, 38),
     "mirror": (613, 11),
     "models": (2493, 73),
     "net": (921, 25),
@@ -52,10 +52,10 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "server": (6014, 138),
     "store": (12511, 275),
     "text": (5213, 137),
-    "trust": (6618, 162),
-    "upkeep": (3714, 76),
+    "trust": (6576, 161),
+    "upkeep": (3669, 74),
     "views": (1281, 19),
-    "write": (961, 20),
+    "write": (934, 19),
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
