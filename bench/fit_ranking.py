@@ -58,7 +58,7 @@ ONLY_NEAR = Recipe(name=VECTOR, dense=1.0, words=0.0, context=1.0)
 FAMILIES = {"tmd-ambiguous": "tmd"}  # sets of one origin are left out together
 IMPORTANCE = 0.3  # the sets have none to learn from; between equals it decides
 # their gold tells little of scores; of changes, every question has a record that was right once
-NOISY = ("changes", "prefeval", "realmem", "tmd", "tmd-ambiguous")
+NOISY = ("changes", "own-changes", "prefeval", "realmem", "tmd", "tmd-ambiguous")
 IDENTIFIER = NAMES.index("identifier")
 SURER = np.array(
     [name.startswith(("fits", "best", "ahead", "chance")) for name in OF_HEAD]
@@ -493,6 +493,11 @@ def report_plain(table: Table, name: str) -> dict[str, tuple[float, ...]]:
     return {way: tuple(np.mean(told, axis=0).tolist()) for way, told in found.items()}
 
 
+def name_set(path: Path) -> str:
+    name, dev, _ = path.name.partition("-dev")
+    return name if dev else f"own-{path.stem}"
+
+
 def list_together(names: Sequence[str], name: str) -> list[str]:
     family = FAMILIES.get(name, name)
     return [other for other in names if FAMILIES.get(other, other) == family]
@@ -516,6 +521,7 @@ def fit_recipe(recipe: Recipe) -> Floats:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="the folder of the development sets")
+    parser.add_argument("--also", type=Path, nargs="*", default=(), help="folders of further sets: bench/own")
     parser.add_argument("--day", default=time.strftime("%Y-%m-%d"), help="the version to write")
     parser.add_argument("--embedder", help="fit to the vectors of another one, and write nothing")
     parser.add_argument("--quick", action="store_true", help="without the figures by leave-one-set-out")
@@ -525,7 +531,8 @@ def main() -> None:
     )
     given = parser.parse_args()
     paths = sorted(given.data.glob("*-dev.json*"))
-    names = [path.name.partition("-dev")[0] for path in paths]
+    paths += [path for folder in given.also for path in sorted(folder.glob("*.jsonl"))]
+    names = [name_set(path) for path in paths]
     table = gather_all(paths, names, given.cache, given.embedder)
     _RANKER.append(Ranker(table))
     figures: dict[str, dict[str, float]] = {}

@@ -35,14 +35,13 @@ def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal,
     return tuple(sorted([*others, own], key=lambda signal: -abs(signal.share)))
 
 
-def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n") -> Hit:
-    """The hit with one more reason in words, `instead` of those that end so."""
+def add_words(hit: Hit, words: str, *, first: bool = False) -> Hit:
+    """Returns the hit with one more reason in words."""
     reasons = hit.reasons
 
     def explain() -> Reasons:
         own = reasons()
-        others = [other for other in own.words if not other.endswith(instead)]
-        all_words = (words, *others) if first else (*others, words)
+        all_words = (words, *own.words) if first else (*own.words, words)
         return Reasons(signals=own.signals, matched=own.matched, words=all_words)
 
     return Hit(record=hit.record, score=hit.score, reasons=explain, superseded_by=hit.superseded_by)
