@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
@@ -81,7 +81,6 @@ BEGINNING: Final = (
     "names another. Every command has --help, and most have --json for programs.\n"
     "Options: --version, --help, --install-completion, --show-completion"
 )
-COMPLETING: Final = "_EIDET_COMPLETE"  # set by the script that completes commands in a shell
 _EXIT_CODES: Final[dict[type[EidetError], int]] = {
     NotFound: 3,
     Conflict: 4,
@@ -210,17 +209,8 @@ def modules_for(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(MODULES.values()))
 
 
-def words_typed(given: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """The words of the command line; while a shell completes, those before the one that is being typed."""
-    if COMPLETING not in environment:
-        return list(given)
-    typed = environment.get("_TYPER_COMPLETE_ARGS") or environment.get("COMP_WORDS") or ""
-    words = typed.split()[1:]
-    return [] if len(words) < 2 and not typed.endswith(" ") else words
-
-
 def main() -> None:
-    modules = modules_for(words_typed(sys.argv[1:], os.environ))
+    modules = modules_for(sys.argv[1:])
     if modules in _ASKING_ONCE:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -12,8 +12,9 @@ from typer import Argument, Option
 from ..core.errors import BadInput, Refused
 from ..core.record import Trust, iso_time
 from ..core.scope import Scope
+from ..core.verb_table import FORGET
 from ..core.where import Where
-from .memory_options import Below, Which, command
+from .memory_options import Below, Given, Options, Which, command
 from .show import REST, emit, emit_or_tell, show_record, tell_table
 
 if TYPE_CHECKING:
@@ -29,11 +30,10 @@ commands: Final = typer.Typer()
 @command(commands)
 def _forget(
     on: Which,
+    filters: Annotated[
+        Given, Options(FORGET, "kinds", "session", "agent", "who", "since", "until", kinds="--kind")
+    ],
     ids: Annotated[list[str] | None, Argument(metavar="ID…", help="What to forget.")] = None,
-    where_kind: Annotated[list[str] | None, Option(help="All of this kind; repeatable.")] = None,
-    where_session: Annotated[str | None, Option(help="All of this session.")] = None,
-    where_agent: Annotated[str | None, Option(help="All of this agent.")] = None,
-    where_before: Annotated[str | None, Option(metavar="DATE", help="All that happened up to then.")] = None,
     everything: Annotated[bool, Option("--everything", help="All of the scope that --scope names.")] = False,
     below: Below = False,
     for_good: Annotated[
@@ -56,11 +56,9 @@ def _forget(
 
     All filters must hold. What was derived from the records goes too.
     """
-    parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
-    given = {name: value for name, value in parts.items() if value}
-    where = Where(**given) if given else None  # type: ignore[arg-type]
+    where = Where(**filters) if filters else None
     if shred:
-        if ids or given or everything or dry_run or receipt is not None:
+        if ids or filters or everything or dry_run or receipt is not None:
             raise BadInput("--shred forgets no records: drop the other options")
         _shred(on, yes)
         return
@@ -112,7 +110,7 @@ def _check(
     for_good: bool | None,
 ) -> None:
     if not (ids or where is not None or everything):
-        raise BadInput("say what to forget: ids, a --where-… filter, or --everything with --scope")
+        raise BadInput("say what to forget: ids, a filter such as --session, or --everything with --scope")
     if everything and on.scope is None:
         raise BadInput("--everything forgets a whole scope: name it with --scope")
     if receipt is not None and for_good is False:

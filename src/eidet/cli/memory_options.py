@@ -177,7 +177,7 @@ class Options:
     A command takes a group of them by one parameter: `filters: Annotated[Given, Options(FILTERS, "who")]`.
     """
 
-    def __init__(self, table: Mapping[str, Argument], *names: str, **flags: str) -> None:
+    def __init__(self, table: Mapping[str, Argument], *names: str, **flags: str | tuple[str, ...]) -> None:
         """`flags` names options that are not called as the argument is: `kinds="--kind"`."""
         self.names = names
         self._table, self._flags = table, flags
@@ -189,12 +189,21 @@ class Options:
             kind: Any = _TYPES.get(argument.form, str)
             if argument.several or argument.form is Form.LABELS:
                 kind = list[str]
-            flag = self._flags.get(name, f"--{name.replace('_', '-')}")
+            flags = self._flags.get(name, f"--{name.replace('_', '-')}")
+            how = {} if argument.default in (None, ..., ()) else {"show_default": str(argument.default)}
             yield inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=None,
-                annotation=Annotated[kind | None, option(argument, flag, about=_NOTES.get(name, ""))],
+                annotation=Annotated[
+                    kind | None,
+                    option(
+                        argument,
+                        *((flags,) if isinstance(flags, str) else flags),
+                        about=_NOTES.get(name, ""),
+                        **how,
+                    ),
+                ],
             )
 
     def read(self, typed: Mapping[str, Any]) -> Given:

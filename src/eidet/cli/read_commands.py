@@ -46,7 +46,15 @@ if TYPE_CHECKING:
     from ..recall.pack import Context
 
 
-Times = Annotated[Given, Options(CONTEXT, "now", "as_of", "known_at")]
+Packing = Annotated[
+    Given,
+    Options(
+        CONTEXT,
+        *("budget", "limit", "neighbours", "seen", "now", "as_of", "known_at"),
+        budget=("--budget", "-b"),
+        limit=("--limit", "-n"),
+    ),
+]
 Recipe = Annotated[str, Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")]
 _Rerank = Annotated[
     str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as fastembed:MODEL.")
@@ -118,12 +126,8 @@ def _recall_all(on: Which, query: str, filters: Given, limit: int, below: bool, 
 def _context(
     on: Which,
     query: Annotated[str, Argument(metavar="QUERY", help="What the prompt is about.")],
-    times: Times,
-    budget: Annotated[int, option(CONTEXT["budget"], "--budget", "-b")] = 1000,
-    limit: Annotated[int, option(CONTEXT["limit"], "--limit", "-n")] = 50,
-    neighbours: Annotated[int, option(CONTEXT["neighbours"])] = 1,
+    packing: Packing,
     headings: Annotated[bool, option(CONTEXT["headings"])] = True,
-    seen: Annotated[list[str] | None, option(CONTEXT["seen"], metavar="ID")] = None,
     counter: Annotated[str, Option(help="What counts tokens: estimate, words, file:PATH.")] = "estimate",
     recipe: Recipe = "auto",
     below: Below = False,
@@ -131,16 +135,7 @@ def _context(
     """Build a block for a prompt, never over its budget."""
     with on.open_memory() as memory:
         packed = memory.context(
-            query,
-            budget=budget,
-            limit=limit,
-            neighbours=neighbours,
-            headings=headings,
-            seen=seen or (),
-            counter=counter,
-            recipe=recipe,
-            scope=on.reach(below),
-            **times,
+            query, headings=headings, counter=counter, recipe=recipe, scope=on.reach(below), **packing
         )
         if not packed.hits:
             tell_elsewhere(on, memory)

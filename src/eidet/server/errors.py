@@ -146,15 +146,7 @@ def _list_methods(request: Request) -> list[str]:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Makes every error of the app answer in the one shape."""
-
-    async def answer_problem(_request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, Problem)
-        return error.respond()
-
-    async def answer_eidet(_request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, EidetError)
-        return problem_of(error).respond()
+    """Makes errors of the app answer in the one shape; those of verbs are answered by `AccessMiddleware`."""
 
     async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
@@ -163,6 +155,8 @@ def add_handlers(app: FastAPI) -> None:
 
     async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
+        if isinstance(error, Problem):
+            return error.respond()
         type, headers = _HTTP.get(error.status_code, "bad_request"), dict(error.headers or {})
         if error.status_code == 400:  # all that FastAPI says so is that a body is not JSON
             return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond()
@@ -170,7 +164,5 @@ def add_handlers(app: FastAPI) -> None:
             headers["Allow"] = ", ".join(_list_methods(request))
         return Problem(error.status_code, type, str(error.detail), headers=headers).respond()
 
-    app.add_exception_handler(Problem, answer_problem)
-    app.add_exception_handler(EidetError, answer_eidet)
     app.add_exception_handler(RequestValidationError, answer_invalid)
     app.add_exception_handler(HTTPException, answer_http)

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli import COMPLETING, modules_for, words_typed
-
+COMPLETING = "_EIDET_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -45,17 +44,6 @@ def test_a_shell_is_told_what_fits(eidet: Shell, shell: str, line: str, there: s
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_a_shell_can_be_shown(eidet: Shell, shell: str) -> None:
     assert f"{COMPLETING}=complete_{shell}" in show_script(eidet, shell)
-
-
-def test_completing_an_option_loads_one_module() -> None:
-    def words(line: str) -> list[str]:
-        return words_typed([], {COMPLETING: "complete_zsh", "_TYPER_COMPLETE_ARGS": line})
-
-    assert modules_for(words("eidet recall --li")) == ("read_commands",)
-    assert modules_for(words("eidet recall ")) == ("read_commands",)
-    for line in ("eidet", "eidet ", "eidet forg", "eidet rec"):
-        assert modules_for(words(line)) == modules_for([]), line
-    assert words_typed(["recall", "x"], {}) == ["recall", "x"]
 
 
 IN_BASH = """

@@ -83,11 +83,11 @@ def test_forget_by_filters_needs_all_of_them_to_hold(eidet: Shell) -> None:
     eidet("remember", "old one", "--kind", "episode", "--session", "s1", "--occurred", "2026-01-01")
     eidet("remember", "new one", "--kind", "episode", "--session", "s1", "--occurred", "2026-03-01")
     eidet("remember", "other", "--kind", "episode", "--session", "s2", "--occurred", "2026-01-01")
-    filters = ("--where-kind", "episode", "--where-session", "s1", "--where-before", "2026-02-01")
+    filters = ("--kind", "episode", "--session", "s1", "--until", "2026-02-01")
     assert eidet("forget", *filters, "--yes", "--json").json == {"forgotten": 1}
     assert {record["text"] for record in eidet("find", "--json").lines} == {"new one", "other"}
     eidet("remember", "hers", "--agent", "a2")
-    assert eidet("forget", "--where-agent", "a2", "--yes", "--json").json == {"forgotten": 1}
+    assert eidet("forget", "--agent", "a2", "--yes", "--json").json == {"forgotten": 1}
 
 
 def test_forget_everything_empties_the_scope_that_is_named(eidet: Shell) -> None:

@@ -118,7 +118,7 @@ COMMANDS = {
     "stats": ("stats", "--json"),
     "export": ("export", "out.jsonl", "--json"),
     "forget": ("forget", "--everything", "--yes", "--json"),
-    "forget some": ("forget", "--where-kind", "fact", "--yes", "--json"),
+    "forget some": ("forget", "--kind", "fact", "--yes", "--json"),
     "dry run": ("forget", "--everything", "--dry-run", "--json"),
 }
 
