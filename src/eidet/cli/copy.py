@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer import Argument, Option
 
-from ..core.errors import BadInput, Unavailable
+from ..core.errors import Unavailable
 from ..core.scope import Scope
 from .key_commands import _resolve_key as named_key
-from .memory_options import AsJson, Below, choose_file
+from .memory_options import AsJson, choose_file
 from .show import console, emit, progress_bar, style_text
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ commands: Final = typer.Typer()
 def _copy(
     source: Annotated[str, Argument(metavar="FROM", help="A file or a URL.")],
     target: Annotated[str, Argument(metavar="TO", help="A file or a URL; created if needed.")],
-    scope: Annotated[str | None, Option("--scope", "-s", help="Only this scope; default: all.")] = None,
-    below: Below = False,
+    scope: Annotated[
+        str | None, Option("--scope", "-s", help="Only this one, or acme/** and all below.")
+    ] = None,
     embedder: Annotated[
         str | None, Option(help="For a new target, such as hashing:256; re-embeds all vectors.")
     ] = None,
@@ -59,11 +60,7 @@ def _copy(
     brings what is new, and takes away what the source has forgotten since. EIDET_KEY counts for an end
     that is sealed already, and for a new target.
     """
-    if below and scope is None:
-        raise BadInput("--below goes with --scope; without them all scopes are copied")
-    place = None
-    if scope is not None:
-        place = Scope.under(scope) if below else Scope.of(scope)
+    place = None if scope is None else Scope.of(scope)
     with resumable():
         copied = _copy_memories(source, target, (from_key, to_key), embedder, language, config, place)
     emit(asdict(copied) | {"ok": copied.ok}) if json else _tell(copied)

@@ -254,23 +254,14 @@ _FILE_CHECKS: Final = (_check_file, _check_surroundings, _check_damage, _check_s
 # The report.
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
-ALWAYS: Final = {  # what everybody wants to know
-    *("installed", "extras", "settings", "file", "store", "server", "disk", "embedder", "protection"),
-    *("speed", "agents"),
-}
 
 
-def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
-    """Prints one row of key facts, one line for all that is fine, and a row per problem."""
-    fine = [finding for finding in findings if finding.level == "ok"]
-    rows = [_describe(finding) for finding in fine if verbose or finding.check in ALWAYS]
-    others = dict.fromkeys(finding.check for finding in fine if finding.check not in ALWAYS)
-    if others and not verbose:
-        rows.append((style_text(("ok", _STYLES["ok"])), "others", ", ".join(others)))
+def show_report(findings: Sequence[CheckResult]) -> None:
+    """Prints a row per check, those that found a problem last."""
     problems = [finding for finding in findings if finding.level != "ok"]
+    rows = [_describe(finding) for finding in findings if finding.level == "ok"]
     if problems:
-        rows.append(("", "", ""))
-    rows += map(_describe, problems)
+        rows += [("", "", ""), *map(_describe, problems)]
     console().print(grid(("", "bold", ""), rows))
     console().print(style_text(f"\n{_sum_up(problems)}"))
 

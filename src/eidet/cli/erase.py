@@ -14,7 +14,7 @@ from ..core.record import Trust, iso_time
 from ..core.scope import Scope
 from ..core.verb_table import FORGET
 from ..core.where import Where
-from .memory_options import Below, Given, Options, Which, command
+from .memory_options import Given, Options, Which, command
 from .show import REST, emit, emit_or_tell, show_record, tell_table
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def _forget(
     ],
     ids: Annotated[list[str] | None, Argument(metavar="ID…", help="What to forget.")] = None,
     everything: Annotated[bool, Option("--everything", help="All of the scope that --scope names.")] = False,
-    below: Below = False,
     for_good: Annotated[
         bool | None,
         Option("--for-good/--not-for-good", help="Whether to reject it if it comes back; usually yes."),
@@ -63,9 +62,7 @@ def _forget(
         _shred(on, yes)
         return
     _check(on, ids, where, everything, receipt, for_good)
-    if below and on.scope is None:
-        raise BadInput("--below goes with --scope: name the scope")
-    place = None if on.scope is None else on.reach(below)
+    place = None if on.scope is None else on.reach()
     _check_terminal(yes or dry_run)
     what: dict[str, Any] = {
         "ids": ids or None, "where": where, "everything": everything, "scope": place, "for_good": for_good
@@ -75,8 +72,8 @@ def _forget(
             _tell_preview(memory.trust.preview_forget(**what), on.json)
             return
         if not yes:
-            count = _how_many(memory, ids, where, on.reach(below))
-            typer.confirm(f"Forget {count} of scope {on.reach(below)} for good?", abort=True, err=True)
+            count = _how_many(memory, ids, where, on.reach())
+            typer.confirm(f"Forget {count} of scope {on.reach()} for good?", abort=True, err=True)
         forgotten = memory.forget(**what, by=by, why=why)
     _tell_forgotten(forgotten, len(ids or ()), on.json)
     if receipt is not None and forgotten.receipt is not None:

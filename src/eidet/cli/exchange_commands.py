@@ -15,7 +15,7 @@ from typer import Argument, Option
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import resumable
-from .memory_options import Below, Which, command
+from .memory_options import Which, command
 from .show import (
     RIGHT,
     console,
@@ -211,8 +211,6 @@ def _export(
             help="eidet (lossless, for `eidet load`), jsonl, mcp, skill, markdown or okf.",
         ),
     ] = _LOSSLESS,
-    below: Below = False,
-    every: Annotated[bool, Option("--all", help="Every scope; this is the default.")] = False,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
     salvage: Annotated[
         bool, Option("--salvage", help="Save what can be read of a damaged file, and name what cannot.")
@@ -223,9 +221,7 @@ def _export(
     The default is JSON lines that lose nothing. The other formats are for other programs, and `eidet import`
     reads them.
     """
-    if every and (below or on.scope is not None):
-        raise BadInput("--all means every scope: drop --scope and --below")
-    scope = on.reach_or_all(below)
+    scope = on.reach_or_all()
     if salvage:
         if scope is not None or format != _LOSSLESS:
             raise BadInput("--salvage saves the whole file as a lossless export: drop the other options")
@@ -289,7 +285,6 @@ def _load(
     source: Annotated[
         str, Argument(metavar="SOURCE", help="An export; or an archive, a folder or s3://bucket/prefix.")
     ],
-    below: Below = False,
     ids: Annotated[list[str] | None, Option("--id", help="Archive: only this id; repeatable.")] = None,
     since: Annotated[str | None, Option(help="Archive: only what was created then or later.")] = None,
     until: Annotated[str | None, Option(help="Archive: only what was created then or earlier.")] = None,
@@ -310,7 +305,7 @@ def _load(
         raise BadInput(
             f"--id, --since, --until, --list and --claim are for an archive, and {source} is a file"
         )
-    scope = on.reach_or_all(below)
+    scope = on.reach_or_all()
     with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
         count = memory.load(Path(source), scope=scope, progress=tell)
     emit_or_tell(

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.verb_table import AS_OF, KNOWN_AT
-from .memory_options import Below, Which, command, option, tell_elsewhere
+from .memory_options import Which, command, option, tell_elsewhere
 from .show import FOLD, console, emit, emit_each, local_time, plain, tell_table
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def _facts(
     contradictions: Annotated[
         bool, Option("--contradictions", help="Facts that cannot hold together, where nothing decides.")
     ] = False,
-    below: Below = False,
 ) -> None:
     """Say what holds of a person or thing, and since when.
 
@@ -54,16 +53,14 @@ def _facts(
         if why is not None:
             _tell_reason(on, memory, why)
         elif contradictions:
-            _tell_contradictions(on, memory.facts.contradictions(scope=on.reach(below)))
+            _tell_contradictions(on, memory.facts.contradictions(scope=on.reach()))
         elif name is None:
-            _tell_entities(on, memory, below)
+            _tell_entities(on, memory)
         else:
             if ever:
-                found = memory.facts.timeline(
-                    name, relation=relation, scope=on.reach(below), known_at=known_at
-                )
+                found = memory.facts.timeline(name, relation=relation, scope=on.reach(), known_at=known_at)
             else:
-                found = memory.facts.about(name, scope=on.reach(below), as_of=as_of, known_at=known_at)
+                found = memory.facts.about(name, scope=on.reach(), as_of=as_of, known_at=known_at)
             if not found:
                 tell_elsewhere(on, memory)
             _tell_facts(on, found)
@@ -79,8 +76,8 @@ def _tell_facts(on: Which, found: list[Fact]) -> None:
         console(stderr=True).print("nothing found; `eidet facts` lists who and what is known")
 
 
-def _tell_entities(on: Which, memory: Memory, below: bool) -> None:
-    found = memory.facts.entities(scope=on.reach(below))
+def _tell_entities(on: Which, memory: Memory) -> None:
+    found = memory.facts.entities(scope=on.reach())
     if not found:
         tell_elsewhere(on, memory)
     if on.json:

@@ -31,7 +31,6 @@ FILE: Final = Path("eidet.toml")
 ROOT: Final = 0  # the user
 NAMED: Final = 3  # scopes that a hint names
 
-Below = Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Vectors = Annotated[bool, typer.Option("--vectors", help="With --json: the vectors too.")]
 _shared: Final = partial(typer.Option, rich_help_panel="Which memory, and how to print")
@@ -97,14 +96,13 @@ class Which:
     def one_scope(self) -> str:
         return Scope().path if self.scope is None else self.scope
 
-    def reach(self, below: bool = False) -> Scope:
-        """The scopes that --scope and --below name, perhaps with all below them."""
-        scope = Scope.among(self.scopes or Scope())
-        return Scope.among([Scope.under(one.path) for one in scope.members]) if below else scope
+    def reach(self) -> Scope:
+        """The scopes that --scope names."""
+        return Scope.among(self.scopes or Scope())
 
-    def reach_or_all(self, below: bool) -> Scope | None:
-        """The scope that --scope and --below name, or None for every scope if none is named."""
-        return None if self.scopes in (None, [], [ALL]) and not below else self.reach(below)
+    def reach_or_all(self) -> Scope | None:
+        """The scopes that --scope names, or None for every scope if none is named."""
+        return None if self.scopes in (None, [], [ALL]) else self.reach()
 
     def settings(self) -> Settings:
         found = read_settings(os.environ, self.config)

@@ -16,7 +16,7 @@ from ..core.session_summary import SessionSummary
 from ..core.state import State, dump_state
 from ..core.validate import dump_json
 from ..core.verb_table import CONTEXT, FIND, RECALL
-from .memory_options import Below, Filters, Given, Options, Vectors, Which, command, option, tell_elsewhere
+from .memory_options import Filters, Given, Options, Vectors, Which, command, option, tell_elsewhere
 from .show import (
     FOLD,
     ID_WIDTH,
@@ -73,7 +73,6 @@ def _recall(
     limit: Annotated[
         int | None, option(RECALL["limit"], "--limit", "-n", show_default="10, with --all 100")
     ] = None,
-    below: Below = False,
     recipe: Recipe = "auto",
     rerank: _Rerank = None,
     explain: Annotated[bool, option(RECALL["explain"], "--explain")] = False,
@@ -85,12 +84,12 @@ def _recall(
     With --all, all of it in order of time, counted; what may be missing is said.
     """
     if every:
-        _recall_all(on, query, filters, 100 if limit is None else limit, below, vectors)
+        _recall_all(on, query, filters, 100 if limit is None else limit, vectors)
         return
     with on.open_memory() as memory:
         hits = memory.recall(
             query,
-            scope=on.reach(below),
+            scope=on.reach(),
             limit=10 if limit is None else limit,
             recipe=recipe,
             rerank=rerank,
@@ -102,23 +101,23 @@ def _recall(
     if on.json:
         emit(hits_json(query, hits, vectors=vectors))
     else:
-        _tell_hits(hits, scopes=not on.reach(below).is_one)
+        _tell_hits(hits, scopes=not on.reach().is_one)
     if hits.wants_all:
         console(stderr=True).print("this sounds like a question for all of them: --all lists and counts them")
 
 
-def _recall_all(on: Which, query: str, filters: Given, limit: int, below: bool, vectors: bool) -> None:
+def _recall_all(on: Which, query: str, filters: Given, limit: int, vectors: bool) -> None:
     with on.open_memory() as memory:
-        found = memory.recall_all(query, scope=on.reach(below), limit=limit, **filters)
+        found = memory.recall_all(query, scope=on.reach(), limit=limit, **filters)
         if not found:
             tell_elsewhere(on, memory)
     if on.json:
         emit(found.to_dict(vectors=vectors))
         return
-    _tell_hits(Hits(found.hits), scopes=not on.reach(below).is_one)
+    _tell_hits(Hits(found.hits), scopes=not on.reach().is_one)
     if found.maybe:
         console().print("\nmay belong", style="bold")
-        _tell_hits(Hits(found.maybe), scopes=not on.reach(below).is_one)
+        _tell_hits(Hits(found.maybe), scopes=not on.reach().is_one)
     console(stderr=True).print(f"{found.count:,} in all" + (f"; {found.reason}" if found.reason else ""))
 
 
@@ -130,12 +129,11 @@ def _context(
     headings: Annotated[bool, option(CONTEXT["headings"])] = True,
     counter: Annotated[str, Option(help="What counts tokens: estimate, words, file:PATH.")] = "estimate",
     recipe: Recipe = "auto",
-    below: Below = False,
 ) -> None:
     """Build a block for a prompt, never over its budget."""
     with on.open_memory() as memory:
         packed = memory.context(
-            query, headings=headings, counter=counter, recipe=recipe, scope=on.reach(below), **packing
+            query, headings=headings, counter=counter, recipe=recipe, scope=on.reach(), **packing
         )
         if not packed.hits:
             tell_elsewhere(on, memory)
@@ -152,7 +150,6 @@ def _find(
     order: Annotated[str, option(FIND["order"])] = "-occurred",
     limit: Annotated[int, option(FIND["limit"], "--limit", "-n")] = 20,
     offset: Annotated[int, option(FIND["offset"])] = 0,
-    below: Below = False,
     vectors: Vectors = False,
 ) -> None:
     """Find records by kind, session, time, person or trust.
@@ -160,13 +157,13 @@ def _find(
     With --json one a line.
     """
     with on.open_memory() as memory:
-        records = memory.find(scope=on.reach(below), order=order, limit=limit, offset=offset, **filters)
+        records = memory.find(scope=on.reach(), order=order, limit=limit, offset=offset, **filters)
         if not records:
             tell_elsewhere(on, memory)
     if on.json:
         emit_each(record.to_dict(vectors=vectors) for record in records)
     else:
-        _tell_records(records, scopes=not on.reach(below).is_one)
+        _tell_records(records, scopes=not on.reach().is_one)
     if records.more:
         console(stderr=True).print(f"there are more: --limit and --offset show them ({limit} were asked for)")
 
@@ -220,7 +217,6 @@ def _scopes(
         bool, Option("--sessions", help="The sessions of the scope instead, the latest first.")
     ] = False,
     limit: Annotated[int, Option("--limit", "-n", help="How many sessions at most.")] = 20,
-    below: Below = False,
 ) -> None:
     """List the scopes that hold records, or the sessions of one.
 
@@ -228,13 +224,13 @@ def _scopes(
     """
     if sessions:
         with on.open_memory() as memory:
-            found = memory.admin.sessions(on.reach(below), limit=limit)
+            found = memory.admin.sessions(on.reach(), limit=limit)
             if not found:
                 tell_elsewhere(on, memory)
         if on.json:
             emit_each(one.to_dict() for one in found)
         else:
-            _tell_sessions(found, scopes=not on.reach(below).is_one)
+            _tell_sessions(found, scopes=not on.reach().is_one)
         return
     with on.open_memory() as memory:
         counts = memory.scopes(on.scope)

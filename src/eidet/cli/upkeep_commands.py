@@ -11,7 +11,7 @@ from typer import Option
 
 from ..core.errors import BadInput
 from ..core.record import Record
-from .memory_options import Below, Which, command
+from .memory_options import Which, command
 from .show import (
     FOLD,
     ID_WIDTH,
@@ -47,7 +47,6 @@ commands: Final = typer.Typer()
 @command(commands)
 def _maintain(
     on: Which,
-    below: Below = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what would be done, and why.")] = False,
     policies: Annotated[
         bool, Option("--policies", help="Only list the retention policies, and how many records are due.")
@@ -69,14 +68,14 @@ def _maintain(
     The steps: expire, retain, forget, merge, weigh, promote, move, summarise, consolidate.
     """
     if policies:
-        _tell_policies(on, below)
+        _tell_policies(on)
         return
     settings = on.settings().upkeep
     if forget_below is not None:
         settings = replace(settings, forget_below=forget_below)
     with on.open_memory() as memory:
         done = memory.upkeep.maintain(
-            on.reach_or_all(below), dry_run=dry_run, only=only, settings=settings, archive=archive, llm=llm
+            on.reach_or_all(), dry_run=dry_run, only=only, settings=settings, archive=archive, llm=llm
         )
     if on.json:
         emit(asdict(done) | {"changes": [change._asdict() for change in done.changes]})
@@ -98,9 +97,9 @@ def _tell_maintained(done: Maintained) -> None:
         console(stderr=True).print(style_text(f"failed: {failure}"))
 
 
-def _tell_policies(on: Which, below: bool) -> None:
+def _tell_policies(on: Which) -> None:
     with on.open_memory() as memory:
-        found = memory.upkeep.retention(on.reach_or_all(below))
+        found = memory.upkeep.retention(on.reach_or_all())
     if on.json:
         emit([asdict(standing) | {"says": str(standing.policy)} for standing in found])
     elif not found:
@@ -117,7 +116,6 @@ def _count_records(one: Standing) -> Iterator[str]:
 @command(commands)
 def _review(
     on: Which,
-    below: Below = False,
     limit: Annotated[int, Option("--limit", "-n", help="How many at most.")] = 50,
 ) -> None:
     """List what waits for review, newest first.
@@ -127,7 +125,7 @@ def _review(
     `eidet mark ID --approve`, `--approve --text …` or `--reject` decides. With --json one a line.
     """
     with on.open_memory() as memory:
-        found = memory.trust.review(scope=on.reach(below), limit=limit)
+        found = memory.trust.review(scope=on.reach(), limit=limit)
     if on.json:
         emit_each(record.to_dict() for record in found)
     elif not found:
@@ -170,7 +168,7 @@ def _rebuild(
     """
     if not reembed:
         with on.open_for_change() as memory, progress_bar("rebuilding") as tell:
-            count = memory.admin.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
+            count = memory.admin.rebuild(on.reach_or_all(), language=on.language, progress=tell)
         emit_or_tell(on.json, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
         return
     if on.embedder is None:
@@ -189,9 +187,6 @@ def _doctor(
     thorough: Annotated[
         bool, Option("--thorough", help="Also compare the file's own indexes with its tables.")
     ] = False,
-    verbose: Annotated[
-        bool, Option("--verbose", "-v", help="A line for each check, also for those that are fine.")
-    ] = False,
 ) -> None:
     """Say what is slow, unsafe or broken, and how to mend it.
 
@@ -203,20 +198,19 @@ def _doctor(
     if on.json:
         emit([asdict(finding) for finding in findings])
     else:
-        show_report(findings, verbose=verbose)
+        show_report(findings)
     raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))
 
 
 @command(commands)
 def _stats(
     on: Which,
-    below: Below = False,
     metrics: Annotated[
         bool, Option("--metrics", help="Numbers for monitoring, in the text format of Prometheus.")
     ] = False,
 ) -> None:
     """Show counts, sizes and recall quality, of a scope or all."""
-    scope = on.reach_or_all(below)
+    scope = on.reach_or_all()
     with on.open_memory() as memory:
         answer = memory.admin.metrics(scope) if metrics else memory.admin.stats(scope)
     if metrics and not on.json:

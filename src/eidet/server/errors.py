@@ -131,7 +131,7 @@ def _make_no_object(content_type: str) -> Problem:
     return Problem(422, "bad_input", "the body must be a JSON object", hint=hint, field="body")
 
 
-_SCOPE_AT: Final = "name the scope in the URL (?scope=acme/ann) or in the header Eidet-Scope"
+_SCOPE_AT: Final = "name the scope in the URL: ?scope=acme/ann"
 _FIELDS_AT: Final = "/docs lists the fields of each route"
 _HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 

@@ -90,7 +90,7 @@ def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
         allow_origins=list(origins),
         allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         allow_headers=[
-            *("Authorization", "Content-Type", "Eidet-Scope", "Idempotency-Key", "If-Match"),
+            *("Authorization", "Content-Type", "Idempotency-Key", "If-Match"),
             *("Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id"),
         ],
         expose_headers=["ETag", "Retry-After", "X-Request-Id", "Idempotent-Replayed", "Mcp-Session-Id"],

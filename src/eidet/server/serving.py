@@ -32,25 +32,24 @@ _SCOPE_ABOUT: Final = (
     "Whose memory, such as acme/ann; acme/** is acme and all below. Verbs that read take several: "
     "scope=a&scope=b. Default: default, or the first scope of a key that may not enter it."
 )
-_SCOPE_PARAMETERS: Final = [
-    {"name": name, "in": place, "schema": schema, "description": about}
-    for name, place, schema, about in (
-        ("scope", "query", {"type": "array", "items": {"type": "string"}}, _SCOPE_ABOUT),
-        ("Eidet-Scope", "header", {"type": "string"}, "The same as a header."),
-    )
-]
+_SCOPE_PARAMETER: Final = {
+    "name": "scope",
+    "in": "query",
+    "schema": {"type": "array", "items": {"type": "string"}},
+    "description": _SCOPE_ABOUT,
+}
 _in_scope: Final[set[Any]] = set()  # the dependencies that call `named_scope`
 
 
 def named_scopes(request: Request) -> str | list[str] | None:
-    """The scope or scopes that a request names, in its query or in a header.
+    """The scope or scopes that a request names in its query.
 
-    Declared as parameters of a dependency, the two would cost every request a fifth of its time.
+    As a declared parameter of a dependency it would slow every request down.
     """
     named = request.query_params.getlist("scope")
-    if not named:
-        return request.headers.get("eidet-scope")
-    return named[0] if len(named) == 1 else named
+    if len(named) < 2:
+        return named[0] if named else None
+    return named
 
 
 def named_scope(request: Request) -> str | None:
@@ -65,7 +64,7 @@ def describe_scope(routes: Iterable[BaseRoute]) -> None:
     """Tells the documentation which routes take a scope."""
     for route in routes:
         if isinstance(route, APIRoute) and _in_scope & {one.call for one in route.dependant.dependencies}:
-            route.openapi_extra = {**(route.openapi_extra or {}), "parameters": _SCOPE_PARAMETERS}
+            route.openapi_extra = {**(route.openapi_extra or {}), "parameters": [_SCOPE_PARAMETER]}
 
 
 def _waits(embedder: Embedder) -> bool:

@@ -20,8 +20,7 @@ def filled(eidet: Shell) -> Shell:
         ((), 4),
         (("--scope", "default"), 2),
         (("--scope", "club"), 1),
-        (("--scope", "club", "--below"), 2),
-        (("--all",), 4),
+        (("--scope", "club/**"), 2),
     ],
 )
 def test_an_export_loads_into_another_memory(filled: Shell, words: tuple[str, ...], count: int) -> None:
@@ -31,13 +30,9 @@ def test_an_export_loads_into_another_memory(filled: Shell, words: tuple[str, ..
     assert filled("stats", "--at", other, "--json").json["records"] == count
 
 
-def test_all_and_a_scope_contradict_each_other(filled: Shell) -> None:
-    assert filled("export", "out.jsonl", "--all", "--scope", "club").code == 2
-
-
 def test_a_damaged_export_loads_nothing(filled: Shell) -> None:
     file = filled.folder / "out.jsonl"
-    filled("export", str(file), "--all")
+    filled("export", str(file))
     file.write_text(file.read_text().replace("Lisbon", "London"))
     said = filled("load", str(file))
     assert said.code == 6

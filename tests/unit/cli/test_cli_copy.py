@@ -22,7 +22,7 @@ def test_all_scopes_are_copied(filled: Shell) -> None:
     assert again.out == "copied: 4 already there; vectors copied\n"
 
 
-@pytest.mark.parametrize(("words", "count"), [(("-s", "club"), 1), (("--scope", "club", "--below"), 2)])
+@pytest.mark.parametrize(("words", "count"), [(("-s", "club"), 1), (("--scope", "club/**"), 2)])
 def test_a_scope_is_copied(filled: Shell, words: tuple[str, ...], count: int) -> None:
     said = filled("copy", str(filled.file), str(filled.folder / "other.db"), *words, "--json")
     assert said.json["created"] == count
@@ -81,7 +81,6 @@ def test_the_key_of_the_environment_counts_where_it_fits(filled: Shell) -> None:
 
 def test_bad_words_end_with_one_line(filled: Shell) -> None:
     other = str(filled.folder / "other.db")
-    assert filled("copy", str(filled.file), other, "--below").code == 2
     assert filled("copy", str(filled.file), str(filled.file)).code == 2
     missing = filled("copy", str(filled.folder / "none.db"), other)
     assert (missing.code, missing.out) == (3, "")
@@ -93,7 +92,7 @@ def test_a_scope_that_holds_nothing_is_told(filled: Shell) -> None:
     said = filled("copy", str(filled.file), str(filled.folder / "other.db"), "--scope", "clubb")
     assert said.code == 0
     assert said.err == "note the source holds no memories in scope clubb: is it the one that was meant?\n"
-    below = filled("copy", str(filled.file), str(filled.folder / "other.db"), "-s", "club", "--below")
+    below = filled("copy", str(filled.file), str(filled.folder / "other.db"), "-s", "club/**")
     assert below.err == ""
 
 

@@ -133,7 +133,6 @@ def test_exports_are_told(foreign: Shell) -> None:
     said = foreign("export", "out.mcp", "--format", "mcp")
     assert said.out == "exported 3 lines of every scope to out.mcp\n"
     assert foreign("export", "out", "--format", "nope").code == 2
-    assert foreign("export", "out", "--all", "--scope", "x", "--format", "jsonl").code == 2
 
 
 def test_the_default_export_is_the_lossless_one(foreign: Shell) -> None:

@@ -45,7 +45,7 @@ def test_recall_goes_below_a_scope_only_when_told(filled: Shell) -> None:
         return {hit["record"]["scope"] for hit in filled("recall", "Lisbon", "--json", *words).json["hits"]}
 
     assert found() == {"default"}
-    assert found("--below") == {"default", "default/club"}
+    assert found("--scope", "default/**") == {"default", "default/club"}
     assert found("--scope", "default/club") == {"default/club"}
 
 
@@ -138,7 +138,7 @@ def test_scopes_are_listed_with_their_counts(filled: Shell) -> None:
 def test_stats_count_all_or_the_scope_named(filled: Shell) -> None:
     assert filled("stats", "--json").json["records"] == 3
     assert filled("stats", "--scope", "default", "--json").json["records"] == 2
-    assert filled("stats", "--scope", "default", "--below", "--json").json["kinds"] == {
+    assert filled("stats", "--scope", "default/**", "--json").json["kinds"] == {
         "fact": 2,
         "episode": 1,
     }

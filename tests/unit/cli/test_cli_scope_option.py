@@ -65,7 +65,6 @@ def test_a_command_that_could_not_keep_to_a_scope_refuses_one(eidet: Shell, word
     [
         ((), {"club", "club/water", "default"}),
         (("--scope", "club"), {"club"}),
-        (("--scope", "club", "--below"), {"club", "club/water"}),
         (("--scope", "club/**"), {"club", "club/water"}),
         (("--scope", "nobody"), set()),
     ],

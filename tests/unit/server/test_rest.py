@@ -331,18 +331,10 @@ def test_errors_have_one_shape(
         assert answer.headers["allow"] == "DELETE, GET, PATCH"
 
 
-def test_a_scope_comes_as_a_parameter_or_a_header(http: httpx.Client) -> None:
-    assert http.post("/v1/memories", json=ONE, headers={"Eidet-Scope": "acme/ann"}).status_code == 201
-    assert http.post("/v1/count", json={}, params={"scope": "acme/ann"}).json()["count"] == 1
-    assert http.post("/v1/count", json={}, headers={"Eidet-Scope": "acme/**"}).json()["count"] == 1
-    assert http.post("/v1/count", json={}).json()["count"] == 0
-    http.post("/v1/forget", json={"everything": True, "for_good": False}, params={"scope": "acme/ann"})
-
-
 def test_a_field_that_is_not_there_is_named_with_a_hint(http: httpx.Client) -> None:
     body = http.post("/v1/recall", json={"query": "x", "scope": "ann"}).json()
     assert (body["field"], body["message"]) == ("body.scope", "there is no field body.scope")
-    assert "Eidet-Scope" in body["hint"]
+    assert "?scope=" in body["hint"]
     assert "/docs" in http.post("/v1/recall", json={"query": "x", "top_k": 3}).json()["hint"]
 
 
