@@ -15,7 +15,6 @@ from .memory_options import AsJson, read_settings_here
 from .show import console, emit, style_text
 
 if TYPE_CHECKING:
-    from ..trust.audit import AuditHead
     from ..trust.audit.verify import Verified
 
 
@@ -41,7 +40,7 @@ def _audit(
     key_file: _KeyFile = None,
     kept: Annotated[
         str | None,
-        Option("--head", metavar="HEAD", help="The head that was printed earlier, or a file that holds it."),
+        Option("--head", metavar="HEAD", help="The head that was printed earlier."),
     ] = None,
     at: Annotated[
         str | None, Option("--at", "-m", metavar="PATH", help="The memory: it knows which log it has.")
@@ -72,11 +71,12 @@ def _audit(
 
 def _verify(log: Path, at: str | None, *, head: str | None, **how: Any) -> Verified:
     from ..open import open_store
+    from ..trust.audit import AuditHead
     from ..trust.audit.verify import verify
 
     with ExitStack() as stack:
         store = None if at is None else stack.enter_context(closing(open_store(at, read_settings_here())))
-        return verify(log, head=None if head is None else _head(head), store=store, **how)
+        return verify(log, head=None if head is None else AuditHead.of(head), store=store, **how)
 
 
 def _tell(found: Verified) -> None:
@@ -110,17 +110,3 @@ def _key(key: str | None, file: Path | None) -> str | bytes | None:
         return key
     chosen = file or read_settings_here().audit_key_file
     return None if chosen is None else key_in(chosen)
-
-
-def _head(text: str) -> AuditHead:
-    """Parses a head as `eidet audit` printed it, or reads it from a file that holds that output."""
-    from ..trust.audit import AuditHead
-
-    file = Path(text)
-    try:
-        if len(text) < 200 and file.is_file():
-            text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise BadInput(f"{file} contains no audit log head") from None
-    words = text.split()
-    return AuditHead.of(words[-1] if words else text)

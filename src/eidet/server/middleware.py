@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import math
-import random
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final
@@ -32,7 +32,6 @@ _ENCODED: Final = b"/v1/memories/"  # before ids, which may have any character
 _STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _HOST: Final = re.compile(r"(?:\[(?P<number>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::[0-9]{1,5})?", re.ASCII)
-_IDS: Final = random.Random()  # noqa: S311  # tells requests apart, no more; the system would take longer
 _BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
 
 
@@ -125,7 +124,7 @@ def _choose_request_id(given: str | None) -> str:
     """The id that the client gave, if it is harmless, else a new one."""
     if given is not None and _GIVEN_ID.fullmatch(given):
         return given
-    return f"{_IDS.getrandbits(64):016x}"
+    return secrets.token_hex(8)
 
 
 def _client_of(scope: MutableMapping[str, Any]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -113,12 +114,7 @@ def _count_records(answer: object) -> int:
 
 def _name_status(error: EidetError) -> str:
     """`BadInput` is bad_input."""
-    letters = []
-    for at, letter in enumerate(type(error).__name__):
-        if letter.isupper() and at:
-            letters.append("_")
-        letters.append(letter.lower())
-    return "".join(letters)
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
 
 
 @contextmanager
