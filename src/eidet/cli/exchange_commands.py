@@ -21,7 +21,6 @@ from .show import (
     console,
     emit,
     emit_or_tell,
-    local_time,
     plain,
     progress_bar,
     style_text,
@@ -288,7 +287,6 @@ def _load(
     ids: Annotated[list[str] | None, Option("--id", help="Archive: only this id; repeatable.")] = None,
     since: Annotated[str | None, Option(help="Archive: only what was created then or later.")] = None,
     until: Annotated[str | None, Option(help="Archive: only what was created then or earlier.")] = None,
-    listing: Annotated[bool, Option("--list", help="Archive: only list its content.")] = False,
     claim: Annotated[
         bool, Option("--claim", help="Archive: only make it this memory's own, after its file was moved.")
     ] = False,
@@ -299,12 +297,10 @@ def _load(
     file changes nothing.
     """
     if "://" in source or Path(source).is_dir():
-        _load_archive(on, source, {"ids": ids, "since": since, "until": until}, listing=listing, claim=claim)
+        _load_archive(on, source, {"ids": ids, "since": since, "until": until}, claim=claim)
         return
-    if ids or since or until or listing or claim:
-        raise BadInput(
-            f"--id, --since, --until, --list and --claim are for an archive, and {source} is a file"
-        )
+    if ids or since or until or claim:
+        raise BadInput(f"--id, --since, --until and --claim are for an archive, and {source} is a file")
     scope = on.reach_or_all()
     with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
         count = memory.load(Path(source), scope=scope, progress=tell)
@@ -313,10 +309,7 @@ def _load(
     )
 
 
-def _load_archive(on: Which, folder: str, sought: dict[str, Any], *, listing: bool, claim: bool) -> None:
-    if listing:
-        _tell_pieces(on, folder)
-        return
+def _load_archive(on: Which, folder: str, sought: dict[str, Any], *, claim: bool) -> None:
     if claim:
         with on.open_memory() as memory:
             count = memory.upkeep.claim_archive(folder)
@@ -326,23 +319,3 @@ def _load_archive(on: Which, folder: str, sought: dict[str, Any], *, listing: bo
     with on.open_memory(creates=True) as memory:
         count = memory.upkeep.unarchive(folder, scope=scope, **sought)
     emit_or_tell(on.json, {"unarchived": count}, f"brought back {count:,} records from {folder}")
-
-
-def _tell_pieces(on: Which, folder: str) -> None:
-    """Lists the pieces of an archive from their manifests."""
-    from ..upkeep.archive import archive_of
-
-    archive = archive_of(folder)
-    assert archive is not None
-    pieces = [{"name": name, **archive.manifest(name)} for name in archive.names()]
-    if on.json:
-        emit(pieces)
-        return
-    tell_table(("piece", "archived", "records", "scopes", "created"), map(_describe_piece, pieces))
-
-
-def _describe_piece(piece: Mapping[str, Any]) -> tuple[str, ...]:
-    first, last = (local_time(at) for at in piece.get("created") or (None, None))
-    scopes = ", ".join(f"{scope} {count:,}" for scope, count in (piece.get("scopes") or {}).items())
-    archived = local_time(piece.get("archived"))
-    return piece["name"], archived, f"{piece['count']:,}", scopes, f"{first} to {last}"
