@@ -31,7 +31,7 @@ PORT_METHODS: Final[dict[str, int]] = {
 PACKAGES: Final[dict[str, tuple[int, int]]] = {
     ".": (789, 5),
     "aio": (239, 9),
-    "cli": (4353, 55),
+    "cli": (4267, 54),
     "client": (1020, 37),
     "coding": (1483, 39),
     "compat": (8384, 161),
@@ -49,7 +49,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "net": (921, 25),
     "quality": (546, 25),
     "recall": (5453, 109),
-    "server": (6014, 138),
+    "server": (6000, 138),
     "store": (12511, 275),
     "text": (5213, 137),
     "trust": (6576, 161),
