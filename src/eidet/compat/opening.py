@@ -6,18 +6,22 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from ..aio import AsyncMemory
 from ..core.errors import BadInput, EidetError, Misconfigured, Refused
+from ..core.record import Record
 from ..memory import Memory
 from ..models.adapt import CalledEmbedder
 from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
+from ..models.embed.quantise import find_cosines
+from ..recall.recipes import Recipe
 from ..store import SETTINGS, Transaction, verbs
 from ..write.shape import Given
 
 P = ParamSpec("P")
 T = TypeVar("T")
+COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 Place = Memory | AsyncMemory | str | Path | None
 
 
@@ -63,20 +67,15 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
     return Memory(memory, **given)
 
 
-def open_with_embedder(memory: Place, embedder: Embedder | None, instead: str) -> Memory:
-    """A memory with an embedder. One that is open already must have the same, or `instead` is advised."""
-    if embedder is None or not is_shared(memory):
-        return open_memory(memory, embedder=embedder)
-    found = open_memory(memory)
-    check_embedder(found, embedder, f"open it with that embedder, or {instead}")
-    return found
-
-
-def check_embedder(memory: Memory, embedder: Embedder, advice: str) -> None:
-    """Raises `Misconfigured` unless an open memory has an embedder of this name."""
+def open_with_embedder(place: Place, embedder: Embedder | None, advice: str, **how: Any) -> Memory:
+    """A memory with an embedder. One that is open already must have the same, or the error has the advice."""
+    if embedder is None or not is_shared(place):
+        return open_memory(place, embedder=embedder, **how)
+    memory = open_memory(place, **how)
     has = memory.parts.embedder.name
     if has != embedder.name:
         raise Misconfigured(f"the given memory uses the embedder {has!r}, not {embedder.name!r}: {advice}")
+    return memory
 
 
 def is_shared(memory: object) -> bool:
@@ -89,6 +88,14 @@ def embed_query(memory: Memory, query: str) -> Vectors:
     rows = embed_checked(memory.parts.embedder, [memory.trust.guarding.query(query)])
     first: Vectors = rows[0]
     return first
+
+
+def find_nearest(memory: Memory, vector: Vectors | Sequence[float], **how: Any) -> list[tuple[Record, float]]:
+    """Recalls by the cosine with a vector alone, nearest first; `how` are further options of `recall`."""
+    hits = memory.recall(vector=vector, recipe=COSINE, understand=False, **how)
+    records = [hit.record for hit in hits]
+    near = zip(records, find_cosines(records, vector), strict=True)
+    return sorted(near, key=lambda pair: -pair[1])
 
 
 def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from itertools import chain, zip_longest
 from typing import Any, Final
 
 from .. import BadInput, __version__
 from .cases import Case, Question
 from .contexts import BUDGETS, FIGURES
-from .figures import Comparison, Difference, Figure, Run
+from .figures import Comparison, Figure, Run
 from .runner import QuestionAnswer, Variant
 
 _FORMAT: Final = "eidet-eval/1"
@@ -68,7 +68,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the documented keys, with numbers rounded to six places."""
-        result: dict[str, Any] = _round_floats(
+        result: dict[str, Any] = _plain(
             {
                 "format": _FORMAT,
                 "eidet": __version__,
@@ -80,7 +80,7 @@ class Report:
                 },
                 "settings": {"depth": self.depth, "budgets": self.budgets, "seed": self.seed, "ks": self.ks},
                 "runs": list(map(_run, self.runs)),
-                "comparisons": list(map(_comparison, self.comparisons)),
+                "comparisons": self.comparisons,
             }
         )
         return result
@@ -106,13 +106,13 @@ def _run(run: Run) -> dict[str, Any]:
     return {
         "name": run.name,
         "variant": run.variant.describe(),
-        "overall": _figures(run.overall),
-        "categories": _categories(run.categories),
-        "latency_ms": dict(run.latency),
+        "overall": run.overall,
+        "categories": run.categories,
+        "latency_ms": run.latency,
         "leaks": run.leaks,
         "empty_rate": run.empty,
         "load_seconds": run.load_seconds,
-        "calibration": list(map(asdict, run.calibration)),
+        "calibration": run.calibration,
         "questions": [_answer(run, at, answer) for at, answer in enumerate(run.answers)],
     }
 
@@ -133,32 +133,16 @@ def _answer(run: Run, at: int, answer: QuestionAnswer) -> dict[str, Any]:
     return row
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
-    return {
-        "name": comparison.name,
-        "base": comparison.base,
-        "overall": _figures(comparison.overall),
-        "categories": _categories(comparison.categories),
-    }
-
-
-def _categories(
-    categories: Mapping[str, Mapping[str, Figure]] | Mapping[str, Mapping[str, Difference]],
-) -> dict[str, Any]:
-    return {name: _figures(figures) for name, figures in categories.items()}
-
-
-def _figures(figures: Mapping[str, Figure] | Mapping[str, Difference]) -> dict[str, Any]:
-    return {name: asdict(figure) for name, figure in figures.items()}
-
-
-def _round_floats(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """A value as JSON, with floats rounded to six places."""
     if isinstance(value, float):
         return round(value, 6)
-    if isinstance(value, dict):
-        return {name: _round_floats(item) for name, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return list(map(_round_floats, value))
+        return list(map(_plain, value))
     return value
 
 

@@ -135,7 +135,7 @@ class EidetContextProvider(ContextProvider):
 
     def _draft_all(self, messages: Sequence[Message], session_id: str) -> list[Draft]:
         drafts = []
-        for message, at in zip(messages, self._times.take(len(messages)), strict=True):
+        for message, at in self._times.pair(messages):
             text = message.text.strip()
             if text and message.role in _ROLES:
                 who = message.author_name or message.role
@@ -254,8 +254,7 @@ class EidetHistoryProvider(HistoryProvider):
             latest = self._read(session_id, scope, len(messages) + 1)
             fresh = messages[_count_known(latest, messages) :]
             drafts = [
-                self._draft(message, session_id or "default", at)
-                for message, at in zip(fresh, self._times.take(len(fresh)), strict=True)
+                self._draft(message, session_id or "default", at) for message, at in self._times.pair(fresh)
             ]
             self.memory.remember(drafts, scope=scope, again=True)
 

@@ -7,9 +7,8 @@ documents of the memory as well, so that `memory.recall` finds what Claude noted
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial, update_wrapper
 from operator import itemgetter
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import finish, make_missing, walk
+from .extras import finishing, make_missing, walk
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -295,29 +294,20 @@ class EidetMemoryTool(_MemoryCommands, BetaAbstractMemoryTool):
         _MemoryCommands.__init__(self, _MemoryFiles(memory, scope))
 
 
-def _awaiting(command: Callable[..., str]) -> Callable[..., Coroutine[Any, Any, str]]:
-    """A command for asyncio. Once begun it is finished, even if its task is cancelled."""
-
-    async def run(self: AsyncEidetMemoryTool, *given: Any) -> str:
-        return await finish(partial(command, self.commands, *given))
-
-    return update_wrapper(run, command)
-
-
 class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The memory tool for asyncio."""
+    """The memory tool for asyncio. A command that was begun is finished, even if its task is cancelled."""
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
         self.commands: _MemoryCommands = _MemoryCommands(_MemoryFiles(memory, scope))
 
-    view = _awaiting(_MemoryCommands.view)
-    create = _awaiting(_MemoryCommands.create)
-    str_replace = _awaiting(_MemoryCommands.str_replace)
-    insert = _awaiting(_MemoryCommands.insert)
-    delete = _awaiting(_MemoryCommands.delete)
-    rename = _awaiting(_MemoryCommands.rename)
-    clear_all_memory = _awaiting(_MemoryCommands.clear_all_memory)
+    view = finishing(_MemoryCommands.view, "commands")
+    create = finishing(_MemoryCommands.create, "commands")
+    str_replace = finishing(_MemoryCommands.str_replace, "commands")
+    insert = finishing(_MemoryCommands.insert, "commands")
+    delete = finishing(_MemoryCommands.delete, "commands")
+    rename = finishing(_MemoryCommands.rename, "commands")
+    clear_all_memory = finishing(_MemoryCommands.clear_all_memory, "commands")
 
 
 def normalise(path: str) -> str:

@@ -20,7 +20,6 @@ from ..memory import Memory
 
 C = TypeVar("C")
 P = ParamSpec("P")
-S = TypeVar("S")
 T = TypeVar("T")
 
 _UNSAFE: Final = re.compile(r"[^\w .,:;@+=~!'()-]|^\s|\s$|\n")  # in a label of a scope
@@ -72,12 +71,16 @@ async def finish(work: Callable[[], T]) -> T:
 
 
 def finishing(
-    method: Callable[Concatenate[S, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """A method for asyncio, by `finish`, with its signature and docstring; a subclass may override it."""
+    method: Callable[Concatenate[Any, P], T], inner: str | None = None
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """A method for asyncio, by `finish`, with its signature and docstring; a subclass may override it.
 
-    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await finish(partial(getattr(self, method.__name__), *args, **kwargs))
+    It is that of the object itself, or of the one that it has under the name `inner`.
+    """
+
+    async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        chosen = self if inner is None else getattr(self, inner)
+        return await finish(partial(getattr(chosen, method.__name__), *args, **kwargs))
 
     return update_wrapper(run, method)
 
@@ -97,6 +100,10 @@ class RisingTimes:
             if times:
                 self._last = times[-1]
             return times
+
+    def pair(self, items: Sequence[T]) -> Iterator[tuple[T, float]]:
+        """Each item with a time of its own."""
+        return zip(items, self.take(len(items)), strict=True)
 
 
 def drop_known(memory: Memory, drafts: Sequence[Draft], scope: str) -> list[Draft]:

@@ -169,10 +169,7 @@ class EidetChatMessageHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Adds messages, all or none. Once it returns, they are durable."""
-        drafts = [
-            self._draft(message, at)
-            for message, at in zip(messages, self._times.take(len(messages)), strict=True)
-        ]
+        drafts = [self._draft(message, at) for message, at in self._times.pair(messages)]
         self.memory.remember(drafts, scope=self.scope, again=True)
 
     aadd_messages = finishing(add_messages)

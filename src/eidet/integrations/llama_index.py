@@ -75,7 +75,8 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
         and writes them with the next flush; their ids make sure that none is stored twice.
         """
         if messages:
-            self._unwritten.append(self._draft_messages(messages))  # before any other block runs
+            drafts = [_draft(message, at) for message, at in self._times.pair(messages)]
+            self._unwritten.append(drafts)  # before any other block runs
         await finish(self._write)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
@@ -84,11 +85,6 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
             return None
         counter = counter_of(self.counter)
         return cut(content, counter.count(content) - tokens_to_truncate, counter) or None
-
-    def _draft_messages(self, messages: Sequence[ChatMessage]) -> list[Draft]:
-        return [
-            _draft(message, at) for message, at in zip(messages, self._times.take(len(messages)), strict=True)
-        ]
 
     def _write(self) -> None:
         with self._lock:

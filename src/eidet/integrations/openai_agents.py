@@ -87,9 +87,7 @@ class EidetSession:
 
     def _add(self, items: Sequence[Any], scope: str) -> None:
         with self._lock:
-            drafts = [
-                self._draft(item, at) for item, at in zip(items, self._times.take(len(items)), strict=True)
-            ]
+            drafts = [self._draft(item, at) for item, at in self._times.pair(items)]
             self.memory.remember(drafts, scope=scope, again=True)
 
     def _draft(self, item: Any, at: float) -> Draft:

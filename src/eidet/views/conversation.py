@@ -13,7 +13,7 @@ from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.hit import RememberedList
 from ..core.record import Kind, Record
-from ..core.validate import Moment, clean_text, dump_json
+from ..core.validate import Moment, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
@@ -28,6 +28,8 @@ from .messages import (
     add_key,
     add_place,
     draft_of,
+    drop_results,
+    fit_messages,
     log_id,
     message_of,
     put_away,
@@ -151,17 +153,14 @@ class Conversation:
 
         Does not begin with the result of a tool whose call no longer fits: models refuse that.
         """
-        fitting = self._fitting(max_tokens, counter)
-        while len(fitting) > 1 and fitting[0].tool_call_id is not None:
-            del fitting[0]
-        return fitting
+        return drop_results(self._fitting(max_tokens, counter))
 
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
         page = _PAGE if _check_tokens(max_tokens) else 1
         while True:
             found = self._log.after_summary().newest(page)
-            fitting = _that_fit([message_of(record) for record in found], max_tokens, count)
+            fitting = fit_messages([message_of(record) for record in found], max_tokens, count)
             if len(fitting) < len(found) or len(found) < page:
                 return fitting
             page *= 4
@@ -307,22 +306,6 @@ def _text_of(answer: Answer) -> str:
 
 def _has(message: Message, wanted: str) -> bool:
     return wanted in (message.content or "").casefold()
-
-
-def _tokens_of(message: Message, counter: TokenCounter) -> int:
-    """Counts the tokens of a message: its content, and its tool calls as JSON."""
-    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
-    return counter.count(message.content or "") + calls
-
-
-def _that_fit(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
-    spent, kept = 0, 0
-    for message in reversed(messages):
-        spent += _tokens_of(message, counter)
-        if spent > max_tokens and kept:
-            break
-        kept += 1
-    return list(messages[len(messages) - kept :])
 
 
 def _check_tokens(most: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Unpack
 
-from ..core.arguments import check_limit, narrow_filter, one
+from ..core.arguments import check_limit, narrow_filter
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.errors import BadInput
@@ -14,26 +14,17 @@ from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.validate import Json, clean_text, describe_data
 from ..core.where import Condition, Where
-from ..memory import Memory
 from ..recall import AUTO
-from .messages import put_away
+from .kind_view import KindView
 
 _NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
 _READ: Final = 20  # episodes at least that are looked through for lessons
 
 
-class Episodic:
+class Episodic(KindView):
     """The experiences of a scope. `agent` says whose; every agent of the scope may learn from them."""
 
-    def __init__(self, memory: Memory, *, scope: str = "default", agent: str | None = None) -> None:
-        self._memory = memory
-        self._scope = one(scope)
-        self._agent = agent
-
-    @property
-    def scope(self) -> str:
-        """The scope that this view shows."""
-        return self._scope
+    kind = Kind.EPISODE
 
     def record(
         self,
@@ -52,10 +43,6 @@ class Episodic:
         data = _check_experience(situation, action, outcome, success, lessons)
         own = {"scope": self._scope, "kind": Kind.EPISODE, "agent": self._agent, "data": data}
         return self._memory.remember(_experience_as_text(data), **own, **details)
-
-    def get(self, id: str) -> Record | None:
-        found = self._memory.get(id, scope=self._scope)
-        return found if found is not None and found.kind is Kind.EPISODE else None
 
     def similar(
         self, situation: str, limit: int = 5, *, success: bool | None = None, where: Filter | None = None
@@ -82,20 +69,6 @@ class Episodic:
         for hit in hits:
             found.extend(hit.record.whole.data["lessons"])
         return list(dict.fromkeys(found))[:limit]
-
-    def forget(self, id: str) -> bool:
-        """Forgets an experience. Tells whether it existed."""
-        return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
-
-    def count(self) -> int:
-        return self._memory.count(Where(kinds=(Kind.EPISODE,)), scope=self._scope)
-
-    def __len__(self) -> int:
-        return self.count()
-
-    def __bool__(self) -> bool:
-        """Is always true: a view without records is still a view."""
-        return True
 
 
 def _check_experience(

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Record, key_id, new_id
-from ..core.validate import Json, clean_text, describe_data
+from ..core.validate import Json, clean_text, describe_data, dump_json
 from ..core.where import Where
 from ..memory import Memory
+from ..text.tokens import TokenCounter
 from ..write.shape import drafts_of
 
+M = TypeVar("M", bound=Any)
 Said = Message | Mapping[str, Json] | str
 _TIMED: Final = re.compile(r"[0-9a-f]{26}")  # an id of ours, which begins with its time
 _OURS: Final = (
@@ -116,11 +118,33 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
     return None if silent else record.text
 
 
-# Choosing messages.
-
-
 def put_away(
     memory: Memory, ids: Sequence[str] | None = None, *, where: Where | None = None, scope: str
 ) -> int:
     """Deletes records and returns how many there were; the same words may be stored again."""
     return int(memory.forget(None if ids is None else list(ids), where=where, scope=scope, for_good=False))
+
+
+def tokens_of(message: Any, counter: TokenCounter) -> int:
+    """Counts the tokens of a message: its content, and its tool calls as JSON; at least 1."""
+    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
+    return max(1, counter.count(message.content or "") + calls)
+
+
+def fit_messages(messages: Sequence[M], max_tokens: int, counter: TokenCounter) -> list[M]:
+    """Returns the newest messages that fit, oldest first; the very newest even if it alone does not."""
+    left, first = max_tokens, len(messages)
+    for message in reversed(messages):
+        left -= tokens_of(message, counter)
+        if left < 0 and first < len(messages):
+            break
+        first -= 1
+    return list(messages[first:])
+
+
+def drop_results(messages: Sequence[M]) -> list[M]:
+    """Drops leading results of tools whose calls are not there, which models refuse; keeps the newest."""
+    first = 0
+    while first < len(messages) - 1 and messages[first].tool_call_id is not None:
+        first += 1
+    return list(messages[first:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final, Unpack
 
-from ..core.arguments import check_limit, check_query, check_share, narrow_filter, one
+from ..core.arguments import check_limit, check_query, check_share, narrow_filter
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.errors import NotFound
@@ -13,10 +13,10 @@ from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.where import Condition, Where
-from ..memory import Memory
 from ..models.embed import embed_checked
 from ..models.embed.quantise import find_cosines
 from ..recall import Query, Recall, Recipe
+from .kind_view import KindView
 from .messages import put_away
 
 _COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
@@ -26,18 +26,10 @@ _FREE: Final = Where(
 )
 
 
-class Semantic:
+class Semantic(KindView):
     """The facts of a scope. `agent` is who learns them; every agent of the scope knows them."""
 
-    def __init__(self, memory: Memory, *, scope: str = "default", agent: str | None = None) -> None:
-        self._memory = memory
-        self._scope = one(scope)
-        self._agent = agent
-
-    @property
-    def scope(self) -> str:
-        """The scope that this view shows."""
-        return self._scope
+    kind = Kind.FACT
 
     def add(self, text: str, **details: Unpack[Details]) -> Record:
         """Learns a fact. The same words again, or another fact under the same `key`, renew it.
@@ -46,10 +38,6 @@ class Semantic:
         """
         own = {"scope": self._scope, "kind": Kind.FACT, "agent": self._agent}
         return self._memory.remember(text, **own, **details)
-
-    def get(self, id: str) -> Record | None:
-        found = self._memory.get(id, scope=self._scope)
-        return found if found is not None and found.kind is Kind.FACT else None
 
     def search(
         self,
@@ -130,10 +118,6 @@ class Semantic:
             return False
         return True
 
-    def forget(self, id: str) -> bool:
-        """Forgets a fact. Tells whether it existed; it may be learned again."""
-        return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
-
     def consolidate(self, *, below: float = 0.3, uses: int = 2) -> int:
         """Drops facts less important than `below` and used less than `uses` times, and returns how many.
 
@@ -147,16 +131,6 @@ class Semantic:
         found = self._memory.find(minor, scope=self._scope, limit=_MOST)
         unused = [record.id for record in found if record.uses < uses]
         return put_away(self._memory, unused, scope=self._scope) if unused else 0
-
-    def count(self) -> int:
-        return self._memory.count(Where(kinds=(Kind.FACT,)), scope=self._scope)
-
-    def __len__(self) -> int:
-        return self.count()
-
-    def __bool__(self) -> bool:
-        """Is always true: a view without facts is still a view."""
-        return True
 
 
 def _at_least(where: Filter | None, importance: float) -> Where | None:

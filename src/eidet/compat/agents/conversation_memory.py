@@ -186,14 +186,8 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
 
 def _message_as_json(message: Message) -> dict[str, Any]:
     """A message as JSON: role, content and timestamp always, the other fields only if they are set."""
-    always = {"role": message.role, "content": message.content, "timestamp": message.timestamp.isoformat()}
-    more = {
-        "metadata": message.metadata,
-        "tool_calls": message.tool_calls,
-        "tool_call_id": message.tool_call_id,
-        "name": message.name,
-    }
-    return always | {name: value for name, value in more.items() if value}
+    told = message_as_json(message) | {"timestamp": message.timestamp.isoformat()}
+    return {name: value for name, value in told.items() if value or name in ("role", "content")}
 
 
 def _as_function(client: Any, model: str = MODEL) -> Any:

@@ -319,5 +319,5 @@ class SemanticMemory:
         return embedder_for(self.embedding_fn)
 
     def _open(self, embedder: Embedder | None) -> Memory:
-        instead = "leave out embedding_fn and pass fallback=True"
-        return open_with_embedder(self._place, embedder, instead)
+        advice = "open it with that embedder, or leave out embedding_fn and pass fallback=True"
+        return open_with_embedder(self._place, embedder, advice)

@@ -13,11 +13,10 @@ from ...core.record import Record, Tier, Trust
 from ...core.validate import Json, clean_json, describe_data
 from ...core.where import Where
 from ...memory import Memory
-from ...models.embed.quantise import find_cosines
 from ...recall import Recipe
 from ...store import Head, Store
 from ...store.traits import missing_of
-from ..opening import embed_query
+from ..opening import embed_query, find_nearest
 from .config import MemoryConfig
 from .entries import NAMES, Entry, check_id, entry_of, label_of
 from .errors import MemoryRetrievalException, log, severity_of, translate_errors
@@ -26,7 +25,6 @@ from .result_cache import ResultCache
 
 ALL: Final = 1_000_000  # what one call answers at most
 EVERYTHING: Final = Where()
-_NEAREST: Final = Recipe(name="nearest", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 _RESEMBLING: Final = Recipe(name="resembling", importance=0.0, nothing=0.0)
 WORDS: Final = Recipe(name="content", dense=0.4, words=0.6, importance=0.0)
 
@@ -73,17 +71,9 @@ class Look:
 
     def nearest(self, vector: Any, where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories by the cosine of their vectors, nearest first; scores are at least 0."""
-        hits = self.memory.recall(
-            scope=self.scope,
-            vector=vector,
-            where=_drop_empty(where),
-            limit=limit or ALL,
-            recipe=_NEAREST,
-            understand=False,
-        )
-        records = [hit.record for hit in hits]
-        near = find_cosines(records, vector)
-        return [Scored(record, max(0.0, cosine)) for record, cosine in zip(records, near, strict=True)]
+        where = _drop_empty(where)
+        near = find_nearest(self.memory, vector, scope=self.scope, where=where, limit=limit or ALL)
+        return [Scored(record, max(0.0, cosine)) for record, cosine in near]
 
     def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories whose values are nearest to a state's; scores are at least 0."""

@@ -78,6 +78,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         self._set_options(**options)
 
     def _set_options(self, **options: Unpack[StoreOptions]) -> None:
+        self.options: StoreOptions = options
         self.scope: str = options.get("scope", "default")
         self.name: str = options.get("name", "store")
         self._kind, self._agent = kind_of(options.get("kind", "fact")), options.get("agent")

@@ -16,14 +16,12 @@ from ...core.settings import Settings, settings_of
 from ...memory import Memory
 from ...models.embed import BUILT_IN, Embedder, Vectors, embedder_of
 from ...models.embed.quantise import first_rows
-from ...recall.recipes import Recipe
 from ...trust.seal.service import Key
-from ..opening import Place, check_embedder, embed_query, is_shared, open_memory
+from ..opening import COSINE, Place, embed_query, is_shared, open_with_embedder
 from .stores import InMemoryStore, check_count
 
 MODEL: Final = "all-MiniLM-L6-v2"
 _RANKINGS: Final = ("cosine", "hybrid")
-COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 log: logging.Logger = logging.getLogger("eidet")
 
 
@@ -61,11 +59,8 @@ class VectorMemoryStore(InMemoryStore):
     @classmethod
     def over(cls, store: InMemoryStore, ranking: str = "cosine") -> VectorMemoryStore:
         """The texts of another store, found by meaning; nothing is stored twice."""
-        self = cls.__new__(cls)
-        self._rank(ranking)
-        self.__dict__.update({name: value for name, value in vars(store).items() if name != "_ranking"})
-        self._owned = False
-        return self
+        options: dict[str, Any] = {"name": store.name, **store.options}
+        return cls(ranking=ranking, memory=store.memory, **options)
 
     def _rank(self, ranking: str) -> None:
         if ranking not in _RANKINGS:
@@ -122,21 +117,13 @@ class VectorMemoryStore(InMemoryStore):
         return self.key(hit.record), self.show(hit.record), score
 
 
-def open_for_vectors(
-    memory: Place, model_name: str, model: object = None, *, settings: Settings | None = None, **how: Any
-) -> Memory:
+def open_for_vectors(memory: Place, model_name: str, model: object = None, **how: Any) -> Memory:
     """The memory that vectors are kept in, opened with the embedder that is meant."""
-    if is_shared(memory) or (model is None and model_name == MODEL and not _is_new(memory)):
-        return _same(open_memory(memory, settings=settings, **how), model)
-    embedder = embedder_of(model) if model is not None else _find_embedder(model_name)
-    return open_memory(memory, embedder=embedder, settings=settings, **how)
-
-
-def _same(memory: Memory, model: object) -> Memory:
-    if model is not None:
-        advice = "open it with embedder=…, or change it for good with `eidet rebuild --reembed`"
-        check_embedder(memory, embedder_of(model), advice)
-    return memory
+    embedder = None if model is None else embedder_of(model)
+    if embedder is None and not is_shared(memory) and (model_name != MODEL or _is_new(memory)):
+        embedder = _find_embedder(model_name)
+    advice = "open it with embedder=…, or change it for good with `eidet rebuild --reembed`"
+    return open_with_embedder(memory, embedder, advice, **how)
 
 
 def _is_new(memory: Place) -> bool:

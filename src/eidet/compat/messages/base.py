@@ -11,9 +11,9 @@ from typing import Any, ParamSpec, Self, TypedDict, TypeVar
 
 from ...memory import Memory
 from ...text.tokens import TokenCounter, counter_of
-from ...views.messages import draft_of
+from ...views.messages import draft_of, drop_results, fit_messages
 from ..opening import Place, check_limit, check_whole, embed_ahead, is_shared, list_texts, open_memory, run
-from .message import Message, fit_messages, message_as_json, message_of_record
+from .message import Message, message_as_json, message_of_record
 from .session import MessageSession
 
 PAUSE = 0.001
@@ -131,7 +131,7 @@ class BaseMemoryStore(MessageSession):
         """The newest messages that fit, oldest first; the very newest always."""
         # no message costs less than a token, so that many are enough
         newest = await self.get_history(limit=check_whole(max_tokens, "max_tokens", least=1))
-        return fit_messages(newest, max_tokens, counter_of(self.token_counter))
+        return drop_results(fit_messages(newest, max_tokens, counter_of(self.token_counter)))
 
     async def close(self) -> None:
         """Closes what this store opened; the next use reopens it. What is in RAM stays."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput
 from ...core.record import Record
-from ...core.validate import Json, Moment, clean_json, clean_text, dump_json, moment
+from ...core.validate import Json, Moment, clean_json, clean_text, moment
 from ...text.tokens import TokenCounter
-from ...views import message_of
+from ...views.messages import message_of, tokens_of
 
 _ZONE = "utc_offset"  # in the data of a record whose message had a time zone; others come back in local time
 
@@ -51,8 +51,7 @@ class Message:
 
     def tokens(self, counter: TokenCounter) -> int:
         """Counts the tokens of the message in a prompt; at least 1."""
-        calls = dump_json(self.tool_calls) if self.tool_calls else ""
-        return max(1, counter.count(self.content or "") + counter.count(calls))
+        return tokens_of(self, counter)
 
 
 def message_from(given: object) -> Message:
@@ -107,22 +106,6 @@ def message_of_record(record: Record) -> Message:
 def local_time(record: Record) -> datetime:
     """When something happened, in local time."""
     return _at(record.occurred, None)
-
-
-def fit_messages(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
-    """Returns the newest messages that fit, oldest first; the very newest even if it alone does not.
-
-    Does not begin with the result of a tool whose call no longer fits: models refuse that.
-    """
-    left, first = max_tokens, len(messages)
-    for message in reversed(messages):
-        left -= message.tokens(counter)
-        if left < 0 and first < len(messages):
-            break
-        first -= 1
-    while first < len(messages) - 1 and messages[first].tool_call_id is not None:
-        first += 1
-    return list(messages[first:])
 
 
 def _time(value: Moment | None) -> datetime:

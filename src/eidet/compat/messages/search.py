@@ -12,13 +12,19 @@ from ...core.where import Condition, Where
 from ...memory import Memory
 from ...models.adapt import adapt_embedder
 from ...models.embed import Embedder, Vectors, embedder_of
-from ...models.embed.quantise import find_cosines, list_rows
-from ...recall.recipes import Recipe
-from ..opening import check_whole, embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
+from ...models.embed.quantise import list_rows
+from ..opening import (
+    check_whole,
+    embed_ahead,
+    embed_query,
+    find_nearest,
+    is_blank,
+    open_memory,
+    open_with_embedder,
+)
 from .base import BaseMemoryStore, Kept
 from .message import Message, message_of_record
 
-COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0, depth=1000)
 _CANDIDATES: Final = (
     100  # the index smooths over neighbouring turns; the best of so many are compared exactly
 )
@@ -53,21 +59,15 @@ class SemanticMemoryStore(BaseMemoryStore):
     def _nearest(self, query: str, top_k: int) -> list[Message]:
         if not top_k:
             return []
-        asked = embed_query(self.memory, query)
-        hits = self.memory.recall(
-            query,
+        found = find_nearest(
+            self.memory,
+            embed_query(self.memory, query),
             scope=self.scope,
             session=self.session_id,
             kinds=Kind.MESSAGE,
-            vector=asked,
-            recipe=COSINE,
-            understand=False,
             limit=top_k + _CANDIDATES,
         )
-        records = [hit.record for hit in hits]
-        nearness = find_cosines(records, asked)
-        best = sorted(range(len(records)), key=lambda place: -nearness[place])
-        return [message_of_record(records[place]) for place in best[:top_k]]
+        return [message_of_record(record) for record, _ in found[:top_k]]
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -83,7 +83,9 @@ class SemanticMemoryStore(BaseMemoryStore):
     def _open(self) -> Memory:
         if self.embedding_model is None:
             return open_memory(self._place)
-        return open_with_embedder(self._place, self.embedder, "leave out embedding_model")
+        return open_with_embedder(
+            self._place, self.embedder, "open it with that embedder, or leave out embedding_model"
+        )
 
 
 class FilterableMemoryStore(BaseMemoryStore):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
+from ...core.errors import BadInput, Misconfigured, Refused
 from ...core.validate import Moment, moment
 from ...memory import Memory
 from ...store import verbs
@@ -41,17 +41,6 @@ class _OnServer(InMemoryMemoryStore):
         super().__init__(**{"memory": url} | limits_and_where)
 
     example = "…://host"
-
-    def _open(self) -> Memory:
-        try:
-            return open_memory(self._place)
-        except MissingExtra:
-            raise
-        except Misconfigured as error:
-            raise Misconfigured(
-                f"{type(self).__name__} cannot be opened: {error}. FileMemoryStore(path) keeps messages "
-                "across restarts without a server"
-            ) from error
 
     @property
     def _opened(self) -> Memory | None:
@@ -186,18 +175,8 @@ def _archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
     return archive_for(store, archive)
 
 
-_ENVIRONMENTS = {
-    "dev": "development",
-    "development": "development",
-    "test": "development",
-    "local": "file",
-    "file": "file",
-    "prod": "production",
-    "production": "production",
-    "cache": "cache",
-    "archive": "archive",
-}
-_NEEDS = {  # what each is told where to be by, and the variable that says it where nobody does
+_SHORT = {"dev": "development", "test": "development", "local": "file", "prod": "production"}
+_ENVIRONMENTS: dict[str, tuple[Callable[..., BaseMemoryStore], str]] = {  # and the variable with the place
     "file": (FileMemoryStore, "EIDET_PATH"),
     "production": (PostgresMemoryStore, "DATABASE_URL"),
     "cache": (RedisMemoryStore, "REDIS_URL"),
@@ -217,17 +196,18 @@ def default_store(
     `where` is the path, the URL or the bucket; without it EIDET_PATH, DATABASE_URL, REDIS_URL or
     S3_BUCKET says it.
     """
-    kind = _ENVIRONMENTS.get(str(environment).lower())
-    if kind is None:
-        raise BadInput(f"there is no environment {environment!r}; there are {', '.join(_ENVIRONMENTS)}")
+    name = str(environment).lower()
+    kind = _SHORT.get(name, name)
     if kind == "development":
         return InMemoryMemoryStore(**{"max_messages": 100} | options)
-    make, variable = _NEEDS[kind]
+    if kind not in _ENVIRONMENTS:
+        known = ", ".join((*_SHORT, "development", *_ENVIRONMENTS))
+        raise BadInput(f"there is no environment {environment!r}; there are {known}")
+    make, variable = _ENVIRONMENTS[kind]
     place = where or variables.get(variable)
     if not place:
-        raise Misconfigured(f"{make.__name__} needs an address: default_store({kind!r}, …) or {variable}")
-    store: BaseMemoryStore = make(place, **options)
-    return store
+        raise Misconfigured(f"default_store({kind!r}, …) needs an address, there or in {variable}")
+    return make(place, **options)
 
 
 class AutoCleanupMemory(BaseMemoryStore):

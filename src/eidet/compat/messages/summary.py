@@ -14,10 +14,11 @@ from ...core.record import Trust
 from ...models.llm import LLM, Answer, Request, Turn, llm_of
 from ...text.tokens import counter_of
 from ...views.log_order import summary_id
+from ...views.messages import drop_results, fit_messages
 from ..opening import check_limit, check_whole
 from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
 from .limits import InMemoryMemoryStore
-from .message import Message, fit_messages, local_time, message_from
+from .message import Message, local_time, message_from
 from .wrappers import Around
 
 KEPT = 10
@@ -113,7 +114,8 @@ class SummaryMemory(BaseMemoryStore):
         summaries = fit_messages(await self._run(lambda: self.summaries), half, counter)
         window = [message for message in summaries if message.tokens(counter) <= half]
         left = max(1, max_tokens - sum(message.tokens(counter) for message in window))
-        return [*window, *fit_messages(await super().get_history(limit=left), left, counter)]
+        recent = fit_messages(await super().get_history(limit=left), left, counter)
+        return [*window, *drop_results(recent)]
 
     def _check_context(self) -> None:
         """Before the message that fills the store is added: without a summarizer, nothing is changed."""

@@ -7,13 +7,13 @@ memory_adding.py   messages as memories, and memories and histories as mem0 tell
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial, update_wrapper
+from functools import partial
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import Any, Final, Self
 
 from ...core.errors import BadInput, Conflict
 from ...core.record import Record, Trust
@@ -21,7 +21,7 @@ from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...memory import Memory as EidetMemory
 from ...models.llm import LLM, llm_of
-from ..extras import RisingTimes, finish
+from ..extras import RisingTimes, finish, finishing
 from .mem0_config import Mem0Config, make_config, open_memory, parse_config_dict
 from .mem0_filters import NAMES, Home, parse_owners, parse_time, select_owners, write_time
 from .memory_adding import (
@@ -38,9 +38,6 @@ _TRIES: Final = 100  # at a change that others are always faster with
 _UNSET: Final[Any] = object()
 
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Memory:
@@ -247,17 +244,6 @@ class Memory:
         self.memory.revise(record.id, scope=record.scope, version=record.version, again=True, **changes)
 
 
-def _twin(
-    method: Callable[Concatenate[Memory, P], T],
-) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
-    """A method of `Memory` for asyncio, with its signature and docstring."""
-
-    async def run(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await finish(partial(method, self._sync, *args, **kwargs))
-
-    return update_wrapper(run, method)
-
-
 class AsyncMemory:
     """mem0's `AsyncMemory`: the methods of `Memory`, each in a thread.
 
@@ -297,14 +283,14 @@ class AsyncMemory:
         given |= {"infer": infer, "memory_type": memory_type, "prompt": prompt}
         return await finish(partial(chosen.add, messages, **given))
 
-    get = _twin(Memory.get)
-    get_all = _twin(Memory.get_all)  # type: ignore[arg-type]  # its **kwargs could name `self`
-    search = _twin(Memory.search)  # type: ignore[arg-type]
-    update = _twin(Memory.update)
-    delete = _twin(Memory.delete)
-    delete_all = _twin(Memory.delete_all)
-    history = _twin(Memory.history)
-    reset = _twin(Memory.reset)
+    get = finishing(Memory.get, "_sync")
+    get_all = finishing(Memory.get_all, "_sync")  # type: ignore[arg-type]  # its **kwargs could name `self`
+    search = finishing(Memory.search, "_sync")  # type: ignore[arg-type]
+    update = finishing(Memory.update, "_sync")
+    delete = finishing(Memory.delete, "_sync")
+    delete_all = finishing(Memory.delete_all, "_sync")
+    history = finishing(Memory.history, "_sync")
+    reset = finishing(Memory.reset, "_sync")
 
     def close(self) -> None:
         """Works like `Memory.close`."""
