@@ -16,7 +16,7 @@ from ..memory import Memory
 from ..text.tokens import TokenCounter
 from ..write.shape import drafts_of
 
-M = TypeVar("M", bound=Any)
+_M = TypeVar("_M", bound=Any)
 Said = Message | Mapping[str, Json] | str
 _TIMED: Final = re.compile(r"[0-9a-f]{26}")  # an id of ours, which begins with its time
 _OURS: Final = (
@@ -131,7 +131,7 @@ def tokens_of(message: Any, counter: TokenCounter) -> int:
     return max(1, counter.count(message.content or "") + calls)
 
 
-def fit_messages(messages: Sequence[M], max_tokens: int, counter: TokenCounter) -> list[M]:
+def fit_messages(messages: Sequence[_M], max_tokens: int, counter: TokenCounter) -> list[_M]:
     """Returns the newest messages that fit, oldest first; the very newest even if it alone does not."""
     left, first = max_tokens, len(messages)
     for message in reversed(messages):
@@ -142,7 +142,7 @@ def fit_messages(messages: Sequence[M], max_tokens: int, counter: TokenCounter) 
     return list(messages[first:])
 
 
-def drop_results(messages: Sequence[M]) -> list[M]:
+def drop_results(messages: Sequence[_M]) -> list[_M]:
     """Drops leading results of tools whose calls are not there, which models refuse; keeps the newest."""
     first = 0
     while first < len(messages) - 1 and messages[first].tool_call_id is not None:
