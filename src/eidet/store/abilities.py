@@ -6,7 +6,7 @@ The verbs ask for these where a store can do better than the port alone, or wher
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
@@ -114,16 +114,3 @@ class FindsHeld(Protocol):
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         """Returns those of the records that are under a legal hold."""
-
-
-ABILITIES: Final[tuple[type, ...]] = (
-    DescribesItself,
-    MaintainsStorage,
-    AnswersVerbs,
-    PutsNew,
-    ListsTelling,
-    Leaps,
-    GivesSeqsLate,
-    TakesAuditLog,
-)
-OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsHeld,)  # alone; `Leaps` is of both

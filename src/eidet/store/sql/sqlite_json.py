@@ -87,6 +87,8 @@ def _native(column: str, path: str, condition: Condition) -> Sql | None:
         return Sql(f"json_type({column}, ?) IS {'NOT ' if operand else ''}NULL", (path,))
     if op in ("=", "!=", "in") and _ARROWS:
         return _equality(column, path, op, operand if op == "in" else (operand,))
+    if op in ("<", "<=", ">", ">=") and not isinstance(operand, str):
+        return _order(column, path, condition)
     return None
 
 
@@ -118,6 +120,21 @@ def _json_texts(scalar: Json) -> list[str]:
 
 def _is_float(number: int) -> bool:
     return abs(number) <= sys.float_info.max and float(number) == number
+
+
+def _order(column: str, path: str, condition: Condition) -> Sql | None:
+    """Lets SQLite decide clear cases and Python near ties, because SQLite may misread a last digit."""
+    operand, below = condition.value, condition.op in ("<", "<=")
+    if abs(operand) > 1e300:
+        return None
+    slack = max(abs(operand) * 1e-12, 1e-300)
+    fallback = _fallback(column, condition)
+    answer = (
+        f"CASE WHEN coalesce(json_type({column}, ?), '') NOT IN ('integer', 'real') THEN 0 "
+        f"WHEN json_extract({column}, ?) < ? THEN {int(below)} "
+        f"WHEN json_extract({column}, ?) > ? THEN {int(not below)} ELSE {fallback.text} END = 1"
+    )
+    return Sql(answer, (path, path, operand - slack, path, operand + slack, *fallback.values))
 
 
 def _fallback(column: str, condition: Condition) -> Sql:
