@@ -21,14 +21,14 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from ...core.errors import Misconfigured
-from ...core.record import Event
+from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
 from ...net.retry import RetryPolicy
 from ...quality import Survey
 from .. import Transaction
-from ..model import Changes, Head, K, Scrubbed, Table, V, entry_of
+from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
 from ..traits import StoreTraits
 from ..verbs.reading import survey_of
@@ -99,6 +99,13 @@ class RedisStore:
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         return self._writing.run(job)
+
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        def put(transaction: RedisTransaction) -> list[Record]:
+            transaction.expect(new)
+            return job(transaction)
+
+        return self._writing.run(put)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         pruned = 0

@@ -80,6 +80,7 @@ PAGE: Final = 2000  # records that the server is asked for at once
 AT_ONCE: Final = 3  # tries in pages before a scope is read in one go
 
 Key = tuple[str, int]  # scope, seq
+Listed = tuple[bytes, list[Record]]  # seqs as they are stored, and those of the records that are there
 
 
 class Reading:
@@ -106,17 +107,20 @@ class Reading:
         listed = self.look_up(scope, "i", cast("Sequence[str]", keys))
         return [records[0] if records else None for _, records in listed]
 
-    def look_up(
-        self, scope: str, letter: str, fields: Sequence[str | bytes]
-    ) -> list[tuple[bytes, list[Record]]]:
-        """What ids ("i") or exact keys ("d") list: seqs as they are stored, and records that are there."""
-        base, listed = self.keys.base(scope), []
-        for values, found in self.client.read(script(GET, base, letter, *p) for p in pages(fields, PAGE)):
-            left = iter(found)
-            for value in values:
-                pairs = [(int(seq), next(left)) for seq in re.findall(rb"\d+", value)]
-                listed.append((value, [record_of(one, scope, seq) for seq, one in pairs if one]))
-        return listed
+    def look_up(self, scope: str, letter: str, fields: Sequence[str | bytes]) -> list[Listed]:
+        """What ids ("i") or exact keys ("d") list."""
+        answers = self.client.read(self.asking(scope, letter, page) for page in pages(fields, PAGE))
+        return [listed for answer in answers for listed in self.parse_listed(scope, answer)]
+
+    def asking(self, scope: str, letter: str, fields: Sequence[str | bytes]) -> Command:
+        return script(GET, self.keys.base(scope), letter, *fields)
+
+    def parse_listed(self, scope: str, answer: Sequence[Sequence[bytes]]) -> Iterator[Listed]:
+        values, found = answer
+        left = iter(found)
+        for value in values:
+            pairs = [(int(seq), next(left)) for seq in re.findall(rb"\d+", value)]
+            yield value, [record_of(one, scope, seq) for seq, one in pairs if one]
 
     def _fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         base = self.keys.base(scope)

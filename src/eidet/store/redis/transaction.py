@@ -18,11 +18,11 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from ..answers import creation_of, edit_events, prune_events, update_record
-from ..model import PROVISIONAL, Derived, Use
+from ..model import PROVISIONAL, Derived, NewRecord, Use
 from ..rules import UNIQUE_KINDS, hide_key, key_of
-from .codec import Light, event_bytes
+from .codec import Light, Place, event_bytes
 from .commit_plan import CommitPlan
-from .record_reader import Reading
+from .record_reader import Listed, Reading
 from .values import TableValues
 
 Key = tuple[str, str]  # scope, id
@@ -40,10 +40,23 @@ class RedisTransaction:
         self._own: dict[Key, Record | None] = {}
         self._replaced: dict[Key, float] = {}  # removed to be written anew: when
         self._uses: dict[Key, list[Use]] = {}
+        self._expected: dict[Place, Listed] = {}
         # What the script adds to histories: records that went and why, and those that came.
         self._logged: dict[Key, list[tuple[Record, Event | None]]] = {}
 
     # What is there.
+
+    def expect(self, new: NewRecord) -> None:
+        """Reads in one round trip what putting a record will ask for."""
+        scope, reading = new.record.scope, self._reading
+        keys = list(map(self._hide, new.repeats))
+        asked: dict[str, list[str | bytes]] = {"i": [new.record.id], "d": [*keys]}
+        asking = [reading.asking(scope, letter, fields) for letter, fields in asked.items()]
+        head, *answers = reading.client.read([self._tables.asking_head, *asking])
+        self._tables.learn_head(head)
+        for (letter, fields), answer in zip(asked.items(), answers, strict=True):
+            for field, listed in zip(fields, reading.parse_listed(scope, answer), strict=True):
+                self._expected[scope, letter, field] = listed
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         del bare
@@ -153,8 +166,12 @@ class RedisTransaction:
 
     def _look_up(self, scope: str, letter: str, fields: Sequence[str | bytes]) -> list[Record]:
         """Stored records by ids or exact keys, which must be the same when this is committed."""
+        expected = [self._expected.get((scope, letter, field)) for field in fields]
+        listed = [one for one in expected if one is not None]
+        if len(listed) < len(fields):
+            listed = self._reading.look_up(scope, letter, fields)
         found: list[Record] = []
-        for field, (value, records) in zip(fields, self._reading.look_up(scope, letter, fields), strict=True):
+        for field, (value, records) in zip(fields, listed, strict=True):
             self.plan.guard((scope, letter, field), value)
             found += map(self._with_uses, records)
         return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -14,6 +13,7 @@ from ...core.scope import Scope
 from ...core.validate import dump_json
 from ..answers import choose_values
 from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, K, Table, V
+from .client import Command
 from .codec import Place
 from .commit_plan import CommitPlan
 from .record_reader import Reading
@@ -70,6 +70,7 @@ class TableValues:
         self._own: dict[tuple[str, str], dict[bytes, bytes | None]] = {}  # by scope and letter: what was set
         self._cleared: set[tuple[str, str]] = set()
         self._epoch: bytes | None = None  # as set here
+        self._known_head: _StoreHead | None = None
 
     def values(
         self,
@@ -152,10 +153,18 @@ class TableValues:
 
     # Within.
 
-    @cached_property
+    @property
+    def asking_head(self) -> Command:
+        return ("HMGET", self._keys.store + "h", *_StoreHead._fields)
+
+    def learn_head(self, values: Sequence[bytes | None]) -> None:
+        self._known_head = self._known_head or _StoreHead(*values)
+
+    @property
     def _head(self) -> _StoreHead:
-        command = ("HMGET", self._keys.store + "h", *_StoreHead._fields)
-        return _StoreHead(*self._reading.client.ask(command))
+        if self._known_head is None:
+            self._known_head = _StoreHead(*self._reading.client.ask(self.asking_head))
+        return self._known_head
 
     def _get(self, table: Table[K, V], keys: Sequence[Any]) -> dict[K, V]:
         layout = _LAYOUTS[table.name]
