@@ -139,10 +139,11 @@ def check_entombed(
     records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard, since: Since, there: There
 ) -> None:
     """`Entombed` if one of the records may not be written."""
-    found = {}
-    for at, (record, claim) in enumerate(zip(records, claims, strict=True)):
-        if (moment := _find_tombstone(record, claim, watch, since, there)) is not None:
-            found[at] = moment
+    moments = [
+        _find_tombstone(record, claim, watch, since, there)
+        for record, claim in zip(records, claims, strict=True)
+    ]
+    found = {at: moment for at, moment in enumerate(moments) if moment is not None}
     if found:
         raise Entombed(records[next(iter(found))].scope, found)
 
@@ -280,10 +281,7 @@ class Carry(Protocol):
 
 
 def list_versions(lives: Sequence[Life]) -> list[Record]:
-    states: list[Record] = []
-    for record, story in lives:
-        states += _versions(record, story)
-    return states
+    return [state for record, story in lives for state in _versions(record, story)]
 
 
 def _versions(record: Record, story: Sequence[Event]) -> list[Record]:

@@ -202,9 +202,8 @@ class Reading:
 
     def _coarse(self, sifts: Sequence[_Sifted], after: int, most: int | None = None) -> list[Key]:
         """Returns candidates by ascending seq, the first `most` of each scope."""
-        found = []
-        for sift, answer in zip(sifts, self._select(sifts, after, most), strict=True):
-            found += [(sift.scope, int(seq)) for seq in answer[1:]]
+        pairs = zip(sifts, self._select(sifts, after, most), strict=True)
+        found = [(sift.scope, int(seq)) for sift, answer in pairs for seq in answer[1:]]
         return sorted(found, key=itemgetter(1))
 
     def _select(self, sifts: Iterable[_Sifted], after: int, most: int | None) -> list[list[bytes]]:

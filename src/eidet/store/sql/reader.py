@@ -159,10 +159,8 @@ class SqlReader:
         by_scope: dict[str, list[int]] = {}
         for scope, seq in places:
             by_scope.setdefault(scope, []).append(seq)
-        found = {}
-        for scope, seqs in by_scope.items():
-            for row in self._among(scope, "seq", seqs):
-                found[row[0]] = record_of(row)
+        rows = [row for scope, seqs in by_scope.items() for row in self._among(scope, "seq", seqs)]
+        found = {row[0]: record_of(row) for row in rows}
         return [found[seq] for _, seq in places]
 
     def match(self, where: Where) -> list[int]:

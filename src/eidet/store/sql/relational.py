@@ -94,9 +94,8 @@ class SqlTransaction(SqlReader):
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         first = self._take_seqs(len(records))  # before they go: the last seq may be one of theirs
         self._remove_rows([record.seq for record in records])
-        rows = []
-        for seq, (record, event) in enumerate(zip(records, events, strict=True), first):
-            rows.append(_event_row(seq, record, event))
+        pairs = enumerate(zip(records, events, strict=True), first)
+        rows = [_event_row(seq, record, event) for seq, (record, event) in pairs]
         self._add_rows("events", rows)
 
     def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
@@ -108,15 +107,9 @@ class SqlTransaction(SqlReader):
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         use, replace = self._sql["use"], self._sql["replace_derived"]
-        uses, derived = [], []
-        for change in changes:
-            if isinstance(change, Use):
-                scope, id, times, when = change
-                uses.append(use.bind(scope=scope, id=id, times=times, when=when))
-            else:
-                seq, vector, terms = change
-                derived.append(replace.bind(seq=seq, vector=vector, terms=terms))
-        self._run_many(use.sql, uses)
+        rows = list(changes)
+        self._run_many(use.sql, [use.bind(**row._asdict()) for row in rows if isinstance(row, Use)])
+        derived = [replace.bind(**row._asdict()) for row in rows if isinstance(row, Derived)]
         self._run_many(replace.sql, derived)
 
     def edit_history(self, edits: _Edits) -> int:
@@ -151,13 +144,9 @@ class SqlTransaction(SqlReader):
             self._cursor.execute(sql.clear, ())
         if table.name == SETTINGS.name and EPOCH in values:
             self._head = Head(int(cast("dict[str, str]", values)[EPOCH]), self.head().seq)
-        put, removed = [], []
-        for key, value in values.items():
-            if value is None:
-                removed.append(kept.key_row(key))
-            else:
-                put.append((*kept.key_row(key), kept.store_value(value)))
-        self._run_many(sql.set, put)
+        put = ((key, value) for key, value in values.items() if value is not None)
+        removed = [kept.key_row(key) for key, value in values.items() if value is None]
+        self._run_many(sql.set, [(*kept.key_row(key), kept.store_value(value)) for key, value in put])
         self._run_many(sql.remove, removed)
 
     def adopt_vectors(self, *, staged: bool) -> int:

@@ -162,10 +162,8 @@ class JointTransaction:
         if table.name == TOMBSTONES.name:
             parts = self._ask(lambda _, part: part.values(table, asked, within=within, limit=limit))
             return join_values(parts, limit)
-        found: dict[K, V] = {}
-        with self._using(self._members.long) as transaction:
-            found |= transaction.values(table, asked, within=within, prefix=prefix, limit=limit)
-        return found
+        with self._using(self._members.long) as part:
+            return cast("dict[K, V]", part.values(table, asked, within=within, prefix=prefix, limit=limit))
 
     # Writing.
 

@@ -34,12 +34,10 @@ def read_records(
 def _read_each(
     transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool
 ) -> dict[Key, Record]:
-    there = {}
-    for scope, ids in keys.items():
-        for record in transaction.read(scope, list(ids), bare=bare):
-            if record is not None:
-                there[scope, record.id] = record
-    return there
+    found = (
+        record for scope, ids in keys.items() for record in transaction.read(scope, list(ids), bare=bare)
+    )
+    return {(record.scope, record.id): record for record in found if record is not None}
 
 
 _READ_AT_ONCE: Final = 500

@@ -57,10 +57,8 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
     held = [record for record in doomed if record.state.hold is not None]
     if wanted.where is not None:
         known = {(record.scope, record.id) for record in doomed}
-        found = []
-        for record in transaction.find(wanted.where, bare=True):
-            if (record.scope, record.id) not in known:
-                found.append(record)
+        matching = transaction.find(wanted.where, bare=True)
+        found = [record for record in matching if (record.scope, record.id) not in known]
         doomed += found
         held += find_held(transaction, found)
         clear_tallies(transaction, wanted.where)
