@@ -50,7 +50,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "quality": (546, 25),
     "recall": (5453, 109),
     "server": (6000, 138),
-    "store": (12511, 275),
+    "store": (12509, 275),
     "text": (5213, 137),
     "trust": (6576, 161),
     "upkeep": (3669, 74),
