@@ -96,7 +96,7 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     """Nothing stays in RAM where a server is to search."""
     index, store = "embedded", request.param
     if store == "pgvector":
-        index, store = "pgvector://?from_records=1&tail=0", "postgres"
+        index, store = "pgvector://?from_records=1&tail=0&background=no", "postgres"
     elif store == "a vector database":
         index, store = request.getfixturevalue("pinecone"), "ram"
     with Memory(
