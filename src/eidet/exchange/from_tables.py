@@ -1,4 +1,4 @@
-"""Plain tables: JSON lines and CSV, written by anybody or by `eidet export`.
+"""Plain tables: JSON lines and CSV, of any program or of `eidet export`.
 
 A column that names a field of a memory says that field; the other columns become metadata.
 """

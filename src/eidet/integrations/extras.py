@@ -55,7 +55,7 @@ def _percent(found: re.Match[str]) -> str:
 async def finish(work: Callable[[], T]) -> T:
     """Runs work in a thread and waits for its end, even if the caller is cancelled meanwhile.
 
-    So whoever is cancelled knows that a write was made or failed. The cancellation is raised afterwards.
+    The cancellation is raised afterwards: a cancelled caller can rely on the write having ended.
     """
     task = asyncio.ensure_future(asyncio.to_thread(work))
     cancelled: asyncio.CancelledError | None = None

@@ -74,7 +74,7 @@ class EidetChatMemoryStore:
         return default_from_dict(cls, data)
 
     def scope_of(self, user_id: str | None) -> str:
-        """Returns the scope of a user; without one, that of memories that belong to nobody."""
+        """Returns the scope of a user; without one, the scope of memories without an owner."""
         return self.scope if not user_id else f"{self.scope}/{quote_label(user_id)}"
 
     def add_memories(

@@ -57,7 +57,7 @@ def save_file(memory: Memory, scopes: Iterable[str], path: Path) -> int:
 
 
 def _note(memory: Memory, verb: str, path: Path, count: int) -> None:
-    """Tells an audit log which file it was: the verbs of the memory name the parts that it was made of."""
+    """Names the file in the audit log, which has the temporary parts of it from the memory's own verbs."""
     if memory.audit is not None:
         memory.audit.note(verb, file=str(path), count=count)
 

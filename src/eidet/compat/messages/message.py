@@ -1,4 +1,4 @@
-"""A message as agent frameworks write it, and how it is told to and read from the memory."""
+"""A message as agent frameworks write it, and its form in the memory."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class RedisMemoryStore(_OnServer):
                 self.drop([record.id for record in self.conversation.records() if not is_protected(record)])
 
     def _after(self) -> None:
-        """Lets messages expire by themselves a little later, if nobody asks for them any more."""
+        """Sets the expiry of all messages a little beyond the TTL, so that an unused session is deleted."""
         super()._after()
         memory, seconds = self.memory, self.ttl.total_seconds()
         now, page = memory.parts.clock(), self.conversation.records(limit=PAGE)

@@ -225,7 +225,7 @@ def _make_where(key: str, operator: str, operand: Any) -> Where:
 
 
 def _test_time(key: str, operator: str, at: float) -> Where:
-    """A memory was made when it occurred: whoever adds one may say when that was."""
+    """A filter by time; `created_at` means when a memory occurred, which `add` takes as `timestamp`."""
     if key == "created_at":
         return _make_where("occurred", operator, at)
     return _test_metadata(key, operator, write_time(at))
