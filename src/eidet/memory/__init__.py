@@ -191,7 +191,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False.
         `seen` are the ids of what the reader was shown already, which is left out.
         `least` and `options`, the parts of a filter by name, are those of `recall`; without a `least`, hits
-        of low score fill the budget where there are better ones.
+        of low score fill the budget behind better ones, unless there is room for all.
         """
         from ..recall.path import Packing
 

@@ -131,8 +131,9 @@ def pack(
     analyzer: Analyzer | None = None,
     headings: bool = True,
     fence: bool = True,
+    least: float = 0.0,
 ) -> Context:
-    """Takes the best hits that fit, best first.
+    """Takes the best hits that fit, best first; if there is room for all, only those that score `least`.
 
     Instructions and the working state (newest first) come before them, each up to its share of the
     budget. Of a text that would take more than its share, the part with most of the `terms` is told. When
@@ -141,11 +142,15 @@ def pack(
     most = budget * SHARE * _SHORTENED
     rules = [_wish_for(record, STANDING, most) for record in standing]
     state = [_wish_for(record, WORKING, most) for record in working]
-    wishes = _put_repeats_last(list(_list_wishes(hits, turns or {}, most)))
-    packer = _Packer(budget, counter, terms, analyzer, headings, fence, wishes[0].key if wishes else None)
-    for wished, share in ((rules, RULES), (state, SHARE)):
-        packer.fill(wished, int(budget * share))
-    page = packer.fit_page(wishes) or packer.cut_best([*wishes, *rules, *state])
+    likely = [hit for hit in hits if hit.score >= least]
+    for some in (hits, likely):
+        wishes = _put_repeats_last(list(_list_wishes(some, turns or {}, most)))
+        packer = _Packer(budget, counter, terms, analyzer, headings, fence, wishes[0].key if wishes else None)
+        for wished, share in ((rules, RULES), (state, SHARE)):
+            packer.fill(wished, int(budget * share))
+        page = packer.fit_page(wishes) or packer.cut_best([*wishes, *rules, *state])
+        if len(likely) == len(hits) or not packer.tells_all(wishes):
+            break
     packed = {key_of(record) for record in page.records}
     told = [key_of(hit.record) in packed for hit in hits]
     return Context(
@@ -251,6 +256,14 @@ class _Packer:
             self._drop_last(wishes)
             page = self._lay_out()
         return page if self._chosen else None
+
+    def tells_all(self, wishes: Sequence[_Wish]) -> bool:
+        """Tells whether all hits are told, so that the budget chose none of them."""
+        return all(
+            wish.key in self._chosen or (wish.key in self._lines and self._is_told(wish))
+            for wish in wishes
+            if wish.beside is None
+        )
 
     def cut_best(self, wishes: Sequence[_Wish]) -> _Page:
         """Cuts the best line to what fits, unless nothing useful would be left."""

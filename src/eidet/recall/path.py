@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 Asked = str | Mapping[str, Json]  # a question, or a state
 ALL: Final = 1 << 31  # records: more than any memory has
+FITS: Final = 0.005  # of the best score: what hardly fits is not told merely because there is room for all
 ANY_SCORE: Final = 1e-12  # hits that fill up a context; with 0, even nonsense would be answered
 PACKED: Final = 50  # hits that a context is made of, unless the caller says otherwise
 
@@ -199,7 +200,7 @@ class ReadPath:
         options: RecallOptions,
         packing: Packing,
     ) -> Context:
-        """Works like `recall`, but if its best hit is shown, hits of any score may fill the budget."""
+        """Works like `recall`, but if its best hit is shown, the others may fill the budget."""
         from ..text.tokens import counter_of
 
         chosen = narrow_filter(where, **filters_in(options))
@@ -245,6 +246,7 @@ class ReadPath:
             analyzer=self._parts.analyzer,
             headings=packing.headings,
             fence=packing.fence,
+            least=hits[0].score * FITS if hits and asked.least == LEAST else 0.0,
         )
         return replace(made, scope=hits.scope)
 

@@ -220,6 +220,19 @@ def test_low_scores_fill_a_context_only_beside_a_hit_that_is_shown(memory: Memor
     assert memory.context("kayak", least=0.9).hits == tuple(memory.recall("kayak", least=0.9, limit=50))
 
 
+def test_what_hardly_fits_is_not_told_merely_because_there_is_room() -> None:
+    with Memory() as memory:
+        memory.remember(["Ann lives in Lisbon.", "The oak table is due on 12 June.", "Bob likes tea."])
+        asked = {
+            "Where does Ann live?": "Lisbon",
+            "When is the table due?": "12 June",
+            "What does Bob like?": "tea",
+        }
+        for question, answer in asked.items():
+            assert [answer in hit.text for hit in memory.context(question).hits] == [True]
+        assert len(memory.context("Where does Ann live?", least=0).hits) == 3
+
+
 @pytest.mark.parametrize("seen", ["abc", [3], [None]])
 def test_seen_takes_ids(memory: Memory, seen: object) -> None:
     with pytest.raises(BadInput, match="seen"):
