@@ -48,7 +48,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "models": (2493, 73),
     "net": (921, 25),
     "quality": (546, 25),
-    "recall": (5453, 109),
+    "recall": (5468, 109),
     "server": (6000, 138),
     "store": (12509, 275),
     "text": (5213, 137),
