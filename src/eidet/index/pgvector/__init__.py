@@ -286,7 +286,9 @@ class PgvectorIndex:
     def _search(self, path: str, head: Head, probe: Probe) -> Candidates:
         try:
             if not self._is_in_ram(path):
-                return self._served.search_scope(path, replace(probe, head=head))
+                found = self._served.search_scope(path, replace(probe, head=head))
+                self._ram.cache.drop(path)  # a search may have loaded it while its copy was made
+                return found
         except NoCopy as lack:
             if lack.damaged:
                 log.warning("scope %s: its index on the server is damaged and made anew: %s", path, lack)
@@ -375,9 +377,8 @@ class PgvectorIndex:
             scopes, records = self._copies.ask(lambda c: c.execute(sql).fetchone()) or (0, 0)
         except NoCopy:
             scopes, records = 0, 0
-        scopes -= len(self._damaged)
-        served = {"server_scopes": scopes, "server_records": records, "copying": self._worker.busy}
-        return {**self._ram.stats(), **served}
+        served = {"server_scopes": scopes - len(self._damaged), "server_records": records}
+        return self._ram.stats() | served | {"copying": self._worker.busy}
 
     def close(self) -> None:
         self._worker.close(_JOIN_SECONDS)
