@@ -41,7 +41,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "exchange": (2760, 59),
     "graph": (3128, 55),
     "hooks": (787, 18),
-    "index": (7175, 105),
+    "index": (7176, 105),
     "integrations": (3964, 52),
     "memory": (2510, 38),
     "mirror": (613, 11),
