@@ -70,14 +70,18 @@ def message_from(given: object) -> Message:
     )
 
 
-def _from_core(given: CoreMessage) -> Message:
-    names = ("role", "content", "tool_call_id", "name")
-    when = None if given.timestamp is None else _at(moment(given.timestamp, "timestamp"), None)
+def _from_core(given: CoreMessage, when: datetime | None = None) -> Message:
+    """A message of the memory, with its time as this door gives it if that is known already."""
+    if when is None and given.timestamp is not None:
+        when = _at(moment(given.timestamp, "timestamp"), None)
     return Message(
-        **{name: getattr(given, name) for name in names},
-        timestamp=_time(when),
+        role=given.role,
+        content=given.content,
+        timestamp=_time(None) if when is None else when,
         metadata=dict(given.metadata),
         tool_calls=list(given.tool_calls) or None,
+        tool_call_id=given.tool_call_id,
+        name=given.name,
     )
 
 
@@ -96,9 +100,9 @@ def message_as_json(message: Message) -> dict[str, Json]:
 
 def message_of_record(record: Record) -> Message:
     """The message that a record was made of."""
-    message, data = _from_core(message_of(record)), record.whole.data
+    data = record.whole.data
     offset = data.get(_ZONE) if isinstance(data, Mapping) else None
-    message.timestamp = _at(record.occurred, offset)
+    message = _from_core(message_of(record), _at(record.occurred, offset))
     message.record_id = record.id
     return message
 
