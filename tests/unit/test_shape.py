@@ -34,7 +34,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "cli": (4267, 54),
     "client": (1020, 37),
     "coding": (1483, 39),
-    "compat": (8330, 160),
+    "compat": (8334, 160),
     "copy": (511, 6),
     "core": (4729, 166),
     "eval": (1751, 45),
