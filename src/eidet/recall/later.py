@@ -115,8 +115,9 @@ class ChangesShown:
             return hits
         best = hits[0].record
         further, shares = self._find_later(best)
-        known = {hit.id for hit in hits[:COMPARED]}
-        others = [*hits[1:COMPARED], *(_hit_of(record, hits) for record in further if record.id not in known)]
+        known = {_key_of(hit.record) for hit in hits[:COMPARED]}
+        more = (_hit_of(record, hits) for record in further if _key_of(record) not in known)
+        others = [*hits[1:COMPARED], *more]
         for hit in sorted(others, key=lambda hit: _when(hit.record), reverse=True):
             other = hit.record
             is_asked_before = max(best.occurred, other.occurred) > self._query.asked
@@ -227,13 +228,22 @@ def _owns(record: Record, names: AbstractSet[int]) -> set[str]:
     return {owner for owner in _OWNED.findall(record.text) if term_id(owner.lower()) in names}
 
 
+def _key_of(record: Record) -> tuple[str, str]:
+    return record.scope, record.id
+
+
 def _hit_of(record: Record, hits: Sequence[Hit]) -> Hit:
-    return next((hit for hit in hits if hit.id == record.id), None) or Hit(record=record, score=0.0)
+    there = (hit for hit in hits if _key_of(hit.record) == _key_of(record))
+    return next(there, None) or Hit(record=record, score=0.0)
+
+
+def _without(record: Record, hits: Sequence[Hit]) -> list[Hit]:
+    return [hit for hit in hits if _key_of(hit.record) != _key_of(record)]
 
 
 def _show_both(hits: list[Hit], other: Hit, *, first: bool) -> list[Hit]:
     """The best and another in the first places, the other `first` or not, each with the day of the other."""
-    best, rest = hits[0], [hit for hit in hits[1:] if hit.id != other.id]
+    best, rest = hits[0], _without(other.record, hits[1:])
     score = min(best.score, UNSURE)
     if first:
         best, other = other, best
@@ -257,7 +267,7 @@ def _put_replaced_behind(hits: list[Hit], replaced: Mapping[int, Record]) -> lis
     if not hits or (by := replaced.get(hits[0].record.seq)) is None or _when(by) <= _when(hits[0].record):
         return hits
     older, newer = hits[0], _hit_of(by, hits)
-    rest = [hit for hit in hits[1:] if hit.id != newer.id]
+    rest = _without(newer.record, hits[1:])
     first = add_words(newer, f"tells of a change since {_day(older.record)}", first=True)
     first = rescore(first, max(older.score, newer.score), TIME)
     most = max(first.score * REPLACED, rest[0].score if rest else 0.0)

@@ -82,13 +82,13 @@ def list_standing(
     if recall.graphs is None:
         return []
     moments = Moments(view=View(now=now), at=at)
-    wishes: dict[str, tuple[StandingWish, Record]] = {}
+    wishes: dict[tuple[str, str], tuple[StandingWish, Record]] = {}  # a copy in another scope counts once
     for one, record in _read_records(recall, _list_latest(recall.graphs, scope, moments)):
         if seen.matches(record) and _may_instruct(one, record):
-            wishes.setdefault(record.id, (one, record))
+            wishes.setdefault((record.id, record.text), (one, record))
     particular = [record for one, record in wishes.values() if one.is_particular]
-    left_out = {record.id for record in particular} - _list_alike(recall, query, particular)
-    chosen = [pair for pair in wishes.values() if pair[1].id not in left_out]
+    left_out = {record.seq for record in particular} - _list_alike(recall, query, particular)
+    chosen = [pair for pair in wishes.values() if pair[1].seq not in left_out]
     return [record for _, record in sorted(chosen, key=_order)]
 
 
@@ -135,8 +135,8 @@ def _may_instruct(one: StandingWish, record: Record) -> bool:
     return one.nature is Nature.INSTRUCTION or one.subject in (USER_NODE, speaker)
 
 
-def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[str]:
-    """The ids of records of which a unit is close to the query; a tier may have lowered their vectors."""
+def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[int]:
+    """The `seq` of records of which a unit is close to the query; a tier may have lowered their vectors."""
     whole = [record for record in records if record.vector is not None and not record.level]
     if not whole:
         return set()
@@ -146,12 +146,12 @@ def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[st
     rows = row_of(b"".join(record.vector or b"" for record in whole)).reshape(-1, len(vector))
     lengths = np.maximum(np.linalg.norm(rows, axis=1) * np.linalg.norm(vector), 1e-12)
     near = rows @ vector / lengths >= (ALIKE if is_request(query) else MUCH_ALIKE)
-    alike: set[str] = set()
+    alike: set[int] = set()
     at = 0
     for record in whole:
         units = len(record.vector or b"") // (4 * len(vector))
         if near[at : at + units].any():
-            alike.add(record.id)
+            alike.add(record.seq)
         at += units
     return alike
 

@@ -271,3 +271,40 @@ def test_a_question_that_wants_all_is_recognised_and_ranked_as_before(
     diary: Memory, question: str, wants_all: bool
 ) -> None:
     assert diary.recall(question).wants_all == wants_all
+
+
+SAME_IDS = {
+    "ann": {
+        "style": "Always answer me in German.",
+        "old": "Ann lives in Lisbon.",
+        "new": "Ann moved to Porto.",
+    },
+    "team/core": {
+        "style": "Always use metric units.",
+        "old": "The team has a lathe.",
+        "new": "Ann visited Rome.",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["where does Ann live?", "where does Ann live now?", "Ann", "who moved to Porto?", "the lathe"],
+)
+def test_records_of_two_scopes_with_one_id_do_not_hide_each_other(question: str) -> None:
+    clock = Clock()
+    with Memory(embedder="hashing:256", clock=clock) as memory:
+        for id in ("style", "old", "new"):
+            for scope in SAME_IDS:
+                clock.pass_(DAY)
+                memory.remember(SAME_IDS[scope][id], scope=scope, id=id)
+        scopes = list(SAME_IDS)
+        shown = {(hit.scope, hit.id, hit.text) for hit in memory.recall(question, scope=scopes, least=0)}
+        for scope in scopes:
+            alone = memory.recall(question, scope=scope, least=0)
+            assert {(hit.scope, hit.id, hit.text) for hit in alone} <= shown
+        told = str(memory.context(question, scope=scopes))
+        assert all(SAME_IDS[scope]["style"] in told for scope in scopes)
+        memory.promote("style", scope="ann", to="team/promoted")
+        told = str(memory.context(question, scope=[*scopes, "team/promoted"]))
+        assert told.count(SAME_IDS["ann"]["style"]) == 1, "a copy is told once"
