@@ -216,6 +216,38 @@ def test_every_door_promotes(server: Running, tmp_path: Path, door: str, move: b
     memory.forget(id, scope="ann", for_good=False)
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3])
+@pytest.mark.parametrize("order", ["-occurred", "created", "importance", "uses"])
+def test_a_page_ends_between_a_record_and_its_copy(tmp_path: Path, order: str, limit: int) -> None:
+    with serve_in_thread(tmp_path / "memory.db") as server:
+        memory = server.memory.core
+        memory.remember(["one", "two", "three"], scope="ann", occurred=5.0)
+        for record in memory.find(scope="ann"):
+            memory.promote(record.id, scope="ann", to="team/core")
+        found, body = [], {"limit": limit, "order": order}
+        while body.get("cursor", "") is not None:
+            told = Rest(server, tmp_path).post("find", SCOPES, body)
+            found += [(one["scope"], one["text"]) for one in told["memories"]]
+            body["cursor"] = told["cursor"]
+        assert sorted(found) == sorted((scope, text) for scope in SCOPES for text in ("one", "two", "three"))
+
+
+def test_the_text_of_a_tool_says_scopes_and_what_may_be_missing(server: Running) -> None:
+    async def go() -> list[str]:
+        async with connect(server.url) as agent:
+            return [
+                text_of(await call(agent, tool, scope=SCOPES, **asked))
+                for tool, asked in (
+                    ("facts", {"about": "Ann"}),
+                    ("recall_all", {"query": "gate", "limit": 1}),
+                )
+            ]
+
+    facts, records = asyncio.run(go())
+    assert {line.split()[0] for line in facts.splitlines()} == {"scope=ann", "scope=team/core"}
+    assert "the list may not be complete: 1 more belong" in records
+
+
 def test_an_answer_through_a_server_is_that_of_the_memory(server: Running) -> None:
     with Memory(server.url) as client:
         near, far = (

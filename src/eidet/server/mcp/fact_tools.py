@@ -54,7 +54,7 @@ class FactTools:
             else:
                 held = await facts.about(about, as_of=as_of, **asked)
                 found = [fact for fact in held if wanted in (None, fact.relation)]
-        lines = [tell_fact(fact) for fact in found[:limit]]
+        lines = [tell_fact(fact, scopes=not place.is_one) for fact in found[:limit]]
         values = FactsAnswer(facts=[make_fact(fact) for fact in found[:limit]])
         return answer("\n".join(lines) or "no such fact is known", values)
 

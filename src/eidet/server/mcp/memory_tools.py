@@ -119,6 +119,8 @@ class MemoryTools:
             found = await self._memory.recall_all(query, scope=place, limit=limit, **filters)
         tell_each = partial(_tell_hit, scopes=not place.is_one)
         lines = [f"{found.count} in order of time", *map(tell_each, found)]
+        if not found.complete:
+            lines.append(f"the list may not be complete: {found.reason}")
         if found.maybe:
             lines += ["these may belong:", *map(tell_each, found.maybe)]
         values = RecallAllAnswer(
@@ -128,7 +130,9 @@ class MemoryTools:
             complete=found.complete,
             reason=found.reason,
         )
-        return answer("\n".join(lines) if found.count else "nothing fits this question", values)
+        return answer(
+            "\n".join(lines) if found.count or found.maybe else "nothing fits this question", values
+        )
 
     @takes("session", "seen", "as_of", "known_at", table=CONTEXT)
     async def context(

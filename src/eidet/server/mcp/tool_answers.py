@@ -91,6 +91,7 @@ class HistoryAnswer(BaseModel):
 
 class StatedFact(BaseModel):
     id: str
+    scope: str
     text: str
     subject: str
     relation: str
@@ -132,9 +133,9 @@ def make_fact(fact: Fact) -> StatedFact:
     return StatedFact(**_pick(StatedFact, told))
 
 
-def tell_fact(fact: Fact) -> str:
-    """A fact as a line: what, and from when to when. A text of strangers may have said it."""
-    line = one_line(fact.text)
+def tell_fact(fact: Fact, *, scopes: bool = False) -> str:
+    """A fact as a line: what, from when to when, and with `scopes` where. Strangers may have said it."""
+    line = f"scope={fact.scope} {one_line(fact.text)}" if scopes else one_line(fact.text)
     if fact.valid_from is not None:
         line += f", since {local(fact.valid_from).date().isoformat()}"
     if fact.valid_to is not None:

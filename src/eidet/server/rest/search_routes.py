@@ -1,7 +1,8 @@
 """Asking and forgetting: recall, context, find, count, forget, and what was useful.
 
 Pages of `find` stay in step while others write: the next page begins at the value the last one ended with.
-Of the records that share that value, the cursor names those that were given already, or counts very many.
+Of the records that share that value, the cursor names those that were given already by scope and id, or
+counts very many.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ async def _find(body: Any, grant: Grant) -> Response:
     mark, given = _mark_of_page(body, list(map(str, grant.scope.members))), to_arguments(body)
     for name in ("cursor", "vectors", "where"):
         given.pop(name, None)
-    given |= {"offset": mark.skip, "limit": body.limit + len(mark.ids) + 1}
+    given |= {"offset": mark.skip, "limit": body.limit + len(mark.given) + 1}
     content = await grant.memory.threads.finish(
         AsyncMemory.find,
         lambda found: _write_page(found, mark, body),
@@ -132,9 +133,9 @@ async def _find(body: Any, grant: Grant) -> Response:
 
 
 def _write_page(found: list[Record], mark: _PageMark, body: Any) -> bytes:
-    known = frozenset(mark.ids)  # what was given already
-    page = [record for record in found if record.id not in known][: body.limit]
-    more = len(found) > body.limit + len(mark.ids) and page
+    known = frozenset(mark.given)
+    page = [record for record in found if (record.scope, record.id) not in known][: body.limit]
+    more = len(found) > body.limit + len(mark.given) and page
     cursor = _write_cursor(mark.after(page)) if more else None
     return dump({"memories": tell_records(page, vectors=body.vectors), "cursor": cursor})
 
@@ -206,7 +207,7 @@ async def _feedback(
     return Response(status_code=204)
 
 
-_MOST_NAMED: Final = 500  # ids in one cursor
+_MOST_NAMED: Final = 500  # records in one cursor
 _SPANS: Final[dict[str, tuple[str, str]]] = {
     "occurred": ("since", "until"),
     "created": ("created_since", "created_until"),
@@ -216,12 +217,12 @@ _SPANS: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PageMark:
-    """The end of a page: the value of its last record, the ids with that value, and how many to skip."""
+    """The end of a page: the value of its last record, the records with that value, how many to skip."""
 
     order: str
     asked: str  # the hash of what was asked
     value: float | None = None
-    ids: tuple[str, ...] = ()
+    given: tuple[tuple[str, str], ...] = ()  # scope and id of each that was given already
     skip: int = 0
 
     def bounds(self) -> Where:
@@ -241,13 +242,13 @@ class _PageMark:
         if name not in (*_SPANS, "uses"):  # values may be absent: pages go by number
             return replace(self, skip=self.skip + len(page))
         last = getattr(page[-1], name)
-        same = [record.id for record in page if getattr(record, name) == last]
+        same = [(record.scope, record.id) for record in page if getattr(record, name) == last]
         if last == self.value:
-            same = [*self.ids, *same]
+            same = [*self.given, *same]
         skip = self.skip if last == self.value else 0
         if len(same) > _MOST_NAMED:
-            return replace(self, value=last, ids=(), skip=skip + len(same))
-        return replace(self, value=last, ids=tuple(same), skip=skip)
+            return replace(self, value=last, given=(), skip=skip + len(same))
+        return replace(self, value=last, given=tuple(same), skip=skip)
 
 
 def _hash_asked(*asked: Any) -> str:
@@ -256,7 +257,7 @@ def _hash_asked(*asked: Any) -> str:
 
 
 def _write_cursor(mark: _PageMark) -> str:
-    fields = [mark.order, mark.asked, mark.value, list(mark.ids), mark.skip]
+    fields = [mark.order, mark.asked, mark.value, mark.given, mark.skip]
     return base64.urlsafe_b64encode(dump_json(fields).encode()).decode()
 
 
@@ -272,12 +273,19 @@ def _parse_cursor(cursor: str, order: str, asked: str) -> _PageMark:
     return mark
 
 
-def _parse_mark(order: str, asked: str, value: float | None, ids: list[str], skip: int) -> _PageMark:
-    if not isinstance(skip, int) or skip < 0 or not all(isinstance(one, str) for one in ids):
+def _parse_mark(
+    order: str, asked: str, value: float | None, given: list[tuple[str, str]], skip: int
+) -> _PageMark:
+    named = tuple((scope, id) for scope, id in given)
+    if (
+        not isinstance(skip, int)
+        or skip < 0
+        or not all(isinstance(part, str) for one in named for part in one)
+    ):
         raise ValueError
     if value is not None:
         value = float(value)
-    return _PageMark(order=order, asked=asked, value=value, ids=tuple(ids), skip=skip)
+    return _PageMark(order=order, asked=asked, value=value, given=named, skip=skip)
 
 
 def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
