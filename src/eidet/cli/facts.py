@@ -11,7 +11,7 @@ from typer import Argument, Option
 from ..core.errors import BadInput
 from ..core.verb_table import AS_OF, KNOWN_AT
 from .memory_options import Which, command, option, tell_elsewhere
-from .show import FOLD, console, emit, emit_each, local_time, plain, tell_table
+from .show import FOLD, Column, console, emit, emit_each, local_time, plain, tell_table
 
 if TYPE_CHECKING:
     from ..graph.fact import Contradiction, Fact, Quotation
@@ -70,10 +70,17 @@ def _tell_facts(on: Which, found: list[Fact]) -> None:
     if on.json:
         emit_each(fact.to_dict() for fact in found)
     elif found:
-        rows = ((*_cells(one)[:1], local_time(one.valid_to)[:10], *_cells(one)[1:]) for one in found)
-        tell_table(("from", "to", ("fact", FOLD), ("sure", WHOLE), ("id", WHOLE)), rows)
+        scopes = not on.reach().is_one
+        scope: list[Column] = [("scope", FOLD)] if scopes else []
+        columns: list[Column] = ["from", "to", *scope, ("fact", FOLD), ("sure", WHOLE), ("id", WHOLE)]
+        tell_table(columns, (_list_cells(one, scopes=scopes) for one in found))
     else:
         console(stderr=True).print("nothing found; `eidet facts` lists who and what is known")
+
+
+def _list_cells(fact: Fact, *, scopes: bool) -> tuple[str, ...]:
+    begun, *rest = _cells(fact)
+    return begun, local_time(fact.valid_to)[:10], *([fact.scope] if scopes else []), *rest
 
 
 def _tell_entities(on: Which, memory: Memory) -> None:

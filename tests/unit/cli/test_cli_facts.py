@@ -52,3 +52,11 @@ def test_ids_of_facts_are_whole_in_a_narrow_terminal(eidet: Shell) -> None:
     (fact,) = eidet("facts", "Ann", "--ever", "--json").lines
     assert fact["id"] in eidet("facts", "Ann", "--ever", COLUMNS="80").out
     assert "`eidet facts` lists" in eidet("facts", "Zoe").err
+
+
+def test_facts_of_several_scopes_say_theirs(eidet: Shell) -> None:
+    for scope in ("ann", "team/core"):
+        eidet("remember", f"Ann lives in {scope[:3].title()}ville.", "--scope", scope)
+    said = eidet("facts", "Ann", "-s", "ann", "-s", "team/core").out
+    assert [scope in said for scope in ("scope", "ann ", "team/core")] == [True] * 3
+    assert "scope" not in eidet("facts", "Ann", "-s", "ann").out
