@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -76,7 +78,30 @@ def _things(
         return messages_of(messages, text_chars)
     if not texts and data is None:
         raise BadInput("there is nothing to remember: give a text, --file, --messages or --data")
+    _check_no_files(texts)
     return texts or [None]
+
+
+def _check_no_files(texts: list[str]) -> None:
+    """Refuses the path of a document or folder that is there: its user wants what it says, not its name."""
+    for text in texts:
+        if _is_document(text):
+            raise BadInput(
+                f"{text} is there, as a file or folder: `eidet sync {shlex.quote(text)}` remembers what it "
+                "says. To remember its name, give that to --file - on standard input"
+            )
+
+
+def _is_document(text: str) -> bool:
+    path = Path(text)
+    try:
+        if not path.is_file():
+            return "/" in text and path.is_dir()
+    except OSError:  # too long for a path
+        return False
+    from ..exchange.document_files import READERS
+
+    return path.suffix.lower() in READERS
 
 
 def _remember_all(memory: Memory, things: list[Any], details: dict[str, Any]) -> Iterator[list[Record]]:

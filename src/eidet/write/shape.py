@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
+from pathlib import PurePath
 from typing import Any, Final
 
 from ..core.actor import acts
@@ -82,6 +83,11 @@ def _draft(thing: object) -> Draft:
             raise BadInput(f"a message needs content or tool_calls; this one has only {sorted(thing)}")
         case Mapping():
             return Draft(data=thing, kind=Kind.STATE)
+        case PurePath():
+            raise BadInput(
+                f"to remember what a file or folder says: eidet.exchange.sync_files(memory, {str(thing)!r}); "
+                "to remember a path as a text, give it as a str"
+            )
     raise BadInput(f"a memory must be a text, a message or a dict, not {type(thing).__name__}")
 
 

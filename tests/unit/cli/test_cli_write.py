@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 from tests.unit.cli.shell import Shell
@@ -71,6 +72,36 @@ def test_messages_keep_their_role_and_what_else_they_say(eidet: Shell) -> None:
     user, assistant = eidet("find", "--order", "seq", "--session", "s1", "--json").lines
     assert (user["kind"], user["who"], user["occurred"]) == ("message", "user", "2026-03-02T10:00:00+00:00")
     assert assistant["meta"] == {"model": "m1", "cost": 2}
+
+
+@pytest.mark.parametrize("named", ["docs/boiler.md", "docs/Boiler.PDF", "my notes.txt", "docs/", "./docs"])
+def test_the_path_of_a_document_says_which_command_reads_it(
+    eidet: Shell, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(eidet.folder)
+    docs = eidet.folder / "docs"
+    docs.mkdir()
+    for file in (docs / "boiler.md", docs / "Boiler.PDF", eidet.folder / "my notes.txt"):
+        file.write_text("# Boiler\n\nThe pressure is 1.5 bar.")
+    said = eidet("remember", "a text", named)
+    assert (said.code, said.out) == (2, "")
+    assert f"eidet sync {shlex.quote(named)}" in " ".join(said.err.split())
+    assert eidet("remember", "--file", "-", input=named).code == 0
+    assert [record["text"] for record in eidet("find", "--json").lines] == [named]
+
+
+@pytest.mark.parametrize(
+    "text", ["docs/other.md", "docs", "and/or", "boiler.md", "Makefile", "a.bin", "x" * 5000]
+)
+def test_a_text_that_merely_looks_like_a_path_stays_a_text(
+    eidet: Shell, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(eidet.folder)
+    (eidet.folder / "docs").mkdir()
+    for file in ("docs/boiler.md", "Makefile", "a.bin"):
+        (eidet.folder / file).write_text("x")
+    assert eidet("remember", text).code == 0
+    assert [record["text"] for record in eidet("find", "--json").lines] == [text]
 
 
 def test_forget_by_id_counts_only_what_existed(eidet: Shell) -> None:

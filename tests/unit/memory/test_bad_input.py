@@ -62,6 +62,8 @@ WHAT: list[tuple[Any, str]] = [
     ("a\ud800b", "lone surrogate at character 1"),
     (5, "a memory must be a text, a message or a dict, not int"),
     (b"bytes", "not bytes"),
+    (Path("docs/boiler.pdf"), r"sync_files\(memory, 'docs/boiler.pdf'\)"),
+    ([Path("docs")], r"sync_files\(memory, 'docs'\)"),
     ({"a"}, "not set"),
     (iter(["a"]), "not list_iterator"),
     (["fine", None], "not NoneType"),
