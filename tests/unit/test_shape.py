@@ -31,7 +31,7 @@ PORT_METHODS: Final[dict[str, int]] = {
 PACKAGES: Final[dict[str, tuple[int, int]]] = {
     ".": (789, 5),
     "aio": (239, 9),
-    "cli": (4267, 54),
+    "cli": (4299, 54),
     "client": (1020, 37),
     "coding": (1483, 39),
     "compat": (8334, 160),
@@ -48,14 +48,14 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "models": (2493, 73),
     "net": (921, 25),
     "quality": (546, 25),
-    "recall": (5468, 109),
-    "server": (6000, 138),
+    "recall": (5478, 109),
+    "server": (6013, 138),
     "store": (12509, 275),
     "text": (5213, 137),
     "trust": (6576, 161),
     "upkeep": (3669, 74),
     "views": (1280, 23),
-    "write": (934, 19),
+    "write": (940, 19),
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
