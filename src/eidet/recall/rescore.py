@@ -26,9 +26,7 @@ def rescore(hit: Hit, score: float, stage: str) -> Hit:
 
 
 def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal, ...]:
-    """Adds a signal, or adds to it; a hit by filter alone has no signals."""
-    if not signals:
-        return signals
+    """Adds a signal, or adds to it."""
     others = [signal for signal in signals if signal.name != stage]
     before = sum(signal.share for signal in signals if signal.name == stage)
     own = Signal(name=stage, value=min(1.0, abs(before + share)), share=before + share)
