@@ -10,7 +10,7 @@ from typing import Final
 
 from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
-from ..text.dates import Dated, dates_in
+from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
 from ..text.flags import FoldedPattern, words_in
 from ..text.identifiers import Identifier, identifiers_in
@@ -208,7 +208,7 @@ def hide_session(text: str, session: MeantSessions | None) -> str:
 
 
 def _find_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
-    """The times that are surely meant.
+    """The times that are surely meant, and the second meaning of those that have two.
 
     Without a year, a question about the past means the last such day; another one may mean the next.
     """
@@ -217,7 +217,7 @@ def _find_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     if not found and asks_upcoming(text, (), today) and _asks_time_only(text, ()):
         # "what is coming up?" means from today on
         return (Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span"),)
-    return found
+    return found + list_other_readings(found)
 
 
 def _without_names(text: str, names: Sequence[str]) -> str:

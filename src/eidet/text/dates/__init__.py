@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from ..words import code_of
 from .days import Days, clip_day
-from .numeric import MAYBE
+from .numeric import MAYBE, parse_other_way
 from .scanner import TIMES, TRIGGERS, Tokens, fold_text, scan
 
 
@@ -73,6 +73,12 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
 
 def _has_digits_of_date(text: str) -> bool:
     return MAYBE.search(text) is not None
+
+
+def list_other_readings(found: Sequence[Dated]) -> tuple[Dated, ...]:
+    """Finds the second meaning of dates in digits that have two: 4/6/2026 is in April or in June."""
+    read = ((one, parse_other_way(one.text)) for one in found)
+    return tuple(replace(one, first=days.first, last=days.last) for one, days in read if days)
 
 
 def has_time(text: str, language: str = "en") -> bool:

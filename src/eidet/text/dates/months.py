@@ -28,6 +28,7 @@ from .scanner import (
 
 _DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
 _DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|rd|th)?")
+_SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
 _DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
 RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
@@ -191,8 +192,24 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
 
 
 def parse_numeric(tokens: Tokens, at: int) -> Read:
-    """2023-05-08 · 8/5/2023."""
+    """2023-05-08 · 8/5/2023 · (on) 5/8."""
+    if match := _SLASHED.fullmatch(tokens.words[at]):
+        return _parse_slashed(tokens, at, int(match[1]), int(match[2]))
     return placed(parse_number(tokens.words[at], tokens.before(at), True), at + 1)
+
+
+def _parse_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
+    """Month and day where a preposition says so: "3/4" is rather a fraction, "10/10" a praise."""
+    if tokens.before(at) not in _DAY_BEFORE or one == two or tokens.words[at + 1] in COUNTED:
+        return None
+    month, number = (one, two) if one <= 12 else (two, one)
+    if month > 12 or month < 1:
+        return None
+    found = _parse_dates(tokens, at, month, (number, number, at + 1))
+    return found and (
+        found[0]._replace(confidence=found[0].confidence * (0.7 if two <= 12 else 0.9)),
+        found[1],
+    )
 
 
 # --- weekdays, alone or before a date, and days of the month without one
@@ -267,7 +284,11 @@ def _is_weekday_name(tokens: Tokens, at: int) -> bool:
     if _is_end_of_range(tokens, at):
         return True
     if word in WEEKDAYS:
-        return tokens.before(at) not in ("every", "each", "a", "one", "any")
+        return (
+            tokens.before(at) not in ("every", "each", "a", "one", "any")
+            and not _is_tied(tokens, at)
+            and not _is_name(tokens, at)
+        )
     return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from") and (
         tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
     )
@@ -278,6 +299,22 @@ def _is_end_of_range(tokens: Tokens, at: int) -> bool:
     words = tokens.words
     from_here = words[at + 1] in RANGE_LINKS and words[at + 2] in ALL_WEEKDAYS
     return from_here or (at > 1 and words[at - 1] in RANGE_LINKS and words[at - 2] in ALL_WEEKDAYS)
+
+
+def _is_tied(tokens: Tokens, at: int) -> bool:
+    """A part of "Monday.com" or "Friday-night-lights"."""
+    mark, after = tokens.words[at + 1], tokens.words[at + 2]
+    return mark in (".", "-", "_") and after.isalpha() and tokens.start(at + 2) == tokens.end(at) + 1
+
+
+def _is_name(tokens: Tokens, at: int) -> bool:
+    """Sunday Riley, Tip Tuesday: a capital beside a capital, and no preposition."""
+    if tokens.before(at) in BEFORE_TIMES or not tokens.capital(at):
+        return False
+    after = at + 1
+    follows = tokens.words[after].isalpha() and tokens.words[after] != "i" and tokens.capital(after)
+    leads = not tokens.opens(at) and tokens.before(at).isalpha() and tokens.capital(at - 1)
+    return (follows and not tokens.opens(at)) or (leads and not tokens.opens(at - 1))
 
 
 def parse_day_of_month(tokens: Tokens, at: int) -> Read:

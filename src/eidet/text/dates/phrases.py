@@ -111,24 +111,33 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
 
 
 def _between(tokens: Tokens, at: int) -> Read:
-    """Between A and B; between 3 and 7 May; from A to B; from A on."""
-    words, word = tokens.words, tokens.words[at]
-    first = at + 1 + (words[at + 1] == "the")
-    number = day_number(words, first)
-    if number and words[number[1]] in ("and", *RANGE_LINKS):
-        as_range = [*words[: number[1]], "to", *words[number[1] + 1 :]]
-        if counted := parse_day_first(replace(tokens, words=as_range), first):
-            return counted
-    one = point(tokens, at + 1)
+    """Between A and B; from A to B; from A on; else only what follows "from"."""
+    one = _parse_counted_days(tokens, at + 1) or point(tokens, at + 1)
     if not one:
         return None
-    link = words[one[1]]
+    link, word = tokens.words[one[1]], tokens.words[at]
     if link == "and" if word == "between" else link in RANGE_LINKS:
         joined = _join_points(tokens, at + 1, one, one[1] + 1)
         if joined:
             return joined
     if word == "from" and link in ("on", "onward", "onwards", "forward"):
         return _open(tokens, "since", one[0]), one[1] + 1
+    return None
+
+
+def _parse_counted_days(tokens: Tokens, at: int) -> Read:
+    """ "Between 3 and 7 May", "from the 3rd to the 7th of May": the second says that the first is a day."""
+    words = tokens.words
+    number = day_number(words, at + (words[at] == "the"))
+    if not number or (words[number[1]] != "and" and words[number[1]] not in RANGE_LINKS):
+        return None
+    link = number[1]
+    other = parse_day_first(tokens, link + 1 + (words[link + 1] == "the"))
+    if not other or other[0].grain != "day":
+        return None
+    back = other[0].first - date.fromordinal(other[0].first).day + number[0]
+    if back < other[0].first:
+        return other[0]._replace(first=back, last=back), link
     return None
 
 
@@ -213,6 +222,15 @@ def _parse_counted(tokens: Tokens, at: int) -> Read:
         return _ahead(tokens, at)
     count = parse_count(tokens.words, at)
     return (_ago(tokens, count) or _parse_counted_from(tokens, count)) if count else None
+
+
+def _exactly(tokens: Tokens, at: int) -> Read:
+    """Exactly two weeks ago: that very day, not the days around it."""
+    count = parse_count(tokens.words, at + 1)
+    unit = UNITS.get(tokens.words[count.after]) if count else None
+    if not count or not unit or tokens.words[count.after + 1] != "ago":
+        return None
+    return offset(tokens.today, count, unit, -1, exact=True), count.after + 2
 
 
 def _ago(tokens: Tokens, count: Count) -> Read:
@@ -369,5 +387,6 @@ _start(PARTS, _part)
 _start(DAY_WORDS, parse_day_word)
 _start(["recently", "lately"], parse_vague)
 _start([*NUMBERS, *TENS, *VAGUE, "a", "an", "in", "dozen"], _parse_counted)
+_start(["exactly", "precisely"], _exactly)
 _start(["q1", "q2", "q3", "q4", "h1", "h2"], parse_code)
 STARTS = READERS.keys() | _OPENERS

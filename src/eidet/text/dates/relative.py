@@ -24,7 +24,7 @@ from .days import (
     year_of,
 )
 from .months import guess_near, guess_year, year_after
-from .numeric import DECADE, YEAR
+from .numeric import DECADE, YEAR, parse_years
 from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -56,13 +56,19 @@ _LIKE_VERBS = words_of("was is has as his this 's us perhaps always besides towa
 
 
 def parse_year(tokens: Tokens, at: int) -> Read:
-    """2019, where a preposition says that it is a year; 90s and 1990s."""
+    """2019, where a preposition says that it is a year; 2019-2021; 90s and 1990s."""
     word = tokens.words[at]
     if match := DECADE.fullmatch(word):
         return _decade(tokens, at, int(match[1]))
     before, after = tokens.before(at), tokens.words[at + 1]
+    if before == "(" and after == ")":
+        years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else parse_years(word)
+        return placed(years, at + 1)
     if before not in _YEAR_AFTER or after in COUNTED:
         return None
+    if len(word) > 4:
+        years = parse_years(word)
+        return placed(years, at + 1)
     if not YEAR.fullmatch(word) or (after.endswith("s") and after not in _LIKE_VERBS):
         return None
     if before not in ("in", "since", "year", "during") and not 1900 <= int(word) <= 2099:
