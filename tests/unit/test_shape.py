@@ -48,13 +48,8 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "models": (2493, 73),
     "net": (921, 25),
     "quality": (546, 25),
-<<<<<<< HEAD
-    "recall": (5478, 109),
+    "recall": (5458, 109),
     "server": (6013, 138),
-=======
-    "recall": (5448, 109),
-    "server": (6000, 138),
->>>>>>> c1d17e83 (Ceilings as they are)
     "store": (12509, 275),
     "text": (5301, 140),
     "trust": (6576, 161),
