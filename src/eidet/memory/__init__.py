@@ -325,7 +325,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> Record:
         """Copies a record into another scope under the same id; `record.state.promoted` says from where.
 
-        With `move`, its earlier versions come along and it leaves its scope, unless a legal hold keeps it.
+        With `move`, it leaves its scope, unless a legal hold keeps it, and its earlier versions come along,
+        unless a copy is there already.
         Called again, it changes nothing, or makes the copy's next version if the record has changed since.
         """
         return self._namespaces.promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
