@@ -43,7 +43,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "hooks": (787, 18),
     "index": (7176, 105),
     "integrations": (3964, 52),
-    "memory": (2510, 38),
+    "memory": (2511, 38),
     "mirror": (613, 11),
     "models": (2493, 73),
     "net": (921, 25),
