@@ -1,4 +1,4 @@
-"""Helpers of all doors: opening the memory, checking numbers, and issuing each number once."""
+"""Helpers of all doors: opening the memory, checking numbers, and issuing unique numbers."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class OwnsMemory:
 
 
 def open_memory(memory: Place = None, **how: Any) -> Memory:
-    """A memory given is itself; a path or URL is opened; None is a new one in RAM.
+    """Returns a given memory as it is, opens a path or URL, or makes a new memory in RAM for None.
 
-    `how` are keywords of `Memory` (embedder, settings, clock …) for one that is opened here; None
-    means not said. A memory that is there already has its own, so saying them of it is an error.
+    `how` are keywords of `Memory` (embedder, settings, clock …) for one that is opened here; None leaves
+    the default. For a memory that is open already they raise `Misconfigured`.
     """
     given = {name: value for name, value in how.items() if value is not None}
     if isinstance(memory, Memory | AsyncMemory):
@@ -68,7 +68,7 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
 
 
 def open_with_embedder(place: Place, embedder: Embedder | None, advice: str, **how: Any) -> Memory:
-    """A memory with an embedder. One that is open already must have the same, or the error has the advice."""
+    """Opens a memory with an embedder. An open one must have the same, or the error includes `advice`."""
     if embedder is None or not is_shared(place):
         return open_memory(place, embedder=embedder, **how)
     memory = open_memory(place, **how)
@@ -79,19 +79,19 @@ def open_with_embedder(place: Place, embedder: Embedder | None, advice: str, **h
 
 
 def is_shared(memory: object) -> bool:
-    """Tells whether a door was given an open memory, which its owner will close."""
+    """Returns whether a door was given an open memory, which its owner will close."""
     return isinstance(memory, Memory | AsyncMemory)
 
 
 def embed_query(memory: Memory, query: str) -> Vectors:
-    """The vector of a query as the memory asks it: with tokens for values that its guard hides."""
+    """Returns the vector of a query as the memory sees it: with tokens for values that its guard hides."""
     rows = embed_checked(memory.parts.embedder, [memory.trust.guarding.query(query)])
     first: Vectors = rows[0]
     return first
 
 
 def find_nearest(memory: Memory, vector: Vectors | Sequence[float], **how: Any) -> list[tuple[Record, float]]:
-    """Recalls by the cosine with a vector alone, nearest first; `how` are further options of `recall`."""
+    """Recalls by cosine to a vector alone, nearest first; `how` are further options of `recall`."""
     hits = memory.recall(vector=vector, recipe=COSINE, understand=False, **how)
     records = [hit.record for hit in hits]
     near = zip(records, find_cosines(records, vector), strict=True)
@@ -99,14 +99,14 @@ def find_nearest(memory: Memory, vector: Vectors | Sequence[float], **how: Any) 
 
 
 def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
-    """The texts that the memory will embed for what it is given: as it will keep them."""
+    """Returns the texts that the memory will embed for these inputs, in the form it will keep."""
     return memory.trust.guarding.texts(list(what), {})
 
 
 async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
     """Awaits an asynchronous embedder in the caller's loop; learns a function's width from a text.
 
-    So a function of the user is called with texts that were given, and never to find out its width.
+    So a user's function is called only with given texts, never just to find out its width.
     """
     embedder = memory.parts.embedder
     if isinstance(embedder, WarmableEmbedder):
@@ -116,7 +116,7 @@ async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
 
 
 def is_blank(memory: Memory, embedder: Embedder | None) -> bool:
-    """Tells whether nothing was ever embedded here, so that reading would only ask for a width."""
+    """Returns whether nothing was ever embedded here, so that reading would only probe the width."""
     unasked = isinstance(embedder, CalledEmbedder) and not embedder.knows_width
     return unasked and verbs.get_setting(memory.parts.store, "width") is None
 
@@ -129,14 +129,14 @@ def refuse_held(memory: Memory, ids: Sequence[str], *, scope: str) -> None:
 
 
 async def run(memory: Memory, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """A synchronous call for an asynchronous door: in a thread, unless nothing in it waits."""
+    """Runs a synchronous call for an asynchronous door: in a thread, unless nothing in it waits."""
     if memory.parts.waits:
         return await asyncio.to_thread(verb, *args, **kwargs)
     return verb(*args, **kwargs)
 
 
 def check_whole(value: Any, name: str, *, least: int | None = 0, error: type[EidetError] = BadInput) -> int:
-    """A whole number, from `least` up unless that is None."""
+    """Returns a whole number, from `least` up unless that is None; raises `error` for other values."""
     if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
         wanted = "a whole number"
         if least is not None:
@@ -146,7 +146,7 @@ def check_whole(value: Any, name: str, *, least: int | None = 0, error: type[Eid
 
 
 def check_limit(value: Any, name: str, *, least: int = 1, error: type[EidetError] = BadInput) -> int | None:
-    """A whole number from `least` up, or None for no limit."""
+    """Returns a whole number from `least` up, or None for no limit; raises `error` for other values."""
     return None if value is None else check_whole(value, name, least=least, error=error)
 
 
@@ -158,7 +158,7 @@ def check_number(
     most: float = math.inf,
     error: type[EidetError] = BadInput,
 ) -> float:
-    """A finite number from `least` to `most`, both included."""
+    """Returns a finite number from `least` to `most`, both included; raises `error` for other values."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or not least <= value <= most:
         span = f"from {least:g} to {most:g}" if most < math.inf else f"from {least:g} up"
@@ -167,7 +167,7 @@ def check_number(
 
 
 def check_positive(value: Any, name: str, *, error: type[EidetError] = BadInput) -> float:
-    """A finite number above 0."""
+    """Returns a finite number above 0; raises `error` for other values."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < math.inf:
         raise error(f"{name} must be a number above 0, not {value!r}")
@@ -175,9 +175,9 @@ def check_positive(value: Any, name: str, *, error: type[EidetError] = BadInput)
 
 
 def next_number(memory: Memory, series: str) -> int:
-    """The next number of a series, from 0 on, and never the same again on this store."""
+    """Returns the next number of a series, from 0 up, and never the same one twice on a store."""
     key_ids, name = memory.parts.key_ids, series.encode()
-    own = f"number of {key_ids.mark(name)}"  # before the write: it may make the secret of the store
+    own = f"number of {key_ids.mark(name)}"  # before the write, because this may create the store's secret
     settings = [f"number of {mark}" for mark in key_ids.list_marks(name)]
 
     def take(transaction: Transaction) -> int:
@@ -185,4 +185,4 @@ def next_number(memory: Memory, series: str) -> int:
         transaction.set_values(SETTINGS, {own: str(number + 1)})
         return number
 
-    return memory.parts.store.write(take)  # no verb gives numbers, and a record would be found
+    return memory.parts.store.write(take)  # no verb issues numbers, and recall would find a record

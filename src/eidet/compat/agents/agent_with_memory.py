@@ -40,7 +40,7 @@ class Tool:
 
 
 def _tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
-    """Maps tools by name; raises a clear error for anything that is no tool."""
+    """Returns tools by name; raises if one is not a tool, or two have the same name."""
     named: dict[str, Any] = {}
     for tool in tools:
         schema = getattr(tool, "to_api_schema", None)
@@ -58,7 +58,7 @@ def _tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
 
 
 async def _result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
-    """Runs a tool; its answer as text, and whether it failed. The model sees errors and may go on."""
+    """Runs a tool. Returns its result or error as text for the model, and whether it failed."""
     function = None if tool is None else _call_of(tool)
     if function is None:
         return f"there is no tool called {name!r}", True
@@ -80,7 +80,7 @@ def _call_of(tool: Any) -> Callable[..., Any] | None:
 
 
 def _make_storable(text: str) -> str:
-    """The text, with what UTF-8 cannot carry replaced: a tool or a model should not end a task by that."""
+    """Replaces characters that UTF-8 cannot encode, so that they do not make a task fail."""
     return text.encode(errors="replace").decode()
 
 
@@ -103,11 +103,11 @@ SYSTEM: Final = """You are a helpful assistant with access to memory.
 Use the information above to help with the current task.
 """
 _CONTINUE: Final = "Please continue exactly where you stopped."
-_FAILURES: Final = 2  # experiences of failure that are told with a task
+_FAILURES: Final = 2  # past failures given to the model with a task
 
 
 class OutOfTurns(EidetError):
-    """The model still wanted to use tools when its turns were over."""
+    """The model still called tools when its turns were used up."""
 
     def __init__(self, turns: int) -> None:
         super().__init__(
@@ -118,12 +118,12 @@ class OutOfTurns(EidetError):
 
 
 class AgentWithMemory:
-    """Works on tasks with a model and tools, and remembers from task to task.
+    """An agent that works on tasks with a model and tools, and remembers from task to task.
 
-    A tool has `to_api_schema()` and `execute`, `run` or is called itself, sync or async (see `Tool`).
-    `memory` is an AgentMemorySystem, or where one is to be kept: a Memory, a path, a URL; None: in RAM.
-    `client` has `messages.create(…)`, sync or async, as Anthropic's own; without one the `anthropic` package
-    makes it, with `api_key` and `base_url`, or those of ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL.
+    A tool has `to_api_schema()`, and has `execute` or `run` or is callable, sync or async (see `Tool`).
+    `memory` is an AgentMemorySystem, or the place for one: a Memory, a path, a URL, or None for RAM.
+    `client` has `messages.create(…)`, sync or async, as Anthropic's own does; by default the `anthropic`
+    package makes it, with `api_key` and `base_url`, or ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL.
     """
 
     def __init__(
@@ -152,9 +152,9 @@ class AgentWithMemory:
         self._turns = FairLock()
 
     async def run(self, task: str) -> str:
-        """The answer to a task. Tasks of one agent are done one after the other.
+        """Returns the answer to a task. An agent works on its tasks one after the other.
 
-        A task that fails is kept as an experience, and what made it fail is raised.
+        A task that fails is stored as an experience, and its error is raised.
         """
         async with self._turns as within_itself:
             if within_itself:
@@ -208,7 +208,7 @@ class AgentWithMemory:
         return await await_if_needed(await asyncio.to_thread(lambda: self.client.messages.create(**body)))
 
     async def _tools_used(self, tools: Mapping[str, Any], response: Any, thought: str) -> dict[str, Any]:
-        """The message with the result of every tool that was called, and each step in the memory."""
+        """Runs the tools that were called, records each step, and returns the message with the results."""
         results = []
         for call in (block for block in response.content if block.type == "tool_use"):
             text, failed = await _result_of(tools.get(call.name), call.name, call.input)
@@ -229,10 +229,9 @@ def _system(memory: AgentMemorySystem | Place, scope: str, session_id: str | Non
 
 
 def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """The system prompt, and the conversation as the API takes it.
+    """Returns the system prompt, and the conversation as the API takes it.
 
-    It has no messages of the system, which go to the prompt, and none without content. It begins with
-    the user.
+    The conversation begins with the user; system messages go to the prompt, empty ones are left out.
     """
     ordered: list[str] = []
     turns: list[dict[str, Any]] = []
@@ -270,7 +269,7 @@ def _stop(response: Any) -> str:
 
 
 def _answer_as_message(response: Any) -> dict[str, Any]:
-    """The model's blocks to send back unchanged; the API does not accept blocks without text."""
+    """Returns the model's blocks to send back, without empty texts, which the API does not accept."""
     blocks = [block.model_dump() for block in response.content]
     return {
         "role": "assistant",
@@ -281,7 +280,7 @@ def _answer_as_message(response: Any) -> dict[str, Any]:
 def _open_client(api_key: str | None = None, base_url: str | None = None) -> Any:
     """Opens Anthropic's own client. Without arguments it finds its key and address in the environment.
 
-    A key of the environment goes to the address of the environment only: another one needs a key of its own.
+    A key of the environment is sent only to the address of the environment; a `base_url` needs its own key.
     """
     if base_url is not None and not api_key:
         raise Misconfigured("base_url needs a key of its own: pass api_key=… with it")

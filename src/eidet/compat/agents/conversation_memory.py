@@ -1,4 +1,4 @@
-"""Conversation memory: the messages of a session, those before summed up, within limits that hold."""
+"""Conversation memory: the messages of a session within strict limits, older ones summarised."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _log = logging.getLogger(__name__)
 class ConversationMemory(OwnsMemory, MessageSession):
     """The last messages, and a summary of those before.
 
-    Over `summarize_threshold` messages the last ten stay and the others are summed up; never more than
-    `max_messages`, nor more than `max_tokens` in all with the summary (but the newest message always
-    stays). What was summed up leaves the conversation, not the memory. `client` words the summary: a
-    client of the Messages API, an LLM of `eidet.models.llm`, or a function of a prompt; without one, and
-    where it fails, it is the beginnings of the messages.
+    Above `summarize_threshold` messages, the last ten stay and the others are summarised. There are never
+    more than `max_messages`, nor more than `max_tokens` with the summary (but the newest message always
+    stays). Summarised messages leave the conversation, not the memory. `client` words the summary: a
+    client of the Messages API, an LLM of `eidet.models.llm`, or a function of a prompt. If it is absent or
+    fails, the summary is made of the beginnings of the messages.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         with self.turn:
             if self.memory.get(id, scope=self.scope) is not None:
                 self.memory.revise(id, scope=self.scope, text=text or "")
-            elif text:  # of messages that are not here
+            elif text:  # a summary of messages that are not stored here
                 made = Summed(text=text, edge=Edge(created=0.0), sources=(), by="caller")
                 self.memory.remember(
                     text,
@@ -82,12 +82,12 @@ class ConversationMemory(OwnsMemory, MessageSession):
         self.append([Message(role=role, content=content, metadata=metadata)])
 
     def get_messages_for_llm(self) -> list[dict[str, Any]]:
-        """Messages for a chat API: a pair with the earlier summary, if there is one, then the messages."""
+        """Returns messages for a chat API: a pair with the earlier summary, if any, then the messages."""
         before = _pair(self.summary) if self.summary is not None else []
         return before + [{"role": message.role, "content": message.content} for message in self.messages]
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
-        """The first messages with these words in them, in any case; also of those that were summed up."""
+        """Returns the first messages that contain this text, ignoring case; summarised ones included."""
         found = [message_from(message) for message in self.conversation.containing(query)]
         return found[: check_whole(limit, "limit")]
 
@@ -99,11 +99,11 @@ class ConversationMemory(OwnsMemory, MessageSession):
         self.conversation.clear()
 
     def export(self) -> dict[str, Any]:
-        """The messages and the summary as JSON; nothing of them is left out."""
+        """Returns the messages and the summary as JSON, complete."""
         return {"messages": [_message_as_json(message) for message in self.messages], "summary": self.summary}
 
     def import_from(self, data: Mapping[str, Any]) -> None:
-        """Makes what `export` gave the conversation; if it cannot be, nothing is changed."""
+        """Replaces the conversation by what `export` returned; changes nothing if that is refused."""
         if not isinstance(data, Mapping) or not isinstance(data.get("messages", []), list | tuple):
             raise BadInput("import_from takes what `export` returned: a dict with 'messages' and 'summary'")
         if not isinstance(summary := data.get("summary"), str | None):
@@ -119,7 +119,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
             self.drop(gone)
             self.summary = summary
 
-    # Getting shorter.
+    # Summarising.
 
     def _after(self) -> None:
         messages = list(self.messages)
@@ -130,7 +130,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
             self.conversation.summarise(keep=keep, text=cut(text, left, self._counter) or _HEADING)
 
     def _keep(self, messages: Sequence[Message]) -> int:
-        """The number of messages that stay within all limits, counting the summary that would be made."""
+        """Returns how many messages stay within all limits, counting the summary that would be made."""
         keep = min(len(messages), self.max_messages)
         if len(messages) > self.summarize_threshold:
             keep = min(keep, KEPT)
@@ -148,7 +148,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         return tokens + sum(self._counter.count(part["content"]) for part in pair)
 
     def _summarise(self, messages: Sequence[Message]) -> str:
-        """The summary of messages that leave; together with the one before, if a client words it."""
+        """Summarises messages that leave; a client's summary also covers the one before."""
         if self.client is not None:
             try:
                 return f"{_HEADING}\n{_ask_for_summary(self.client, messages, self.summary)}"
@@ -185,13 +185,13 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
 
 
 def _message_as_json(message: Message) -> dict[str, Any]:
-    """A message as JSON: role, content and timestamp always, the other fields only if they are set."""
+    """Converts a message to JSON: always role and content, other fields only if they are set."""
     told = message_as_json(message) | {"timestamp": message.timestamp.isoformat()}
     return {name: value for name, value in told.items() if value or name in ("role", "content")}
 
 
 def _as_function(client: Any, model: str = MODEL) -> Any:
-    """A client of the Messages API as a function of a prompt; anything else is itself."""
+    """Turns a client of the Messages API into a function of a prompt; returns anything else as it is."""
     create: Callable[..., Any] | None = getattr(getattr(client, "messages", None), "create", None)
     if create is None:
         return client

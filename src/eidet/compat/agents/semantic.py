@@ -36,7 +36,7 @@ from ..opening import (
 
 @dataclass
 class MemoryItem:
-    """A memory as it was when it was read."""
+    """A memory as of the time it was read."""
 
     id: str
     content: str
@@ -47,7 +47,7 @@ class MemoryItem:
     last_accessed: datetime | None = None
 
     def access(self) -> None:
-        """Counts a use of this item; what a store's `search` finds is counted by itself."""
+        """Counts a use of this item; `search` counts the items it returns itself."""
         self.access_count += 1
         self.last_accessed = datetime.now()  # noqa: DTZ005  local time, as the other times of an item
 
@@ -61,19 +61,19 @@ class MemoryStore(ABC):
 
     @abstractmethod
     async def get(self, id: str) -> MemoryItem | None:
-        """A memory by its id."""
+        """Returns a memory by its id, or None."""
 
     @abstractmethod
     async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
-        """The memories that matter for a query, best first."""
+        """Returns the memories that match a query, best first."""
 
     @abstractmethod
     async def delete(self, id: str) -> bool:
-        """Deletes a memory. Tells whether it existed."""
+        """Deletes a memory. Returns whether it existed."""
 
 
 def _item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryItem:
-    """A record as an item, with what else is known of it in its metadata."""
+    """Converts a record to an item, and adds `more` to its metadata."""
     whole = record.whole
     return MemoryItem(
         id=whole.id,
@@ -87,7 +87,7 @@ def _item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryIte
 
 
 def _short_id(memory: Memory, scope: str) -> str:
-    """Eight characters that no record of the scope has."""
+    """Returns an id of eight characters that no record of the scope has."""
     while True:
         id = str(uuid.uuid4())[:8]
         if memory.get(id, scope=scope) is None:
@@ -105,8 +105,8 @@ _SERVICES: Final = {  # provider: address, model, prefix of its variables
 class EmbeddingService:
     """Computes vectors by "voyage", "openai", or "local" (offline, shipped with Eidet).
 
-    Keys are those of VOYAGE_API_KEY or OPENAI_API_KEY, addresses those of VOYAGE_BASE_URL or
-    OPENAI_BASE_URL, where none is given. Nothing is asked before the first text.
+    Keys and addresses that are not given are read from VOYAGE_API_KEY or OPENAI_API_KEY, and
+    VOYAGE_BASE_URL or OPENAI_BASE_URL. No request is made before the first text.
     """
 
     def __init__(
@@ -164,12 +164,11 @@ MOST = 1_000_000
 
 
 class SemanticMemory:
-    """Facts of a scope. Search gives those with a cosine of at least `similarity_threshold`.
+    """The facts of a scope. Search returns those with a cosine of at least `similarity_threshold`.
 
-    `embedding_fn` gives the vector of a text, as a function or a coroutine function; it is called with
-    texts that were added or asked for, and with no others. It may also be an
-    embedder of `eidet.models.embed`. Without one search finds nothing, unless `fallback=True` lets the memory
-    itself recall, by words and by meaning.
+    `embedding_fn` is a function or coroutine function that returns the vector of a text, or an embedder of
+    `eidet.models.embed`. It is called only with texts that were added or searched for. Without it, search
+    finds nothing, unless `fallback=True` lets the memory itself recall by words and by meaning.
     """
 
     def __init__(
@@ -188,7 +187,7 @@ class SemanticMemory:
         self._place = memory
         self._memory: Memory | None = None
         self._opening = threading.Lock()
-        self._last: dict[str, float] = {}  # how near what was found last was
+        self._last: dict[str, float] = {}  # the last similarity of each fact found, by id
 
     async def add(
         self,
@@ -198,8 +197,8 @@ class SemanticMemory:
         *,
         keep_duplicates: bool = True,
     ) -> str:
-        """Learns a fact; its id, of eight characters. Without `keep_duplicates`, that of the same fact
-        if it is known already."""
+        """Stores a fact and returns its id of eight characters. Without `keep_duplicates`, returns the id of
+        the same fact if it is stored already."""
         memory = await self._ready()
         if isinstance(content, str):
             await embed_ahead(memory, list_texts(memory, [content]))
@@ -214,20 +213,20 @@ class SemanticMemory:
         return await run(memory, self._find_facts, query, limit, min_importance)
 
     async def get(self, memory_id: str) -> MemoryItem | None:
-        """A fact by its id; hides what is in quarantine, because prompts are made of this."""
+        """Returns a fact or None; hides quarantined ones, because prompts are made of this."""
         record = await run(await self._ready(), lambda: self._facts.get(memory_id))
         return None if record is None or record.trust is Trust.QUARANTINED else self._item(record)
 
     async def update_importance(self, memory_id: str, importance: float) -> bool:
-        """Sets a fact's importance. Tells whether it exists."""
+        """Sets a fact's importance. Returns whether it exists."""
         return await run(await self._ready(), lambda: self._facts.set_importance(memory_id, importance))
 
     async def forget(self, memory_id: str) -> bool:
-        """Forgets a fact and its vector. Tells whether it existed."""
+        """Forgets a fact and its vector. Returns whether it existed."""
         return await run(await self._ready(), lambda: self._facts.forget(memory_id))
 
     async def consolidate(self) -> int:
-        """Removes facts of importance below 0.3 accessed less than twice. Returns how many."""
+        """Removes facts of importance below 0.3 that were accessed less than twice. Returns how many."""
         return await run(await self._ready(), self._remove_minor)
 
     @property
@@ -238,7 +237,7 @@ class SemanticMemory:
 
     @property
     def embeddings(self) -> dict[str, Vectors]:
-        """The vectors of the facts by their ids; of a long one that of its beginning."""
+        """The vectors of the facts by id; for a long fact, the vector of its beginning."""
         if self.embedding_fn is None:
             return {}
         records = self._list_facts()
@@ -298,7 +297,7 @@ class SemanticMemory:
         else:
             least = self.similarity_threshold
             near = facts.similar(query, limit, threshold=least, min_importance=min_importance)
-        self.memory.admin.flush()  # uses are told at once
+        self.memory.admin.flush()  # uses are visible at once
         self._last.update({record.id: float(score) for record, score in near})
         items = [self._item(record) for record, _ in near]
         for item in items:
@@ -306,7 +305,7 @@ class SemanticMemory:
         return items
 
     async def _ready(self) -> Memory:
-        """The memory, open."""
+        """Returns the memory, opened in a thread if it has a place."""
         return self.memory if self._place is None else await asyncio.to_thread(lambda: self.memory)
 
     @cached_property

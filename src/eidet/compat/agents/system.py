@@ -1,4 +1,4 @@
-"""The memories of an agent together."""
+"""All memories of an agent in one object, and prompts made from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .working_memory import WorkingMemory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """An experience."""
+    """An experience: a situation, what was done, and how it ended."""
 
     id: str
     situation: str
@@ -51,7 +51,7 @@ class EpisodicMemory(OwnsMemory):
         importance: float = 0.5,
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
-        """Keeps an experience; its id."""
+        """Stores an experience and returns its id."""
         kept = await run(
             self.memory,
             self._view.record,
@@ -67,16 +67,16 @@ class EpisodicMemory(OwnsMemory):
         return kept.id
 
     async def search(self, situation: str, limit: int = 5, success: bool | None = None) -> list[Episode]:
-        """Experiences in situations like this one, nearest first; only successes or failures, if asked."""
+        """Returns experiences in similar situations, nearest first; `success` keeps only those with it."""
         hits = await run(self.memory, self._view.similar, situation, limit, success=success)
         return [_episode(hit.record) for hit in hits]
 
     async def lessons(self, situation: str, limit: int = 5) -> list[str]:
-        """Lessons from situations like this one."""
+        """Returns lessons from similar situations."""
         return await run(self.memory, self._view.lessons, situation, limit)
 
     async def forget(self, episode_id: str) -> bool:
-        """Forgets an experience. Tells whether it existed."""
+        """Forgets an experience. Returns whether it existed."""
         return await run(self.memory, self._view.forget, episode_id)
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ class AgentMemorySystem(OwnsMemory):
     """Working, conversation, semantic and episodic memory.
 
     With a `memory` (a Memory, a path or a URL) all of them are kept there, and what was learned is
-    recalled by words and by meaning. Parts that are given are taken as they are.
+    recalled by words and by meaning. Given parts are used as they are.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class AgentMemorySystem(OwnsMemory):
         return "\n\n".join(parts)
 
     async def learn(self, content: str, importance: float = 0.5, source: str = "conversation") -> None:
-        """Keeps a fact; one that is known word for word is not kept twice."""
+        """Stores a fact, unless the same words are stored already."""
         await self.semantic.add(
             content=content, importance=importance, metadata={"source": source}, keep_duplicates=False
         )
@@ -165,7 +165,7 @@ class AgentMemorySystem(OwnsMemory):
         self.working.add_result(action, result)
 
     async def end_task(self, success: bool, outcome: str) -> None:
-        """Learns from a task, keeps the experience whether it succeeded or not, and clears the task."""
+        """Learns from a success, stores the experience of any task, and clears working memory."""
         if task := self.working.task:
             if success:
                 await self.learn(f"Successfully completed: {task}. Outcome: {outcome}", importance=0.7)
@@ -175,7 +175,7 @@ class AgentMemorySystem(OwnsMemory):
 
 
 def create_memory_aware_prompt(memory: AgentMemorySystem, task: str, include_history: bool = True) -> str:
-    """Builds a prompt of the task, what was done so far and, if wanted, what was said before."""
+    """Builds a prompt from the task, the results so far and, with `include_history`, the conversation."""
     parts, working = [f"Current task: {task}"], memory.working
     if working.results:
         parts.append(
@@ -189,7 +189,7 @@ def create_memory_aware_prompt(memory: AgentMemorySystem, task: str, include_his
 
 
 def _list_messages(memory: AgentMemorySystem, task: str) -> list[str]:
-    """The conversation so far, but for the task itself, with which it ends."""
+    """Lists the conversation so far, without the task itself if that is the last message."""
     summary = memory.conversation.summary
     messages = list(memory.conversation.messages)
     if messages and messages[-1].role == "user" and messages[-1].content == task:

@@ -1,4 +1,4 @@
-"""Working memory: what the task at hand needs."""
+"""Working memory: the state of the current task."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class _Values(_Text):
 class WorkingMemory(OwnsMemory):
     """The current task, its goals, results, thoughts and variables.
 
-    In RAM, where values may be anything; with a `memory` it is kept there for this scope and session,
-    survives a restart, and values are JSON.
+    By default it is in RAM, and values may be anything. With a `memory` it is kept there for this scope and
+    session, survives a restart, and values must be JSON.
     """
 
     task: _Text = _Text("task")
@@ -129,7 +129,7 @@ class WorkingMemory(OwnsMemory):
             self.view.update(**fields)
 
     def set_task(self, task: str) -> None:
-        """Begins a task: it is the goal, has a new id, and no results, subgoals or thoughts yet."""
+        """Begins a task with a new id: makes it the goal, and clears results, subgoals and thoughts."""
         self.view.set_task(task)
 
     def add_result(self, key: str, value: Any) -> None:
@@ -152,11 +152,11 @@ class WorkingMemory(OwnsMemory):
         self.view.push_goal(goal)
 
     def pop_subgoal(self) -> str | None:
-        """Removes and returns the newest subgoal; None if there is none."""
+        """Removes and returns the newest subgoal, or returns None."""
         return self.view.pop_goal()
 
     def get_context_string(self) -> str:
-        """Words the state for a language model: results cut at 200 characters, the last five thoughts."""
+        """Formats the state for a language model: results cut at 200 characters, the last five thoughts."""
         subgoals, results, thoughts = self.view.subgoals, self.view.results, self.view.scratchpad
         lines = [f"Current Task: {self.task}", f"Current Goal: {self.current_goal}"]
         if subgoals:

@@ -6,7 +6,7 @@
     memory_api.store_agent_state("agent-123", {"position": [10, 20], "health": 0.85}, step_number=1)
     memory_api.retrieve_similar_states("agent-123", {"health": 0.8})
 
-`docs/doors/api.md` tells the rest.
+See `docs/doors/api.md` for the rest.
 """
 
 from __future__ import annotations

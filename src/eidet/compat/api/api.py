@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def _of_agent(method: Callable[..., T]) -> Callable[..., T]:
-    """The same method for any agent, whose id comes first."""
+    """Returns a method of a space as one of the API, which takes the agent's id first."""
 
     def call(self: AgentMemoryAPI, agent_id: str, *args: Any, **kwargs: Any) -> T:
         return method(self.get_memory_space(agent_id), *args, **kwargs)
@@ -46,10 +46,10 @@ def _of_agent(method: Callable[..., T]) -> Callable[..., T]:
 
 
 class AgentMemoryAPI(OwnsMemory):
-    """Stores and finds what agents were, did and said. Safe for threads.
+    """Stores and finds states, actions and interactions of agents. Thread-safe.
 
     Each agent has a scope of its own: its id, below the base `scope` if one is given. `memory` is a
-    Memory to share, or a path or URL; without it the config says where (RAM, or the file of its
+    Memory to share, or a path or URL; by default the config has the place (RAM, or the file of its
     `ltm_config`). `how` are further keywords of `Memory` (embedder, clock …) for one that is opened here.
     """
 
@@ -73,7 +73,7 @@ class AgentMemoryAPI(OwnsMemory):
         self._lock = threading.Lock()
 
     def get_memory_space(self, agent_id: str) -> MemorySpace:
-        """The memory of one agent; the same object each time."""
+        """Returns the memory of one agent, the same object each time."""
         space = self._spaces.get(agent_id) if isinstance(agent_id, str) else None
         if space is None:
             label_of(agent_id)
@@ -114,20 +114,20 @@ class AgentMemoryAPI(OwnsMemory):
     # Keeping.
 
     def agents(self) -> list[str]:
-        """The agents that have memories, of this process or not."""
+        """Lists the agents that have memories, whichever process stored them."""
         known = {space.scope: agent_id for agent_id, space in self._spaces.items()}
         with translate_errors(MemoryRetrievalException, "the agents were not listed"):
             paths = _agents_in(self.memory, self._scope, set(known))
         return [known.get(path) or unquote(path.rpartition("/")[2]) for path in paths]
 
     def _list_agents(self, agent_id: str | None) -> list[str]:
-        """The one that is named, else all."""
+        """Returns the named agent alone, otherwise all agents."""
         return [agent_id] if agent_id is not None else self.agents()
 
     def force_memory_maintenance(self, agent_id: str | None = None) -> dict[str, Maintained]:
         """Brings the tiers of one agent, or of all, within their limits. Returns what was done, by agent.
 
-        One agent that fails does not keep the others from it.
+        If an agent fails, the others are still maintained, and its error is raised at the end.
         """
         done: dict[str, Maintained] = {}
         failed: dict[str, MemoryMaintenanceException] = {}
@@ -181,10 +181,10 @@ class AgentMemoryAPI(OwnsMemory):
         return info
 
     def register_hook(self, event: str, hook: Hook, priority: int = 5) -> None:
-        """A function to be called at an event with its data (and the space, if it takes two arguments).
+        """Calls `hook` at each such event with its data (and the space, if it takes two arguments).
 
-        Events: state_stored, action_stored, interaction_stored, maintenance, and any of your own. What a
-        hook answers with `{"store_memory": True, "memory_data": …}` is stored.
+        Events: state_stored, action_stored, interaction_stored, maintenance, and any of your own. If a
+        hook returns `{"store_memory": True, "memory_data": …}`, that memory is stored.
         """
         self._events.register(event, hook, priority)
 
@@ -192,13 +192,13 @@ class AgentMemoryAPI(OwnsMemory):
         return self._events.unregister(event, hook)
 
     def save(self, path: str | Path, agent_id: str | None = None) -> int:
-        """Writes one agent's memories, or all agents', to a .json or .jsonl file; how many memories."""
+        """Writes one agent's memories, or all agents', to a .json or .jsonl file. Returns how many."""
         scopes = [self.get_memory_space(name).scope for name in self._list_agents(agent_id)]
         with translate_errors(MemoryRetrievalException, f"{path} was not written"):
             return save_file(self.memory, scopes, Path(path))
 
     def load(self, path: str | Path) -> int:
-        """Reads such a file (or plain entries) into the agents it names; a damaged one changes nothing."""
+        """Loads a saved file (or plain entries) for the agents it names; a damaged one changes nothing."""
         return load_file(self, Path(path), self._scope)
 
 
@@ -213,7 +213,7 @@ def _config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:
 
 
 def _agents_in(memory: Memory, scope: str | None, own: set[str]) -> list[str]:
-    """The scopes of agents: those directly below the base; without one, those that hold what agents store."""
+    """Lists the scopes of agents: those directly below the base, or without one, those with their records."""
     if scope is not None:
         depth = scope.count("/") + 1
         return [path for path in memory.scopes(scope) if path != scope and path.count("/") == depth]

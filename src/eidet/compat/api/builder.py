@@ -1,4 +1,4 @@
-"""A query in words, one call after the other: `space.query().similar_to(state).steps(10, 20).run()`."""
+"""A query built by chained calls: `space.query().similar_to(state).steps(10, 20).run()`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]
 class QueryBuilder:
     """Every call returns a new builder. All conditions must hold, unless joined by `any_of`.
 
-    With `weigh`, the strategies so named are summed up by their weights among what else holds.
+    Strategies added by `weigh` form one further condition, the weighted mean of their scores.
     """
 
     _run: Run | None = None
@@ -117,7 +117,7 @@ class QueryBuilder:
         return replace(self, _query=replace(self._query, k=k))
 
     def build(self) -> MemoryQuery:
-        """The query as a value. Without a part it asks for every memory."""
+        """Returns the query as a value. Without conditions it finds every memory."""
         parts = list(self._parts)
         if self._weights:
             parts.append(Weighted(parts=self._weights))
@@ -128,11 +128,11 @@ class QueryBuilder:
         return replace(self._query, strategy=Compound(parts=tuple(parts), how="and"))
 
     def run(self) -> list[Entry]:
-        """The memories, best first."""
+        """Returns the memories, best first."""
         return [entry for entry, _ in self.run_scored()]
 
     def run_scored(self) -> list[tuple[Entry, float]]:
-        """Works like `run`, with scores."""
+        """Returns the memories with their scores, best first."""
         if self._run is None:
             raise TypeError("this query belongs to no memory space: pass it to space.search(…)")
         return self._run(self.build())
@@ -146,7 +146,7 @@ def _strategy(given: Any) -> Strategy:
 
 
 def strategy_of(given: object) -> Any:
-    """Returns a query or a strategy; a plain text asks for what is about it."""
+    """Returns a query or a strategy; a plain text becomes a search for its content."""
     if isinstance(given, QueryBuilder):
         return given.build()
     if isinstance(given, str):
@@ -157,5 +157,5 @@ def strategy_of(given: object) -> Any:
 
 
 def query() -> QueryBuilder:
-    """A query to be handed to `space.search`, or to be part of another."""
+    """Starts a query to pass to `space.search`, or to use as part of another."""
     return QueryBuilder()

@@ -1,4 +1,4 @@
-"""The settings of this door, and what they mean to the memory behind it."""
+"""The settings of this door, and their translation into those of the memory behind it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import MemoryConfigException, log
 
 _SECONDS_A_DAY: Final = 86_400.0
 MOVES: Final = ("expire", "promote", "move")
-NAMESPACE: Final = "agent_memory"  # means the keys that every memory on the server shares
+NAMESPACE: Final = "agent_memory"  # stands for the keys that every memory on the server shares
 _HERE: Final = (None, "localhost", "127.0.0.1", "::1")
 _check_whole = partial(check_whole, error=MemoryConfigException)
 _check_limit = partial(check_limit, error=MemoryConfigException)
@@ -44,8 +44,8 @@ class _Tier:
 class _Redis(_Tier):
     """A tier that can live on a Redis server.
 
-    It does where a server is asked for: by `use_redis`, a `url`, or a host that is not this machine.
-    Otherwise it is kept with the others, in RAM or in the file; its limits act either way.
+    `use_redis`, a `url`, or a host that is not this machine puts it on a server. Otherwise it is kept with
+    the other tiers, in RAM or in the file. Its limits apply either way.
     """
 
     host: str | None = None
@@ -102,8 +102,8 @@ class SQLiteLTMConfig(_Tier):
 class MemoryConfig:
     """The settings of agents' memories. The tiers' settings may be dicts.
 
-    `memory_priority_decay`: what is left of a memory's priority for each `ttl` of the short tier (each
-    day, if it has none) that has passed since it was stored.
+    `memory_priority_decay` is the factor by which a memory's priority shrinks with each `ttl` of the short
+    tier (each day, if it has none) since it was stored.
     """
 
     stm_config: RedisSTMConfig | Mapping[str, Any] = field(default_factory=RedisSTMConfig)
@@ -165,7 +165,7 @@ class MemoryConfig:
         return self.ltm.db_path
 
     def open(self, **how: Any) -> Memory:
-        """The memory. With a server and a `db_path`, short and middle are on the one, long in the other."""
+        """Opens the memory. With a server and a `db_path`, the server has short and middle, the file long."""
         server, path = self.server, self.ltm.db_path
         if server is None or path is None:
             return open_memory(self.place, **how)
@@ -178,7 +178,7 @@ class MemoryConfig:
         return Memory(store, **how)
 
     def upkeep(self, *, short: int | None, middle: int | None) -> Upkeep:
-        """The limits of the tiers; `short` and `middle` are how many entries may stay."""
+        """Returns the limits of the tiers; `short` and `middle` are how many entries may stay."""
         return Upkeep(
             short_entries=short,
             short_age_days=_days(self.stm.ttl),
@@ -191,11 +191,11 @@ class MemoryConfig:
         )
 
     def priority_after(self, age: float) -> float:
-        """The share of its priority that a memory of an age in seconds still has."""
+        """Returns the share of its priority that a memory of this age in seconds still has."""
         return float(self.memory_priority_decay ** max(0, int(age // (self.stm.ttl or _SECONDS_A_DAY))))
 
     def but(self, changes: Mapping[str, Any]) -> MemoryConfig:
-        """Some settings changed, by names such as `cleanup_interval` or `stm_config.ttl`; all or none."""
+        """Returns a copy with settings changed by names such as `cleanup_interval` or `stm_config.ttl`."""
         flat: dict[str, Any] = {}
         deep: dict[str, dict[str, Any]] = {}
         for name, value in changes.items():

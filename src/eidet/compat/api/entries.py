@@ -1,4 +1,4 @@
-"""Records as this door tells them: dicts with the fields that its users know."""
+"""Records in the form of this door: dicts with the fields that its users know."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEX: Final = "%{:02X}"
 
 
 def label_of(agent_id: str) -> str:
-    """The scope label of an agent: its id, with what a label cannot have percent-encoded."""
+    """Returns an agent's id as a scope label; characters that a label cannot have are percent-encoded."""
     if not isinstance(agent_id, str) or not agent_id:
         raise InvalidAgentId(f"agent_id is a text that is not empty, not {agent_id!r}")
     label = "".join(_encode_id(agent_id))
@@ -44,7 +44,7 @@ def _encode_id(agent_id: str) -> Iterator[str]:
 
 
 def tiers_of(memory_tiers: str | Iterable[str] | None) -> tuple[Tier, ...] | None:
-    """Tiers by this door's names (stm, im, ltm) or the memory's own (short, middle, long)."""
+    """Returns tiers by this door's names (stm, im, ltm) or the memory's own (short, middle, long)."""
     if memory_tiers is None:
         return None
     named = _as_tuple(memory_tiers, "memory_tiers")
@@ -97,7 +97,7 @@ def _is_coordinate(value: Json) -> bool:
 
 
 def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callable[[Record], Record]) -> Entry:
-    """The memory as a dict. Its vectors are read when they are looked at: most callers never do."""
+    """Converts a record to a dict. Its vectors are read on first access, which most callers never need."""
     return {
         "memory_id": record.id,
         "agent_id": agent_id,
@@ -117,7 +117,7 @@ def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callabl
 
 
 def contents_as_json(record: Record) -> Json:
-    """The contents of a memory; a text that another door stored appears as `content`."""
+    """Returns the contents of a memory; a text that another door stored appears as `content`."""
     if isinstance(record.data, dict):
         return copy_json(record.data)
     if record.data is None:
@@ -129,13 +129,13 @@ _VECTORS: Final = ("full_vector", "compressed_vector", "abstract_vector")
 
 
 class _Embeddings(dict[str, list[float]]):
-    """The vectors of a memory as each tier sees them; a dict that is filled when first looked at."""
+    """The vectors of a memory as each tier sees them; a dict that is filled on first access."""
 
     __slots__ = ("_record", "_whole")
     __hash__ = None
 
     def __init__(self, record: Record, whole: Callable[[Record], Record]) -> None:
-        super().__init__({name: [] for name in _VECTORS})  # an encoder of JSON passes over an empty dict
+        super().__init__({name: [] for name in _VECTORS})  # a JSON encoder skips an empty dict
         self._record: Record | None = record
         self._whole = whole
 
@@ -145,12 +145,12 @@ class _Embeddings(dict[str, list[float]]):
             dict.update(self, _vectors_of(record, self._whole))
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, list[float]]]]:
-        """Copies and pickles are plain dicts."""
+        """Makes copies and pickles plain dicts."""
         return dict, (self.copy(),)
 
 
 def _fill_first(name: str) -> Callable[..., Any]:
-    """A method of dicts that reads the vectors before it does what it does."""
+    """Returns a method of dict that reads the vectors first."""
     plain = getattr(dict, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -169,9 +169,9 @@ for _name in f"{_READING} {_CHANGING}".split():
 
 
 def _vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, list[float]]:
-    """full_vector as it was made, compressed_vector from 8 bits a number, abstract_vector from one.
+    """Returns full_vector as made, compressed_vector from 8 bits per number, abstract_vector from one.
 
-    A memory of a lower tier is read in full again for those that its tier does not show.
+    A memory of a lower tier is read in full, because its tier does not show all of them.
     """
     full = (whole(record) if record.level else record).vector
     if not full:
@@ -191,7 +191,7 @@ def _units(full: bytes, record: Record) -> int:
 
 
 def _one(vector: bytes, width: int) -> list[float]:
-    """The vector of a text, or the middle of those of its units, as plain numbers."""
+    """Returns the vector of a text, or the normalised mean of those of its units, as plain numbers."""
     numbers = array("f", vector).tolist()
     rows = [numbers[at : at + width] for at in range(0, len(numbers), width)]
     if len(rows) == 1:

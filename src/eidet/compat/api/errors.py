@@ -1,4 +1,4 @@
-"""What can go wrong behind this door, in its own vocabulary.
+"""The errors of this door, in its own vocabulary.
 
 MemoryAPIException
 ├── MemoryStoreException         a memory could not be stored or changed
@@ -6,9 +6,9 @@ MemoryAPIException
 ├── MemoryMaintenanceException   tiers could not be kept in order
 └── MemoryConfigException        a setting is wrong, or does not fit what is there
 
-InvalidAgentId is all of the first three.
+InvalidAgentId inherits from the first three.
 
-Each says by its `severity` whether the same call can succeed: see `Severity`.
+The `severity` of an error says whether the same call can succeed: see `Severity`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _SEVERITY: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], Seve
 
 
 def severity_of(error: BaseException) -> Severity:
-    """The severity of an error of this door or of the memory; an unexpected one is fatal."""
+    """Returns the severity of an error of this door or of the memory; an unexpected one is fatal."""
     if isinstance(error, MemoryAPIException):
         return error.severity
     return next((found for kind, found in _SEVERITY if isinstance(error, kind)), Severity.FATAL)
@@ -101,7 +101,7 @@ def severity_of(error: BaseException) -> Severity:
 
 @contextmanager
 def translate_errors(kind: type[MemoryAPIException], what: str, **context: Any) -> Iterator[None]:
-    """Translates the memory's errors to this door's, with what was being done, and logs them once."""
+    """Raises the memory's errors as `kind`, with what was being done, and logs them once."""
     try:
         yield
     except MemoryAPIException:

@@ -1,4 +1,4 @@
-"""Hooks on events of a memory, called by priority; what they ask to be stored is stored."""
+"""Hooks on events of a memory, called by priority. Memories that they return are stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .space import MemorySpace
 
 Hook = Callable[..., Any]
-DEEPEST: Final = 5  # events that hooks of events raise
+DEEPEST: Final = 5  # levels of events that hooks trigger
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Events:
         self._depth = threading.local()
 
     def register(self, event: str, hook: Hook, priority: int = 5) -> None:
-        """Higher priorities are called first; equal ones in the order they came."""
+        """Registers a hook. Higher priorities are called first, equal ones in order of registration."""
         if not isinstance(event, str) or not event or not callable(hook):
             raise MemoryConfigException("a hook is a callable for an event with a name")
         if isinstance(priority, bool) or not isinstance(priority, int | float):
@@ -48,7 +48,7 @@ class Events:
         return len(self._hooks[event]) < len(before)
 
     def fire(self, event: str, data: Mapping[str, Any], space: MemorySpace) -> list[Any]:
-        """Calls the hooks; the answer of each, None where it failed."""
+        """Calls the hooks and returns the result of each, None for one that failed."""
         hooks = self._hooks.get(event, ())
         if not hooks:
             return []
@@ -69,7 +69,7 @@ class Events:
             answer = one.hook(data, space) if one.takes_space else one.hook(data)
             if isinstance(answer, Mapping) and answer.get("store_memory"):
                 _store(answer, data, space)
-        except Exception as error:  # noqa: BLE001  a stranger's code: whatever it does, the memory goes on
+        except Exception as error:  # noqa: BLE001  code of the user: whatever it does, the memory goes on
             level = logging.WARNING if isinstance(error, EidetError) else logging.ERROR
             log.log(level, "a hook of event %s failed: %r", event, error, exc_info=error)
             return None
@@ -90,6 +90,6 @@ def _takes_two(hook: Hook) -> bool:
         inspect.signature(hook).bind({}, None)
     except TypeError:
         return False
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # a builtin without a signature
         return False
     return True

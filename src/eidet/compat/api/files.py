@@ -1,9 +1,8 @@
 """Agents' memories as files: an export of the memory, as JSON lines (.jsonl) or as one list of them (.json).
 
-Everything comes back exactly. Agents keep their names, wherever the file is loaded.
+Loading restores everything exactly. Agents keep their names, wherever the file is loaded.
 
-Plain entries of other origin, a JSON list or one on each line, are read too; of these, what a memory is
-made of is stored anew.
+Plain entries of other origin, a JSON list or one per line, are loaded as new memories.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _MANIFEST: Final = ("embedder", "analyzer", "exported")
 
 
 def save_file(memory: Memory, scopes: Iterable[str], path: Path) -> int:
-    """Writes the scopes of agents; a file of that name is replaced only by a whole one."""
+    """Writes agents' scopes to a file, and returns the count. Only a complete file replaces an old one."""
     if path.suffix not in (".json", ".jsonl"):
         raise BadInput(f"{path.name}: memories are saved as .json or .jsonl")
     with TemporaryDirectory(prefix="eidet-") as folder:
@@ -57,7 +56,7 @@ def save_file(memory: Memory, scopes: Iterable[str], path: Path) -> int:
 
 
 def _note(memory: Memory, verb: str, path: Path, count: int) -> None:
-    """Names the file in the audit log, which has the temporary parts of it from the memory's own verbs."""
+    """Adds the file to the audit log, where the memory's own verbs name only its temporary parts."""
     if memory.audit is not None:
         memory.audit.note(verb, file=str(path), count=count)
 
@@ -73,7 +72,7 @@ def load_file(api: AgentMemoryAPI, path: Path, base: str | None) -> int:
 
 
 def _read(path: Path) -> list[Any]:
-    """The items of a JSON list, or those on the lines."""
+    """Reads the items of a JSON list, or one per line of a .jsonl file."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -108,7 +107,7 @@ def _load_export(memory: Memory, lines: Sequence[Any], base: str | None) -> int:
 
 
 def _load_entries(api: AgentMemoryAPI, entries: Sequence[Any], path: Path) -> int:
-    """Entries by agent; all of one agent or none of them."""
+    """Stores entries by agent, all or none of each agent, and returns how many."""
     drafts: dict[str, list[Draft]] = {}
     for at, entry in enumerate(entries):
         where = f"{path}, memory {at}"

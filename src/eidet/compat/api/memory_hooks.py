@@ -1,4 +1,4 @@
-"""Agents whose memories are made by themselves: hooks around what they do."""
+"""Hooks that record what an agent's methods do."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Target = AgentMemoryAPI | MemorySpace | None
 
 
 class _Default:
-    """The API of agents that were given none: one for the process, in RAM."""
+    """The API of agents without one of their own: one per process, in RAM."""
 
     api: AgentMemoryAPI | None = None
     lock = threading.Lock()
 
 
 def default_memory_api() -> AgentMemoryAPI:
-    """The API for agents that were given none of their own."""
+    """Returns the API for agents without one of their own."""
     with _Default.lock:
         if _Default.api is None:
             _Default.api = AgentMemoryAPI()
@@ -38,7 +38,7 @@ def default_memory_api() -> AgentMemoryAPI:
 
 
 def set_default_memory_api(api: AgentMemoryAPI | None) -> None:
-    """Another one from now on; None makes a new one in RAM when it is needed."""
+    """Replaces the default API; None makes a new one in RAM when it is next needed."""
     with _Default.lock:
         _Default.api = api
 
@@ -46,7 +46,7 @@ def set_default_memory_api(api: AgentMemoryAPI | None) -> None:
 class BaseAgent:
     """An agent to inherit from. `config` may be, or have as "memory", an AgentMemoryAPI or a MemoryConfig.
 
-    Its steps are counted by the hooks, unless it sets `step_number` itself.
+    The hooks count its steps, unless it sets `step_number` itself.
     """
 
     def __init__(self, config: Any = None, agent_id: str | None = None) -> None:
@@ -59,7 +59,7 @@ class BaseAgent:
         raise NotImplementedError(f"{type(self).__name__} says what it does in act(observation)")
 
     def get_state(self) -> AgentState:
-        """The agent's current state; add to its `extra_data`."""
+        """Returns the agent's current state; override it to add `extra_data`."""
         return AgentState(agent_id=self.agent_id, step_number=self.step_number)
 
     @property
@@ -96,8 +96,8 @@ def install_memory_hooks(
 ) -> C | Callable[[C], C]:
     """Records what agents of a class do: the state before and after, the action, what changed.
 
-    In the `memory` given, or the agent's own `memory_api`, or the default one. The method runs exactly
-    once, whatever memory does; trouble with memory is told in the log.
+    The memory is the given one, or the agent's own `memory_api`, or the default one. The method runs
+    exactly once, whatever memory does; failures of the memory are logged.
     """
 
     def install(chosen: C) -> C:
@@ -112,7 +112,7 @@ def install_memory_hooks(
 def with_memory(
     agent: A, agent_id: str | None = None, *, memory: Target = None, methods: str | Sequence[str] = ("act",)
 ) -> A:
-    """Remembers what one agent does; the same agent."""
+    """Records what one agent does. Returns the same agent."""
     _check(memory)
     try:
         return _bind_agent(agent, memory, agent_id, methods)
@@ -162,7 +162,7 @@ def _sink(target: Target, agent_id: str | None) -> Callable[[Captured], None]:
 
 
 def _memories(captured: Captured) -> list[dict[str, Any]]:
-    """The state before (unless it is known already), the action, the state after."""
+    """Returns the state before (unless it is known already), the action and the state after."""
     before, after = _flat(captured.before), _flat(captured.after)
     memories = []
     if before is not None and not captured.before_known:

@@ -11,7 +11,7 @@ from ...core.validate import Json
 
 @dataclass(slots=True)
 class AgentState:
-    """An agent at one step. `extra_data` holds whatever else it has; None means not said."""
+    """An agent at one step. `extra_data` holds its other values; None means unknown."""
 
     agent_id: str
     step_number: int | None = 0
@@ -25,7 +25,7 @@ class AgentState:
     extra_data: dict[str, Json] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Json]:
-        """The state as one flat dict; extra data does not overwrite fields."""
+        """Returns the state as one flat dict; extra data does not overwrite fields."""
         fields_given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "extra_data"}
         return {
             **self.extra_data,
@@ -90,7 +90,7 @@ def _split_fields(model: type[Any], data: Mapping[str, Json], rest: str) -> dict
 
 
 def contents_of(given: object) -> Mapping[str, Json] | None:
-    """The dict that something stands for: a dict, or one of these models; None for anything else."""
+    """Returns a dict as it is, and one of these models as a dict; None for anything else."""
     if isinstance(given, Mapping):
         return given
     as_dict = getattr(given, "as_dict", None)

@@ -1,4 +1,4 @@
-"""Strategies that rank (by likeness, words, importance, neighbours), and strategies joined or weighed."""
+"""Strategies that rank by similarity, words, importance or neighbours, and that combine others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(Ranked):
-    """Finds what resembles a state, a text or a vector: by a state's values, else by cosine."""
+    """Memories similar to a state, a text or a vector: by a state's values, otherwise by cosine."""
 
     state: Mapping[str, Json] | str | None = None
     vector: Sequence[float] | None = None
@@ -52,7 +52,7 @@ class Similarity(Ranked):
 
 @dataclass(frozen=True, kw_only=True)
 class Content(Ranked):
-    """Finds what is about a text, by meaning and by words."""
+    """Memories about a text, by meaning and by words."""
 
     text: str
     least: float = 0.0
@@ -68,7 +68,7 @@ class Content(Ranked):
 
 @dataclass(frozen=True, kw_only=True)
 class Importance:
-    """Ranks by priority after decay: a range, a level (low, medium, high), or the `top` few."""
+    """Memories by priority after decay: in a range, at a level (low, medium, high), or the `top` few."""
 
     minimum: float | None = None
     maximum: float | None = None
@@ -88,7 +88,7 @@ class Importance:
             raise MemoryRetrievalException(f"level must be low, medium or high, not {self.level!r}")
 
     def _range(self) -> tuple[float | None, float | None, bool]:
-        """Lowest, highest, and whether the highest itself is meant."""
+        """Returns the lower and the upper bound, and whether the upper one is included."""
         if self.level is None:
             return self.minimum, self.maximum, True
         low, high = LEVELS[self.level]
@@ -174,12 +174,12 @@ def _numbers(vector: Sequence[float]) -> tuple[float, ...]:
         raise MemoryRetrievalException(f"an embedding is a list of numbers, not {vector!r:.80}") from None
 
 
-POOL: Final = 50  # of each part of a weighted search, at least
+POOL: Final = 50  # the fewest candidates of each part of a weighted search
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compound:
-    """Strategies joined by 'and' or 'or', nested as deep as you like."""
+    """Strategies joined by 'and' or 'or', nested to any depth."""
 
     parts: tuple[Strategy, ...]
     how: str = "and"
@@ -237,7 +237,7 @@ class Compound:
     def _candidates(
         self, look: Look, where: Where, filters: list[Strategy], ranking: list[Strategy], k: int | None
     ) -> tuple[list[dict[str, Scored]], Sequence[Record]]:
-        """The answer of each ranking strategy by id, and the records that pass all parts."""
+        """Returns the results of each ranking strategy by id, and the records that pass all parts."""
         if not ranking:
             limit = None if self.graded else k
             return [], look.find(where, order="-occurred", limit=limit)
@@ -256,7 +256,7 @@ class Compound:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighted(Ranked):
-    """The weighted mean of several strategies' scores; one that does not find a memory gives 0."""
+    """The weighted mean of several strategies' scores; one that does not find a memory counts as 0."""
 
     parts: tuple[tuple[Strategy, float], ...]
 
@@ -299,12 +299,12 @@ class MemoryQuery:
         check_limit(self.k, "k", least=0, error=MemoryRetrievalException)
 
     def answer(self, look: Look) -> list[Scored]:
-        """Best first."""
+        """Returns the memories that match, best first."""
         return self.strategy.find(look, Where(kinds=self.kinds, tiers=self.tiers), self.k)
 
     @property
     def goes_by_now(self) -> bool:
-        """Tells whether the answer changes with time although nothing is written."""
+        """Returns whether the answer changes over time even if nothing is written."""
         return _goes_by_now(self.strategy)
 
 
@@ -320,7 +320,7 @@ def _goes_by_now(strategy: Strategy) -> bool:
 
 
 def _pool_size(filters: Sequence[Strategy], k: int | None) -> int | None:
-    """The number of candidates to rank, so that graded filters can still reorder them."""
+    """Returns how many candidates to rank, so that graded filters can still reorder them."""
     return k if k is None or not any(part.graded for part in filters) else max(POOL, 10 * k)
 
 
@@ -335,7 +335,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _state_with_values(state: object) -> Mapping[str, Json] | None:
-    """The contents of a state that has numbers or flags to compare; None for any other and for a text."""
+    """Returns the contents of a state with numbers or flags to compare; None for other states and texts."""
     if isinstance(state, str):
         return None
     contents = contents_of(state)

@@ -1,4 +1,4 @@
-"""Reads one agent's memories for every strategy: cached, from all tiers, or from those that still answer."""
+"""Reads one agent's memories for every strategy: cached, and from the tiers that are available."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from .errors import MemoryRetrievalException, log, severity_of, translate_errors
 from .models import contents_of
 from .result_cache import ResultCache
 
-ALL: Final = 1_000_000  # what one call answers at most
+ALL: Final = 1_000_000  # the most records per call
 EVERYTHING: Final = Where()
 _RESEMBLING: Final = Recipe(name="resembling", importance=0.0, nothing=0.0)
 WORDS: Final = Recipe(name="content", dense=0.4, words=0.6, importance=0.0)
 
 
 class Scored(NamedTuple):
-    """A memory and how well it fits, 0-1."""
+    """A memory and its score from 0 to 1."""
 
     record: Record
     score: float
 
 
 def by_score(one: Scored) -> float:
-    """Sorts the best first."""
+    """A sort key that puts the best first."""
     return -one.score
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One agent's memories at a moment. `importance` says what is left of a memory's priority."""
+    """One agent's memories at one moment. `importance` computes a memory's priority after decay."""
 
     memory: Memory
     scope: str
@@ -59,7 +59,7 @@ class Look:
         return self.memory.find(where, scope=self.scope, order=order, limit=limit)
 
     def get(self, memory_id: str) -> Record | None:
-        """A memory by its id; hides what is in quarantine, because prompts are made of this."""
+        """Returns a memory or None; hides quarantined ones, because prompts are made of this."""
         record = self.memory.get(check_id(memory_id), scope=self.scope)
         return None if record is None or record.trust is Trust.QUARANTINED else record
 
@@ -128,7 +128,7 @@ def everything(memory: Memory, where: Where | None, scope: str, order: str) -> l
 
 
 def state_as_text(state: object) -> str:
-    """A state (or a text) as the line of text by which it is compared: the same as when it is stored."""
+    """Returns a state as the text that is compared, the same as when it is stored; a text as it is."""
     if isinstance(state, str):
         return state
     contents = contents_of(state)
@@ -170,7 +170,7 @@ T = TypeVar("T")
 
 
 def merge_sorted(parts: Sequence[Iterable[T]], key: Callable[[T], Any], limit: int | None = None) -> list[T]:
-    """Lists that are sorted by `key`, merged by a heap: n items of k lists take O(n log k)."""
+    """Merges lists sorted by `key` with a heap: n items of k lists take O(n log k)."""
     return list(islice(heapq.merge(*parts, key=key), limit))
 
 
@@ -199,11 +199,11 @@ KEYS: Final[dict[str, Callable[[Scored], Any]]] = {
 Tiers = tuple[Tier, ...] | None
 Ask = Callable[[Look, Tiers], list[Scored]]
 EVERY: Final = tuple(Tier)
-STORES: Final = {Tier.SHORT: "short", Tier.MIDDLE: "short", Tier.LONG: "long"}  # of a tiered memory
+STORES: Final = {Tier.SHORT: "short", Tier.MIDDLE: "short", Tier.LONG: "long"}  # members of a tiered memory
 
 
 class AgentReader:
-    """Reads one agent's memories. `degraded` says which tiers could not answer the last question, and why."""
+    """Reads one agent's memories. `degraded` has the error of each tier that failed in the last query."""
 
     def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
         label = label_of(agent_id)
@@ -219,26 +219,26 @@ class AgentReader:
         return ResultCache(self.config.cache_ttl, self.config.cache_size, self.clock)
 
     def configure(self, config: MemoryConfig) -> None:
-        """Other settings from now on."""
+        """Applies other settings from now on."""
         size, self.config = self.config.cache_size, config
         if size != config.cache_size:
             self.cache = self._make_cache()
         self.cache.set_ttl(config.cache_ttl)
 
     def _look(self) -> Look:
-        """The memories as of now."""
+        """Returns a view of the memories as of now."""
         decays = self.config.memory_priority_decay < 1
         return Look(self.memory, self.scope, self.clock(), self._importance_of, decays)
 
     def _importance_of(self, record: Record) -> float:
-        """A memory's priority after decay."""
+        """Returns a memory's priority after decay."""
         return record.importance * self.config.priority_after(self.clock() - record.created)
 
     def _entry(self, record: Record) -> Entry:
         return entry_of(record, self.agent_id, importance=self._importance_of(record), whole=self._whole)
 
     def _whole(self, record: Record) -> Record:
-        """The full record, whatever its tier shows of it."""
+        """Returns the full record, whatever its tier shows of it."""
         if not record.level:
             return record
         return self.memory.upkeep.detail(record.id, scope=record.scope)
@@ -250,7 +250,7 @@ class AgentReader:
         usage.flush_if_due()
 
     def _translate_errors(self, what: str, **context: Any) -> Any:
-        """Errors of the memory as errors of reading."""
+        """Turns errors of the memory into `MemoryRetrievalException`."""
         return translate_errors(MemoryRetrievalException, what, agent_id=self.agent_id, **context)
 
     # Answers.
@@ -258,7 +258,7 @@ class AgentReader:
     def _answer(
         self, key: Hashable, ask: Ask, *, tiers: Tiers, order: str = "score", limit: int | None = None
     ) -> list[Scored]:
-        """The answer for a key, if it is kept and still true; else what `ask` finds."""
+        """Returns the cached answer for a key if it is still valid, else what `ask` finds."""
         key = (key, tiers)
         with self._translate_errors("the memories were not read"):
             kept = self.cache.get(key, self._still)
@@ -284,7 +284,7 @@ class AgentReader:
     def _ask_each(
         self, ask: Ask, look: Look, tiers: tuple[Tier, ...], first: EidetError
     ) -> list[list[Scored]]:
-        """The answers of those tiers that can be read."""
+        """Returns the answers of the tiers that can be read; raises if none can."""
         parts: list[list[Scored]] = []
         failed: dict[str, str] = {}
         for tier in tiers:
@@ -300,7 +300,7 @@ class AgentReader:
         return parts
 
     def _missing_tiers(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
-        """Returns the tiers whose store is down, of a memory that answers from the rest."""
+        """Returns the error of each tier whose store is down; the memory answers from the rest."""
         if not missing_of(self._store()):
             return {}
         stores = self.memory.admin.health()["store"]
@@ -313,7 +313,7 @@ class AgentReader:
                 "could not read tier %s of scope %s; answering from the others: %s", name, self.scope, why
             )
 
-    # What is kept is true as long as nothing was written to the scope, here or by another process.
+    # A cached answer is valid until this or another process writes to the scope.
 
     def _store(self) -> Store:
         return self.memory.parts.store

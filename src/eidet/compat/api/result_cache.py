@@ -1,4 +1,4 @@
-"""Answers that are kept for a while: least recently used first to go, and none that is no longer true."""
+"""A cache of answers that evicts the least recently used and checks that an answer is still valid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .errors import MemoryConfigException
 P = ParamSpec("P")
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
-MOST: Final = 20_000  # what all answers of a cache together may hold, in records
+MOST: Final = 20_000  # the most records that all answers of a cache hold together
 
 
 def _check_ttl(ttl: float) -> float:
@@ -34,7 +34,7 @@ class _Kept(Generic[T]):
 
 
 class ResultCache(Generic[T]):
-    """Keeps answers for `ttl` seconds; 0 keeps none. Safe from many threads."""
+    """Keeps answers for `ttl` seconds; 0 keeps none. Thread-safe."""
 
     def __init__(self, ttl: float, size: int, clock: Callable[[], float]) -> None:
         self._ttl, self._size, self._clock = _check_ttl(ttl), size, clock
@@ -43,7 +43,7 @@ class ResultCache(Generic[T]):
         self._weight = self._hits = self._misses = 0
 
     def get(self, key: Hashable, still: Callable[[Hashable], Hashable | None]) -> T | None:
-        """The answer, if it is still true: `still` takes its stamp and gives a new one, or None."""
+        """Returns the answer if it is still valid: `still` turns its stamp into a new one, or None."""
         now = self._clock()
         with self._lock:
             kept = self._kept.get(key)
@@ -114,10 +114,10 @@ class Cached(Protocol[P, R_co]):
 def cacheable(
     ttl: float = 60, max_size: int = 128, *, clock: Callable[[], float] = time.monotonic
 ) -> Callable[[Callable[P, T]], Cached[P, T]]:
-    """Keeps what a function returned for the same arguments, for `ttl` seconds; errors are not kept.
+    """Caches the results of a function by its arguments, for `ttl` seconds; errors are not cached.
 
-    Arguments are the same by value; one that is neither hashable nor made of lists, dicts and sets is
-    the same only as itself.
+    Arguments are compared by value; one that is neither hashable nor made of lists, dicts and sets is
+    compared by identity.
     """
     _check_ttl(ttl)
 
@@ -142,7 +142,7 @@ def cacheable(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Itself:
-    """Equal by identity; holds the object, so that no other one can take its place."""
+    """A key that is equal by identity; holds the object, so that no other one can get its id."""
 
     thing: object
 
@@ -154,7 +154,7 @@ class _Itself:
 
 
 def key_of(value: object) -> Hashable:
-    """Arguments as something to look up: equal for equal values of equal types (1 is not true)."""
+    """Returns a lookup key for arguments: equal for equal values of equal types (1 is not True)."""
     if is_dataclass(value) and not isinstance(value, type):
         return (type(value), *(key_of(getattr(value, f.name)) for f in fields(value)))
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Finding one agent's memories again."""
+"""Queries of one agent's memories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .strategies import Attribute, Strategy, check_steps
 
 
 def _state_at(look: Look, step: int) -> Record | None:
-    """The newest state that was stored for a step."""
+    """Returns the newest state that was stored for a step, or None."""
     found = look.find(Where(step_from=step, step_to=step, kinds=(Kind.STATE,)), order="-created", limit=1)
     return found[0] if found else None
 
@@ -56,16 +56,16 @@ def _change(record: Record, before: Json, after: Json) -> dict[str, Any]:
 
 Types = str | Iterable[str] | None
 Tiers = str | Iterable[str] | None
-RERANKED: Final = 3  # so many times as many candidates are compared attribute by attribute
+RERANKED: Final = 3  # candidates per result that are compared attribute by attribute
 
 
 class Retrieval(AgentReader):
-    """The questions that can be asked of an agent's memories; answers are kept for a while."""
+    """The queries of an agent's memories; answers are cached for a while."""
 
     # Retrieving.
 
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
-        """Returns a memory in full, whatever its tier shows; None if there is none. Counts as a retrieval."""
+        """Returns a memory in full, whatever its tier shows, or None. Counts as a retrieval."""
         with self._translate_errors("the memory was not read", memory_id=memory_id):
             found = self._look().get(memory_id)
             if found is None:
@@ -76,7 +76,7 @@ class Retrieval(AgentReader):
     def retrieve_recent_states(
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
     ) -> list[Entry]:
-        """The newest by step, newest first."""
+        """Returns the memories of the latest steps, newest first."""
         where = Where(kinds=kinds_of(memory_type))
         return self._list_entries(where, memory_tiers, "-step", _check_count(count, "count"))
 
@@ -89,7 +89,7 @@ class Retrieval(AgentReader):
         agent_id: str | None = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Between two steps, both included, in their order."""
+        """Returns the memories between two steps, both included, in order of steps."""
         self._check_agent(agent_id)
         check_steps(start_step, end_step)
         where = Where(step_from=start_step, step_to=end_step, kinds=kinds_of(memory_type))
@@ -131,7 +131,7 @@ class Retrieval(AgentReader):
         *,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Nearest by their vectors and by their attributes, weighed: numbers by how near they are."""
+        """Ranks by a weighted mean of vector and attribute similarity; numbers count by their closeness."""
         most, text = _check_count(k, "k"), self._state_as_text(query_state)
         wanted = clean_json(contents_of(query_state) or {}, "query_state")
         weights = (vector_weight, attribute_weight)
@@ -158,7 +158,7 @@ class Retrieval(AgentReader):
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Nearest to a vector of the memory's own embedder."""
+        """Finds the memories nearest to a vector of the memory's own embedder."""
         return self.search(
             Similarity(vector=query_embedding), _check_count(k, "k"), memory_type, memory_tiers
         )
@@ -170,7 +170,7 @@ class Retrieval(AgentReader):
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Finds what is about a text (or a dict in words), by meaning and by words."""
+        """Finds memories about a text (or a dict put into words), by meaning and by words."""
         text = self._state_as_text(content_query)
         if not text.strip():
             raise MemoryRetrievalException("content_query is empty: say what to look for")
@@ -183,7 +183,7 @@ class Retrieval(AgentReader):
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Memories by any strategy, best first; a whole query says the rest itself."""
+        """Finds memories by any strategy, best first; a whole query sets the other arguments itself."""
         return [entry for entry, _ in self.search_scored(query, k, memory_type, memory_tiers)]
 
     def search_scored(
@@ -193,7 +193,7 @@ class Retrieval(AgentReader):
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[tuple[Entry, float]]:
-        """Works like `search`, with scores."""
+        """Returns what `search` finds, with scores."""
         asked = strategy_of(query)
         if not isinstance(asked, MemoryQuery):
             asked = MemoryQuery(
@@ -212,13 +212,13 @@ class Retrieval(AgentReader):
         return [(self._entry(one.record), one.score) for one in found]
 
     def query(self) -> QueryBuilder:
-        """A query in words: `space.query().similar_to(state).steps(10, 20).limit(5).run()`."""
+        """Starts a query in words: `space.query().similar_to(state).steps(10, 20).limit(5).run()`."""
         return QueryBuilder(self.search_scored)
 
-    # What happened, and how things changed.
+    # History.
 
     def get_memory_snapshots(self, steps: Sequence[int]) -> dict[int, Entry | None]:
-        """The state at each step, the newest if there are several; None where none was stored."""
+        """Returns the state at each step, the newest of several; None for a step without one."""
         snapshots: dict[int, Entry | None] = dict.fromkeys(steps)
         look = self._look()
         with self._translate_errors("the snapshots were not read"):
@@ -235,7 +235,7 @@ class Retrieval(AgentReader):
         with self._translate_errors("the changes were not read"):
             return _changes_of(self._look(), attribute_name, start_step, end_step)
 
-    # Answers that are kept.
+    # Cache.
 
     def clear_cache(self) -> None:
         self.cache.clear()

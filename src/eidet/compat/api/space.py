@@ -42,11 +42,11 @@ class _AgentTiers:
     now: float
 
     def maintain(self) -> Maintained:
-        """Moves what is over a limit, brings back what is used often, deletes what has expired."""
+        """Deletes expired memories, promotes those used often, and moves those over a limit down."""
         self.memory.admin.flush()
         done = self._maintain_once(MOVES)
         if done.counts.get("move") and self._is_over(Tier.MIDDLE, self.config.im):
-            done = _add_up(done, self._maintain_once(("move",)))  # what came down may be too much there
+            done = _add_up(done, self._maintain_once(("move",)))  # these moves may overfill the middle tier
         return done
 
     def _maintain_once(self, works: tuple[str, ...]) -> Maintained:
@@ -57,7 +57,7 @@ class _AgentTiers:
         return self.memory.upkeep.maintain(self.scope, only=works, settings=settings)
 
     def move_to_long(self, *, short: bool) -> dict[str, int]:
-        """Moves all of the middle tier, and of the short one if asked, to the long one; how many of each."""
+        """Moves the middle tier, and with `short` the short one, to the long tier. Returns both counts."""
         self.memory.admin.flush()
         to_middle = self._move(replace(_UNLIMITED, short_entries=0)) if short else 0
         all_of_it = self._move(replace(_UNLIMITED, middle_entries=0))
@@ -67,16 +67,16 @@ class _AgentTiers:
         return self.memory.upkeep.maintain(self.scope, only="move", settings=settings).counts.get("move", 0)
 
     def _count_staying(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig) -> int | None:
-        """The number that may stay: at most the limit, and none unused for longer than the TTL."""
+        """Returns how many entries may stay: at most the limit, and none unused for longer than the TTL."""
         if limits.ttl is None or not self._is_any_old(tier, limits.ttl):
             return limits.memory_limit
         fresh = self.memory.count(_all_of(tier) & ~resting(self.now - limits.ttl), scope=self.scope)
         return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
 
     def is_due(self, *, early: bool) -> bool:
-        """Tells whether any tier is over a limit; cheap, mostly from the index.
+        """Returns whether any tier is over a limit. Cheap: mostly answered from the index.
 
-        With `early`, also whether something of little importance may be old enough to move before its time.
+        With `early`, half of the TTL is enough, because unimportant memories may move before their time.
         """
         limits = ((Tier.SHORT, self.config.stm), (Tier.MIDDLE, self.config.im))
         return any(self._is_over(tier, limit, early=early) for tier, limit in limits)
@@ -91,7 +91,7 @@ class _AgentTiers:
         return steps is not None and self._count_steps_behind(tier) > steps
 
     def _is_any_old(self, tier: Tier, ttl: float, *, early: bool = False) -> bool:
-        """Tells whether a record was unused for `ttl`. While all are younger, uses need not be read."""
+        """Returns whether a record was unused for `ttl`. If all are younger, uses are not read."""
         here = _all_of(tier)
         oldest = self.memory.find(here, scope=self.scope, order="created", limit=1)
         if not oldest or self.now - oldest[0].created < (ttl / 2 if early else ttl):
@@ -99,7 +99,7 @@ class _AgentTiers:
         return early or self.memory.count(here & resting(self.now - ttl), scope=self.scope) > 0
 
     def _count_steps_behind(self, tier: Tier) -> int:
-        """The steps between the oldest memory of a tier and the newest of all."""
+        """Returns the steps between the oldest memory of a tier and the newest of all."""
         newest = self.memory.find(scope=self.scope, order="-step", limit=1)
         oldest = self.memory.find(_all_of(tier), scope=self.scope, order="step", limit=1)
         if not newest or not oldest or newest[0].step is None or oldest[0].step is None:
@@ -108,7 +108,7 @@ class _AgentTiers:
 
 
 def _all_of(tier: Tier) -> Where:
-    """Selects all of a tier; quarantined records count."""
+    """Selects all records of a tier, quarantined ones included."""
     return Where(tiers=(tier,), trust=tuple(Trust))
 
 
@@ -127,7 +127,7 @@ def _add_up(one: Maintained, other: Maintained) -> Maintained:
 
 
 def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float]) -> dict[str, Any]:
-    """Flat counts and the same by tier. Reads every memory of the agent."""
+    """Returns counts in total and by tier. Reads every memory of the agent."""
     memory.admin.flush()
     records = everything(memory, None, scope, "seq")
     tiers = {
@@ -164,7 +164,7 @@ def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[st
 
 
 class MemorySpace(Retrieval):
-    """One agent's memories. `memory_type` and `memory_tiers` narrow any question; None means all.
+    """The memories of one agent. `memory_type` and `memory_tiers` narrow any query; None means all.
 
     Several spaces, of this process or of others, may be open on the same agent.
     """
@@ -175,7 +175,7 @@ class MemorySpace(Retrieval):
         super().__init__(agent_id, memory=memory, config=config, scope=scope)
         self._events = events
         self._inserted = 0
-        self._aged_out = -1.0  # when ages were looked at last
+        self._aged_out = -1.0  # time of the last upkeep that was due
 
     # Storing.
 
@@ -191,7 +191,7 @@ class MemorySpace(Retrieval):
     def store(
         self, contents: Any, step_number: int, priority: float = 1.0, *, memory_type: str = "state"
     ) -> str:
-        """Stores contents (a dict, or a model with `as_dict`); the id of the memory."""
+        """Stores contents (a dict or a model with `as_dict`) and returns the id of the memory."""
         draft = self._draft(contents, step_number, priority, memory_type)
         about = {"agent_id": self.agent_id, "step_number": step_number}
         with translate_errors(MemoryStoreException, f"the {memory_type} was not stored", **about):
@@ -200,7 +200,7 @@ class MemorySpace(Retrieval):
         return record.id
 
     def store_batch(self, memories: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Stores many at once, all or none: dicts with contents, step_number, priority and memory_type."""
+        """Stores several memories, all or none: dicts of contents, step_number, priority and memory_type."""
         if isinstance(memories, str | Mapping) or not isinstance(memories, Iterable):
             raise MemoryStoreException(f"a batch is a list of memories, not {type(memories).__name__}")
         drafts = [self._draft_of(at, one) for at, one in enumerate(memories)]
@@ -256,7 +256,7 @@ class MemorySpace(Retrieval):
     # One memory.
 
     def focus(self, memory_id: str) -> Entry:
-        """Looks at one memory closely: counts as a retrieval, and brings back what its tier left out."""
+        """Returns one memory and restores what its tier left out. Counts as a retrieval."""
         with self._translate_errors("the memory was not read", memory_id=memory_id):
             found = self._look().require(memory_id)
             if found.level:
@@ -267,7 +267,7 @@ class MemorySpace(Retrieval):
             return self._entry(self._look().require(memory_id))
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
-        """Sets the priority of a memory; whether there is such a memory."""
+        """Sets the priority of a memory. Returns whether the memory exists."""
         with translate_errors(MemoryStoreException, "the importance was not set", memory_id=memory_id):
             if self._look().get(memory_id) is None:
                 return False
@@ -292,7 +292,7 @@ class MemorySpace(Retrieval):
         return done
 
     def _maintain_if_due(self) -> None:
-        """Runs upkeep if it is due; a failure is logged and undoes nothing that was stored."""
+        """Runs upkeep if it is due. A failure is logged and undoes nothing that was stored."""
         now = self.clock()
         patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:
@@ -310,14 +310,14 @@ class MemorySpace(Retrieval):
         return _AgentTiers(self.memory, self.scope, self.config, self.clock())
 
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
-        """Moves everything into long-term memory; how many came out of stm and of im."""
+        """Moves im, and with `include_stm` stm, into long-term memory. Returns both counts."""
         with translate_errors(
             MemoryMaintenanceException, "the memories were not moved", agent_id=self.agent_id
         ):
             return self._tiers().move_to_long(short=include_stm)
 
     def clear(self, memory_tiers: Tiers = None) -> int:
-        """Deletes the agent's memories, or those of some tiers; how many there were."""
+        """Deletes the agent's memories, or those of some tiers, and returns how many."""
         chosen = tiers_of(memory_tiers)
         with translate_errors(MemoryStoreException, "the memories were not deleted", agent_id=self.agent_id):
             if chosen is None:
@@ -325,7 +325,7 @@ class MemorySpace(Retrieval):
             return self.memory.forget(where=Where(tiers=chosen), scope=self.scope, for_good=False)
 
     def get_statistics(self) -> dict[str, Any]:
-        """Counts in all and by tier, types, importance, and what the cache holds."""
+        """Returns counts in total and by tier, types, average importance and statistics of the cache."""
         with self._translate_errors("the statistics were not read"):
             counts = _statistics(self.memory, self.scope, self._importance_of)
         return {"agent_id": self.agent_id, **counts, "cache": self.cache_info()}
@@ -336,5 +336,5 @@ class MemorySpace(Retrieval):
         self._events.register(event, hook, priority)
 
     def trigger_event(self, event: str, data: Mapping[str, Any] | None = None) -> list[Any]:
-        """Calls the hooks of an event, highest priority first; what each answered."""
+        """Calls the hooks of an event, highest priority first, and returns the result of each."""
         return self._events.fire(event, data or {}, self)

@@ -1,6 +1,6 @@
-"""Search strategies on one query model: each finds memories of an agent and says how well they fit.
+"""Search strategies on one query model: each finds memories of an agent and scores them.
 
-Those here filter, which the index answers; those of `ranking` rank, nest and weigh them.
+Those here are filters, which the index answers; those in `ranking` rank, nest and weigh.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ NOTHING: Final = Where(ids=())
 class Strategy(Protocol):
     @property
     def graded(self) -> bool:
-        """Tells whether memories that pass its filter may have different scores."""
+        """Whether memories that pass its filter may have different scores."""
 
     def where(self, look: Look) -> Where | None:
-        """The strategy as a filter; None if it does more than filter."""
+        """Returns the strategy as a filter; None if it does more than filter."""
 
     def score(self, look: Look, record: Record) -> float:
         """Scores a memory that passed the filter."""
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        """The memories that also pass `where`, best first; all of them if `k` is None."""
+        """Returns at most `k` memories that also pass `where`, best first; all of them if `k` is None."""
 
 
 class _Filter:
-    """A strategy that the index can answer; `order` says which come first among equals.
+    """A strategy that the index can answer; `order` sorts memories of equal scores.
 
-    One that `sorts` has to look at all that pass, as its scores do not follow the order.
+    If `sorts`, all memories that pass are read, because their scores do not follow the order.
     """
 
     order = "-occurred"
@@ -76,7 +76,7 @@ class _Filter:
 
 
 class Ranked:
-    """A strategy that ranks, so that it is no filter."""
+    """A strategy that ranks, and so cannot be a filter."""
 
     graded = True
 
@@ -84,7 +84,7 @@ class Ranked:
         return None
 
     def score(self, look: Look, record: Record) -> float:
-        """0 for a memory that it does not find."""
+        """Scores a memory; 0 if the strategy does not find it."""
         found = self.find(look, Where(ids=(record.id,)), 1)
         return found[0].score if found else 0.0
 
@@ -94,10 +94,10 @@ class Ranked:
 
 @dataclass(frozen=True, kw_only=True)
 class Temporal(_Filter):
-    """Between two steps or times, both included. With a `recency_weight`, the newest first.
+    """Memories between two steps or times, both included; with a `recency_weight`, newest first.
 
-    A memory then scores less by that weight the older it is: by half of it after `half_life` seconds
-    (or steps, where steps are asked for).
+    Age then lowers the score by up to that weight: by half of it after `half_life` seconds (or steps, if
+    the range is one of steps).
     """
 
     start_step: int | None = None
@@ -147,7 +147,7 @@ class Temporal(_Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class StepRange(_Filter):
-    """Around a step: those nearest to it first."""
+    """Memories around a step, nearest first."""
 
     reference: int
     before: int = 5
@@ -171,7 +171,7 @@ class StepRange(_Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class TimeWindow(_Filter):
-    """The last minutes, hours or days, newest first."""
+    """Memories of the last minutes, hours or days, newest first."""
 
     minutes: float = 0.0
     hours: float = 0.0
@@ -197,7 +197,7 @@ class TimeWindow(_Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class Location(_Filter):
-    """Within a radius of a position, nearest first; or in the box between two corners."""
+    """Memories within a radius of a position, nearest first, or in the box between two corners."""
 
     position: Sequence[float] | None = None
     radius: float = 0.0
@@ -229,10 +229,10 @@ class Location(_Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute(_Filter):
-    """Finds contents with these attribute values: all of them, or any; scored by how many.
+    """Memories with all or any of these attribute values; with any, scored by how many match.
 
-    All of no attributes are every memory, any of no attributes is none.
-    Names are dotted paths. Texts may be compared whatever their case, or as regular expressions.
+    Without attributes, `all` matches every memory and `any` matches none.
+    Names are dotted paths. Texts may be compared ignoring case, or as regular expressions.
     """
 
     fields: Mapping[str, Json]
@@ -281,7 +281,7 @@ class Attribute(_Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class Example(_Filter):
-    """Finds what matches a partial pattern, nested values included; None is any value."""
+    """Memories that match a partial pattern, nested values included; None stands for any value."""
 
     pattern: Mapping[str, Json]
 
@@ -320,7 +320,7 @@ def check_steps(start: int | None, end: int | None) -> None:
 
 
 def _attribute(name: str, op: str, value: Json) -> Where:
-    """A test of an attribute by its dotted path; a key that has dots itself is found too."""
+    """Returns a test of an attribute by its dotted path; a key that contains dots is found too."""
     if not isinstance(name, str) or not name:
         raise MemoryRetrievalException(f"an attribute has a name, not {name!r}")
     paths: list[tuple[Any, ...]] = [("data", *name.removeprefix("contents.").split("."))]

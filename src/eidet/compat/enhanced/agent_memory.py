@@ -27,15 +27,14 @@ _SUMMARY_TOKENS: Final = 200
 
 
 class EnhancedAgentMemory(OwnsMemory, OldCalls):
-    """Messages of now, experiences for good, and recall by meaning, all in one `Memory`.
+    """Current messages, lasting experiences and recall by meaning in one `Memory`.
 
-    `persistent` keeps everything in the file `path`; `memory` (a Memory, a path or a URL) says where
-    instead. Working memory is that of `session_id`, a new session if none is named. The three stores
-    can be yours: any `MemoryStore`, or the name of one that a package offers, as `working`, `long_term`
-    and `vector_store`. With `summary_every`
-    the working memory is summed up after so many messages; `llm` words the summaries. `privacy` takes
-    personal data out before anything is written (a policy of `eidet.trust.privacy`, or "redact"), `key` seals
-    the file: both are said where the memory is opened.
+    `persistent` keeps everything in the file `path`; `memory` (a Memory, a path or a URL) replaces that.
+    Working memory is that of `session_id`, by default a new session. `working`, `long_term` and
+    `vector_store` replace the three stores: each is a `MemoryStore` or the name of one that a package
+    offers. With `summary_every`, working memory is summarised after that many messages; `llm` words the
+    summaries. `privacy` (a policy of `eidet.trust.privacy`, or "redact") removes personal data before
+    anything is written, and `key` seals the file; both are for a memory that is opened here.
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def _vectors(
         self, wanted: bool, given: MemoryStore[str] | str | None, ranking: str
     ) -> MemoryStore[str] | None:
-        """The store given; else a view of the experiences, or copies of them if they live elsewhere."""
+        """Returns the given store, else a view of the experiences, or of copies if they are elsewhere."""
         if not wanted or given is not None:
             return _store_of(given) if wanted and given is not None else None
         if isinstance(self.long_term, InMemoryStore) and self.long_term.memory is self.memory:
@@ -112,7 +111,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     # What the agent does at each step.
 
     def add_experience(self, text: str, importance: int = 1) -> str:
-        """Keeps something for good; its key, `exp_0`, `exp_1` and so on, never given twice."""
+        """Stores an experience and returns its key: `exp_0`, `exp_1` and so on, never issued twice."""
         return self.add(text, importance)
 
     def add(self, text: str, importance: int = 1, meta: Mapping[str, Any] | None = None) -> str:
@@ -120,7 +119,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         if not clean_text(text, "an experience").strip():
             raise BadInput("an experience needs a text; this one is empty")
         details = {**(meta or {}), "importance": importance}
-        importance_of(details, self._scale)  # says what is wrong before a number is taken
+        importance_of(details, self._scale)  # raises before a number is issued
         key = self._new_key()
         self.long_term.add(key, text, meta=details)
         try:
@@ -148,7 +147,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def recall(
         self, query: str, k: int = 5, *, min_score: float | None = None
     ) -> list[tuple[str, str, float]]:
-        """(key, text, score) of what matters for a query: by meaning, or by substring without vectors."""
+        """Returns (key, text, score) of matches for a query: by meaning, or by substring without vectors."""
         store = self.long_term if self.vector is None else self.vector
         return [found for found in store.search(query, k) if min_score is None or found[2] >= min_score]
 
@@ -156,9 +155,9 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return self.recall(query, k)
 
     def forget(self, key: str, *, for_good: bool = False) -> bool:
-        """Forgets an experience or a message by key. Tells whether it existed.
+        """Forgets an experience or a message by key. Returns whether it existed.
 
-        `for_good` takes all copies and what was made of it along, as `Memory.forget` does.
+        `for_good` also deletes all copies and what was derived from it, as `Memory.forget` does.
         """
         stores = [self.long_term, self.working]
         if self.vector is not None and not self._shared:
@@ -177,14 +176,14 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
             self.create_summary()
 
     def get_recent_messages(self, n: int = 10) -> str:
-        """The newest `n` messages, a line `role: content` each, oldest first."""
+        """Returns the newest `n` messages, one line `role: content` each, oldest first."""
         if isinstance(self.working, WorkingStore):
             return "\n".join(self.working.recent(n))
         lines = [self.working.get(key) for key in self._said[-n:]] if n > 0 else []
         return "\n".join(line for line in lines if line is not None)
 
     def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
-        """A prompt section with matching experiences, the summary and recent messages."""
+        """Returns a prompt section with matching experiences, the summary and recent messages."""
         known = "\n".join(f"- {' '.join(text.split())}" for _, text, _ in self.recall(query, k))
         before = self._earlier_summary()
         parts = {
@@ -194,13 +193,13 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         }
         return "\n\n".join(f"{title}:\n{text}" for title, text in parts.items() if text)
 
-    # Getting shorter.
+    # Summarising and forgetting.
 
     def create_summary(self, step: int | None = None, keep: int | None = None) -> str:
-        """Summarises all but the newest `keep` messages, which leave the working memory. Returns the
-        summary.
+        """Summarises and removes the messages before the newest `keep`. Returns the summary.
 
-        With the number of a step, it begins with `Step N summary:` and what there was until then.
+
+        With `step`, it begins with `Step N summary:` and the numbers of messages and tool calls.
         """
         counted = f"{len(self.messages)} messages, {len(self.tool_call_history)} tool calls"
         stay = self._keep if keep is None else keep
@@ -224,7 +223,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return text
 
     def summary(self, tokens: int = _SUMMARY_TOKENS) -> str:
-        """The working memory in a few sentences; changes nothing."""
+        """Returns the working memory in a few sentences; changes nothing."""
         before = self._earlier_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
         if before:
@@ -238,18 +237,18 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return summarise([Passage(text=line) for line in lines], self.memory.parts.embedder.embed, tokens)
 
     def maintain(self, **how: Any) -> Maintained:
-        """`memory.upkeep.maintain` of this scope: tiers, forgetting curve, duplicates, episodes."""
+        """Runs `memory.upkeep.maintain` on this scope: tiers, forgetting curve, duplicates, episodes."""
         return self.memory.upkeep.maintain(self.scope, **how)
 
     def prune(self, below: float = 0.05) -> int:
-        """Forgets what has faded below a strength on the forgetting curve; how many."""
+        """Forgets what has faded below this strength on the forgetting curve, and returns how many."""
         done = self.maintain(only="forget", settings=Upkeep(forget_below=below, archive_above=1.0))
         return done.counts.get("forget", 0)
 
-    # How it does.
+    # Feedback and metrics.
 
     def feedback(self, useful: bool, key: str | None = None) -> None:
-        """Says whether the last recall, or one experience of it, was useful; the success rate counts it."""
+        """Records whether the last recall, or one experience, was useful; the success rate counts it."""
         if key is not None:
             store = self.long_term if isinstance(self.long_term, InMemoryStore) else self.vector
             found = store.record(key) if isinstance(store, InMemoryStore) else None
@@ -262,7 +261,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
             raise BadInput("there is nothing to judge yet: call recall first")
 
     def metrics(self) -> dict[str, Any]:
-        """Success rate and hit ratio of retrieval, whether it drifts, and all of `memory.admin.metrics`."""
+        """Returns success rate, hit ratio and drift of retrieval, and all of `memory.admin.metrics`."""
         rates = self.memory.admin.stats(self.scope)["retrieval"]
         return {
             "retrieval_success_rate": _value(rates["success_rate"]),
@@ -304,7 +303,7 @@ def _value(rate: Mapping[str, Any] | None) -> float | None:
 
 
 def _store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
-    """A store, or the one that an installed package offers under a name (group eidet.memory_stores)."""
+    """Returns a store as it is, or the one that an installed package offers under this name."""
     if isinstance(store, MemoryStore):
         return store
     make = load_plugin(_PLUGINS, store) if isinstance(store, str) else None

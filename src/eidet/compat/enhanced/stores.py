@@ -19,9 +19,9 @@ from ...trust.seal.service import Key
 from ..opening import OwnsMemory, Place, check_positive
 
 T = TypeVar("T")
-ALL: Final = 1_000_000  # as many as a find gives at once
-MINE: Final = "_store"  # where a record's metadata has its key; not in its data, which is what it says
-SCALE: Final = 10.0  # the whole number that is as important as can be
+ALL: Final = 1_000_000  # the most records of one find
+MINE: Final = "_store"  # the field of a record's metadata with its key; its data would count as content
+SCALE: Final = 10.0  # the importance that counts as 1.0
 
 
 class MemoryStore(ABC, Generic[T]):
@@ -29,7 +29,7 @@ class MemoryStore(ABC, Generic[T]):
 
     @abstractmethod
     def add(self, key: str, value: T, meta: dict[str, Any] | None = None) -> None:
-        """Stores a value; a key that is there gets the new one."""
+        """Stores a value; replaces that of an existing key."""
 
     @abstractmethod
     def get(self, key: str) -> T | None: ...
@@ -40,29 +40,29 @@ class MemoryStore(ABC, Generic[T]):
 
     @abstractmethod
     def forget(self, key: str) -> bool:
-        """Forgets a key. Tells whether it existed."""
+        """Forgets a key. Returns whether it existed."""
 
 
 class StoreOptions(TypedDict, total=False):
     """Options of a store: where its texts live, and of which kind they are."""
 
-    scope: str  # "default" if not said
+    scope: str  # by default "default"
     name: str  # of the store: stores of one name and scope share their texts
-    kind: str  # of the records: "fact" if not said
+    kind: str  # of the records, by default "fact"
     agent: str | None
-    importance_scale: float  # the whole number that is as important as can be: 10 if not said
+    importance_scale: float  # the importance that counts as 1.0, by default 10
     ttl_seconds: float | None  # after which a text expires
 
 
 class InMemoryStore(OwnsMemory, MemoryStore[str]):
-    """Keeps texts in RAM (or in any `memory=`), searched by case-insensitive substring; each hit scores
-    1.0.
+    """Texts in RAM (or in any `memory=`), searched by case-insensitive substring; each hit scores 1.0.
 
-    `data` is a live mapping of what is stored, in the order it was added. A key that is added again
+
+    `data` is a live mapping of the texts, in the order they were added. A key that is added again
     keeps its place, and its metadata if none is given. The whole number `importance` of the metadata
     stays there and becomes `min(1, importance / importance_scale)` of the record. `privacy` (a policy
-    of `eidet.trust.privacy`, or an action such as "redact") and `key` (which seals a file) are those of
-    the memory that is opened here.
+    of `eidet.trust.privacy`, or an action such as "redact") and `key` (which seals a file) are for a
+    memory that is opened here.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
 
     @property
     def meta(self) -> Mapping[str, Mapping[str, Any]]:
-        """Metadata by key as it is now, read-only; a key without any has an empty one."""
+        """Current metadata by key, read-only; empty for a key without any."""
         given = {self.key(one): MappingProxyType(self.describe(one)) for one in self.records()}
         return MappingProxyType(defaultdict(dict, given))
 
@@ -116,7 +116,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
             agent=self._agent,
             source=self.name,
             key=self._key(key),
-            data=None if text.strip() else {},  # an empty text alone is nothing to remember
+            data=None if text.strip() else {},  # an empty text alone would be refused
             meta={**details, MINE: {"key": key, "order": order}},
             importance=importance_of(details, self._scale),
             expires=None if self._ttl is None else timedelta(seconds=self._ttl),
@@ -134,12 +134,12 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         return [(key, text, 1.0) for key, text in found if wanted in text.lower()][: check_count(top_k)]
 
     def forget(self, key: str, *, for_good: bool = False) -> bool:
-        """Forgets a key. Tells whether it existed. `for_good`: with all copies, and never again."""
+        """Forgets a key. Returns whether it existed. `for_good` also deletes all copies, and none returns."""
         found = self.record(key)
         return found is not None and self.memory.forget(found.id, scope=self.scope, for_good=for_good) > 0
 
     def record(self, key: str) -> Record | None:
-        """The native record behind a key."""
+        """Returns the native record behind a key, or None."""
         return self.memory.get(key_id(self._key(key)), scope=self.scope)
 
     def records(self) -> list[Record]:
@@ -151,11 +151,11 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         return _key_of(record)
 
     def describe(self, record: Record) -> dict[str, Any]:
-        """The metadata as it was given."""
+        """Returns the metadata as it was given."""
         return _meta_of(record)
 
     def show(self, record: Record) -> str:
-        """The value as it was given, also after its tier shows less of it."""
+        """Returns the value as it was given, even if its tier shows less of it."""
         return record.whole.text
 
     @property
@@ -240,7 +240,7 @@ class RedisStore(InMemoryStore):
 
 
 def check_count(top_k: int) -> int:
-    """Checks `top_k`; a number below 1 means none."""
+    """Checks `top_k` and limits it to the range from 0 to `ALL`."""
     if isinstance(top_k, bool) or not isinstance(top_k, int):
         raise BadInput(f"top_k must be a whole number, not {top_k!r}")
     return min(max(top_k, 0), ALL)
@@ -257,7 +257,7 @@ def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None
 
 
 def _key_of(record: Record) -> str:
-    """The key that a record has in its store; empty for records that a store did not write."""
+    """Returns the key of a record in its store; empty for records that a store did not write."""
     return str(_mine(record).get("key", ""))
 
 
@@ -266,7 +266,7 @@ def _order_of(record: Record) -> str:
 
 
 def _meta_of(record: Record) -> dict[str, Any]:
-    """The metadata that the caller gave."""
+    """Returns the metadata that the caller gave."""
     return {name: value for name, value in record.meta.items() if name != MINE}
 
 

@@ -28,9 +28,9 @@ log: logging.Logger = logging.getLogger("eidet")
 class VectorMemoryStore(InMemoryStore):
     """Texts with their vectors; `search` ranks by cosine, or (`ranking="hybrid"`) as `Memory.recall` does.
 
-    `model_name` is looked up among the embedders; `model` is one of yours (an embedder, a callable, an
-    object with `encode`) and goes first. A memory that has vectors already keeps the embedder that
-    made them. `index` is another vector database for the memory that is opened here, by its address:
+    `model_name` is looked up among the embedders; `model` is your own (an embedder, a callable, an object
+    with `encode`) and takes precedence. A memory that has vectors already keeps the embedder that made
+    them. `index` is the address of another vector database, for a memory that is opened here:
     "pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY", "weaviate+http://host:8080",
     "milvus+http://host:19530", "qdrant+http://host:6333" (see docs/operate/vector-databases.md).
     """
@@ -58,7 +58,7 @@ class VectorMemoryStore(InMemoryStore):
 
     @classmethod
     def over(cls, store: InMemoryStore, ranking: str = "cosine") -> VectorMemoryStore:
-        """The texts of another store, found by meaning; nothing is stored twice."""
+        """Returns a view that searches the texts of another store by meaning; nothing is stored twice."""
         options: dict[str, Any] = {"name": store.name, **store.options}
         return cls(ranking=ranking, memory=store.memory, **options)
 
@@ -69,7 +69,7 @@ class VectorMemoryStore(InMemoryStore):
         self.last: Hits | None = None  # what the last search found, for `feedback`
 
     def shares(self, store: object) -> bool:
-        """Tells whether both are views of the same texts."""
+        """Returns whether both are views of the same texts."""
         return (
             isinstance(store, InMemoryStore)
             and store.memory is self.memory
@@ -90,7 +90,7 @@ class VectorMemoryStore(InMemoryStore):
 
     @property
     def embeds(self) -> list[Vectors]:
-        """The vectors of the texts, of length one; of a long text that of its beginning."""
+        """The vectors of the texts, of length one; for a long text, the vector of its beginning."""
         found = self.records()
         rows = first_rows([r.vector for r in found], [r.level for r in found], self.model.width)
         return [_unit(row) for row in rows]
@@ -118,7 +118,7 @@ class VectorMemoryStore(InMemoryStore):
 
 
 def open_for_vectors(memory: Place, model_name: str, model: object = None, **how: Any) -> Memory:
-    """The memory that vectors are kept in, opened with the embedder that is meant."""
+    """Opens the memory with `model`, or with `model_name`; an existing memory keeps its own by default."""
     embedder = None if model is None else embedder_of(model)
     if embedder is None and not is_shared(memory) and (model_name != MODEL or _is_new(memory)):
         embedder = _find_embedder(model_name)
@@ -127,7 +127,7 @@ def open_for_vectors(memory: Place, model_name: str, model: object = None, **how
 
 
 def _is_new(memory: Place) -> bool:
-    """Tells whether it must be empty; of a server that is unknown."""
+    """Returns whether the memory must be empty; False for a server, where that is unknown."""
     if memory is None or isinstance(memory, Path):
         return memory is None or not memory.expanduser().exists()
     name, colon, rest = str(memory).partition("://")
@@ -139,8 +139,8 @@ def _is_new(memory: Place) -> bool:
 def _find_embedder(model_name: str) -> Embedder:
     """Returns our embedder of that name, else the sentence-transformers model.
 
-    For the model of the default, weights from either extra will do; where neither is installed, it
-    is our default embedder, and the log says so.
+    For the default model, weights from either extra are used. If neither is installed, the default
+    embedder is used and a warning is logged.
     """
     if model_name.removeprefix("sentence-transformers/") == MODEL:
         return _minilm()

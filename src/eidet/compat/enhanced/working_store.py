@@ -1,5 +1,5 @@
-"""Working memory: the messages of one session as texts `role: content` by key; and the calls of plain
-agent memories (`AgentMemory()`), so that an agent can change over in one line."""
+"""Working memory: the messages of one session as texts `role: content` by key, and the methods of plain
+agent memories (`AgentMemory()`), so that an agent can switch over in one line."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .stores import ALL, InMemoryStore, MemoryStore
 
 
 class WorkingStore(InMemoryStore):
-    """A session of a memory as a store. What was summed up is no longer in it, but in the memory.
+    """A session of a memory as a store. Summarised messages leave the store, not the memory.
 
-    Messages added here are messages for every other view of the session, too.
+    Every other view of the session also sees the messages that are added here.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class WorkingStore(InMemoryStore):
         self.log: Conversation = Conversation(memory, session, scope=scope, agent=agent)
 
     def say(self, role: str, content: str) -> str:
-        """Adds a message at the end; its key."""
+        """Adds a message at the end and returns its key."""
         while True:
             number = next_number(self.memory, f"messages in {self.scope} of {self.log.session}")
             key = f"msg_{number}"
@@ -47,7 +47,7 @@ class WorkingStore(InMemoryStore):
         return [self.show(record) for record in self.log.records(count)] if count > 0 else []
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
-        """Adds any text under a key, shown as given."""
+        """Stores any text under a key, shown as given."""
         self._key(key)
         old, text = self.record(key), clean_text(value, "a value")
         if old is None:
@@ -66,7 +66,7 @@ class WorkingStore(InMemoryStore):
         return self.log.records()
 
     def key(self, record: Record) -> str:
-        """The key it was added with; messages that came by another way go by their record's id."""
+        """Returns the key of a message; for one that was not added here, the id of its record."""
         name = record.data.get("key") if isinstance(record.data, dict) else None
         return name if isinstance(name, str) else record.id
 
@@ -87,13 +87,13 @@ def _line_of(message: Message) -> str:
 
 
 def _message_in(line: str) -> Message:
-    """Parses what `_line_of` wrote; a line without a role is the system's."""
+    """Parses what `_line_of` wrote; a line without a role becomes a system message."""
     role, colon, content = line.partition(": ")
     return Message(role=role, content=content) if colon else Message(role="system", content=line)
 
 
 TOOLS: Final = "tool_calls"
-_TASK: Final = "task "  # begins the names under which tasks are kept beside the rest of the state
+_TASK: Final = "task "  # prefix of the names of tasks in the state
 _FINAL: Final = "final_answer"
 
 
@@ -126,7 +126,7 @@ class Task:
 
 
 class OldCalls:
-    """Messages, tool calls, tasks and state under the names that agents used before."""
+    """Messages, tool calls, tasks and state under the names of plain agent memories."""
 
     memory: Memory
     working: MemoryStore[str]
@@ -149,7 +149,7 @@ class OldCalls:
         return self.messages
 
     def get_messages(self, limit: int | None = None) -> list[dict[str, str | None]]:
-        """The newest `limit` messages as dicts of role and content, oldest first."""
+        """Returns the newest `limit` messages as dicts of role and content, oldest first."""
         found = self.messages
         chosen = found if limit is None else found[max(len(found) - limit, 0) :]
         return [{"role": message.role, "content": message.content} for message in chosen]
@@ -157,7 +157,7 @@ class OldCalls:
     def add_tool_call(
         self, tool_name: str, parameters: Any = None, result: Any = None, success: bool = True
     ) -> ToolCall:
-        """Stores the use of a tool; parts of its result that are not JSON become text."""
+        """Stores a tool call; parts of it that are not JSON become text."""
         call = {
             "tool_name": clean_text(tool_name, "tool_name"),
             "parameters": _plain(parameters),
@@ -177,7 +177,7 @@ class OldCalls:
 
     @property
     def tool_call_history(self) -> list[ToolCall]:
-        """The uses of tools in this session, oldest first."""
+        """The tool calls of this session, oldest first."""
         found = self.memory.find(self._tools, scope=self.scope, order="created", limit=ALL)
         return [_call_of(record) for record in sorted(found, key=lambda record: (record.created, record.id))]
 
@@ -205,7 +205,7 @@ class OldCalls:
         return self._state.get(key, default)
 
     def get_final_answer(self) -> Any:
-        """The value of `final_answer` in the state."""
+        """Returns the value of `final_answer` in the state, or None."""
         return self.get_state(_FINAL)
 
     def clear(self) -> None:
@@ -226,7 +226,7 @@ def _call_of(record: Record) -> ToolCall:
 
 
 def _plain(value: Any) -> Json:
-    """Converts a value to JSON; what is not becomes text."""
+    """Converts a value to JSON; parts that are not JSON become text."""
     try:
         return json.loads(json.dumps(value, default=str))
     except (TypeError, ValueError, RecursionError):

@@ -15,15 +15,15 @@ from ...views.messages import put_away
 from ..opening import next_number
 from .memory_entry import UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
 
-REACH: Final = 5  # windows back that something important can still be near
+REACH: Final = 5  # how many windows back an important message can still be kept
 ALL: Final = 1_000_000
 
 
 def choose_window(records: Sequence[Record], size: int, threshold: float) -> list[Record]:
     """Chooses the records that stay in the window; input and output are oldest first.
 
-    The newest half always; the other places go to what is important, newest first, and what is left
-    of them to the newest others. So trifles are pruned before what matters.
+    The newest half always stays. The other places go to important records, newest first, and then to the
+    newest others, so that unimportant records leave first.
     """
     if len(records) <= size:
         return list(records)
@@ -36,7 +36,7 @@ def choose_window(records: Sequence[Record], size: int, threshold: float) -> lis
 def _list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
     """Lists the ids beyond a capacity: least important first, oldest among equals.
 
-    Never the newest, nor what is pinned or under a legal hold.
+    Leaves out the newest, pinned records and those under a legal hold.
     """
     free = [record for record in records if record.id != newest and not is_protected(record)]
     free.sort(key=lambda record: (record.importance, record.created, record.id))
@@ -46,7 +46,7 @@ def _list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list
 class TaskEntries(MutableMapping[str, MemoryEntry | str]):
     """The entries of the task at hand by key, oldest first. Assigning a text stores it.
 
-    Over the capacity the least important ones go.
+    Above the capacity, the least important entries are deleted.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
         return [record for record in found if _item_of(record) is not None]
 
     def put(self, content: str, metadata: Mapping[str, Any], key: str | None = None) -> None:
-        """Stores an entry under a key, made up if none is given."""
+        """Stores an entry under a key, by default a new one."""
         item = self._free_key() if key is None else key
         stored = self._memory.remember(
             clean_text(content, "content"),
@@ -83,7 +83,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
             put_away(self._memory, over, scope=self._config.scope)
 
     def clear(self) -> None:
-        """The task is over."""
+        """Deletes all entries when the task is over."""
         if ids := [record.id for record in self.records()]:
             put_away(self._memory, ids, scope=self._config.scope)
 

@@ -39,7 +39,7 @@ TYPES: Final = (
 
 @dataclass
 class MemoryEntry:
-    """One memory. The timestamp is aware (UTC); `score` says how well it answered a query."""
+    """One memory. The timestamp is aware (UTC); `score` is how well it matched a query."""
 
     content: str
     embedding: list[float] = field(repr=False)
@@ -54,7 +54,7 @@ class MemoryEntry:
 
 
 def entry_of(record: Record, memory_type: str, width: int, score: float | None = None) -> MemoryEntry:
-    """Converts a record as it was given, whatever its tier shows."""
+    """Converts a record to an entry with its full content, whatever its tier shows."""
     whole = record.whole
     [vector] = first_rows([record.vector], [record.level], width)
     return MemoryEntry(
@@ -100,21 +100,21 @@ class _Home:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig:
-    """Managers made from one config share its memory: what one conversation learns, the others know.
+    """The settings of managers. Those made from one config share its memory, and what they learn.
 
-    `memory` is a Memory, a path, a URL, or None for RAM. What is said with an importance of at least
-    `importance_threshold` stays in the short-term window before lesser things, and is found by other
-    conversations. `llm` words summaries; without one they are made of what was said.
+    `memory` is a Memory, a path, a URL, or None for RAM. Messages with an importance of at least
+    `importance_threshold` stay longer in the short-term window, and other conversations find them. `llm`
+    words summaries; without one they are made from the messages.
     """
 
     memory: Place = None
     scope: str = "default"
     agent: str | None = None
     embedder: object = None
-    short_term_window: int = 20  # entries of a conversation that are near
+    short_term_window: int = 20  # recent entries of a conversation
     importance_threshold: float = 0.2
     summarize_threshold: int | None = 50  # messages after which a conversation is summed up again
-    working_capacity: int = 50  # entries; beyond it the least important go
+    working_capacity: int = 50  # entries; above it the least important are deleted
     consolidate_every: int | None = 100  # additions to long-term memory; None: only when asked
     forget_below: float = 0.0  # strength on the forgetting curve, for `prune`; 0 forgets nothing
     llm: object = None
@@ -131,10 +131,10 @@ class MemoryConfig:
             check_number(getattr(self, name), name, most=1.0, error=Misconfigured)
 
     def open(self) -> Memory:
-        """The memory itself, the same for every manager of this config."""
+        """Returns the memory, the same for every manager of this config."""
         return self._home.memory(self)
 
     def close(self) -> None:
-        """Closes the memory, unless it was given; it is opened again when next needed."""
+        """Closes the memory, unless it was given; the next use reopens it."""
         if not is_shared(self.memory):
             self._home.close()

@@ -35,8 +35,8 @@ _EPISODES: Final = (Kind.EPISODE, Kind.SUMMARY)
 class MemoryManager:
     """Short-term, working, long-term and episodic memory of one conversation.
 
-    Short-term and working memory are of the conversation (`conversation_id`, a new one if none is
-    named) and are there again after a restart; long-term and episodic memory are of the scope.
+    Short-term and working memory belong to the conversation (`conversation_id`, by default a new one) and
+    survive a restart; long-term and episodic memory belong to the scope.
     """
 
     def __init__(self, config: MemoryConfig | None = None, *, conversation_id: str | None = None) -> None:
@@ -74,9 +74,9 @@ class MemoryManager:
     async def add_memory(
         self, content: str, memory_type: str, metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Stores a memory of any of the four types; `source`, `role`, `tags`, `trust` and `key` count.
+        """Stores a memory of one of the four types. `metadata` may set source, role, tags, trust and key.
 
-        Its importance is `metadata["importance"]` (0 to 1), or is read from what it says.
+        Its importance is `metadata["importance"]` (0 to 1), or else estimated from the text.
         """
         kind, details = _check_type(memory_type), _check_metadata(metadata)
         if not clean_text(content, "content").strip():
@@ -94,10 +94,10 @@ class MemoryManager:
         min_importance: float = 0.0,
         where: Where | None = None,
     ) -> list[MemoryEntry]:
-        """Searches one type of memory, best first; with `metadata`, only entries that have it.
+        """Searches one type of memory, best first; with `metadata`, only entries that have these values.
 
-        Long-term memory is what was learned, and what was said with importance in any conversation
-        of the scope and is not near in this one.
+        Long-term memory is what was learned, and the important messages of any conversation of the scope
+        that are not in the short-term window of this one.
         """
         kind, wanted = _check_type(memory_type), _check_metadata(metadata)
         check_limit(limit)
@@ -114,7 +114,7 @@ class MemoryManager:
     ) -> list[MemoryEntry]:
         place = self._where(kind)
         if place.ids == ():
-            return []  # nothing is near, so nothing was missed either
+            return []  # nothing to search, so this is no miss
         parts = [place, Where(importance_min=min_importance)]
         if where is not None:
             parts.append(where)
@@ -158,7 +158,7 @@ class MemoryManager:
                 )
 
     def add_message(self, message: Message | Any, source: str | None = None) -> Record:
-        """Says something in the conversation: into its history and its short-term memory at once."""
+        """Adds a message to the conversation: to its history and its short-term memory at once."""
         said, source = message_from(message), source or self.conversation_id
         told = replace(said, metadata={**said.metadata, "role": said.role, "source": source})
         return self._keep(draft_of(message_as_json(told)), source)
@@ -179,7 +179,7 @@ class MemoryManager:
         return self.memory.remember(ready, scope=self.config.scope)
 
     def _calculate_importance(self, content: str, metadata: Mapping[str, Any] | None) -> float:
-        """The stated importance, else one estimated from the text and its tags, from 0 to 1."""
+        """Returns the stated importance, else an estimate from the text and its tags, from 0 to 1."""
         meta = metadata or {}
         stated, tags = meta.get("importance"), meta.get("tags")
         known: Sequence[Any] = ()
@@ -198,7 +198,7 @@ class MemoryManager:
         rows = await self._run(embed_checked, self.memory.parts.embedder, [content])
         return [float(number) for number in rows[0]]
 
-    # What is near.
+    # The short-term window.
 
     def _near(self) -> list[Record]:
         size = self.config.short_term_window
@@ -207,7 +207,7 @@ class MemoryManager:
     def _entry(self, record: Record, kind: str) -> MemoryEntry:
         return entry_of(record, kind, self.memory.parts.embedder.width)
 
-    # What happens by itself, or when asked.
+    # Upkeep, automatic or on request.
 
     async def _afterwards(self, kind: str) -> None:
         if kind == MemoryTypes.SHORT_TERM:
@@ -218,7 +218,7 @@ class MemoryManager:
                 await self.consolidate()
 
     async def summarize_if_due(self) -> None:
-        """After a message: sums the conversation up when enough was said."""
+        """Summarises the conversation if its message count is a multiple of `summarize_threshold`."""
         every = self.config.summarize_threshold
         spoken = Where(kinds=(Kind.MESSAGE,), session=self.conversation_id)
         if every is None:
@@ -227,7 +227,7 @@ class MemoryManager:
             await self.summarize()
 
     async def summarize(self) -> MemoryEntry:
-        """Summarises the conversation in an episode that names its messages; again, it covers all of it."""
+        """Summarises the whole conversation in an episode that names its messages; may be repeated."""
         scope, llm = self.config.scope, self.config.llm
         made = await self._ask(
             lambda: self.memory.upkeep.end_session(self.conversation_id, scope=scope, llm=llm)
@@ -235,13 +235,13 @@ class MemoryManager:
         return self._entry(made, MemoryTypes.EPISODIC)
 
     async def consolidate(self) -> Maintained:
-        """Merges what says the same, and makes facts of what several episodes say."""
+        """Merges memories that say the same, and derives facts from what several episodes say."""
         works = ("merge", "consolidate")
         scope, llm = self.config.scope, self.config.llm
         return await self._ask(lambda: self.memory.upkeep.maintain(scope, only=works, llm=llm))
 
     async def prune(self, below: float | None = None) -> Maintained:
-        """Forgets what has faded below a strength on the forgetting curve (`forget_below` if not said)."""
+        """Forgets what has faded below a strength on the forgetting curve (default: `forget_below`)."""
         least = self.config.forget_below if below is None else below
         fading = Upkeep(forget_below=least, archive_above=1.0)
         return await self._run(
@@ -249,7 +249,7 @@ class MemoryManager:
         )
 
     async def feedback(self, useful: bool, entry: MemoryEntry | None = None) -> None:
-        """Says whether an entry, or the answer of the last search, was useful."""
+        """Records whether an entry, or the result of the last search, was useful."""
         if entry is not None:
             await self._run(self.memory.feedback, entry.id, useful=useful, scope=self.config.scope)
         elif self._last is None:
@@ -265,11 +265,11 @@ class MemoryManager:
         return await run(self.memory, verb, *args, **how)
 
     async def _ask(self, work: Callable[[], T]) -> T:
-        """Work that may wait for a model is done in a thread, whatever the memory is."""
+        """Runs work that may wait for a model in a thread, whatever the memory is."""
         return await self._run(work) if self.config.llm is None else await asyncio.to_thread(work)
 
     def close(self) -> None:
-        """Closes the memory of the config, and so that of its other managers, unless it was given."""
+        """Closes the memory of the config, which its other managers share, unless it was given."""
         self.config.close()
 
 
@@ -308,7 +308,7 @@ FIGURES: Final = {
 
 
 def _figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
-    """Metrics under the names and headings of this door."""
+    """Returns the metrics under the names and headings of this door."""
     return {
         heading: {name: metrics.get(native) for name, native in names.items()}
         for heading, names in FIGURES.items()

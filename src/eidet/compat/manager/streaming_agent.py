@@ -1,4 +1,4 @@
-"""An agent that answers from its memory, piece by piece as a model speaks."""
+"""An agent that answers from its memory and streams the answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .memory_manager import MemoryManager
 
 
 class History:
-    """The messages of a conversation, oldest first; the same log that its short-term memory looks at."""
+    """The messages of a conversation, oldest first; the same log that its short-term memory reads."""
 
     def __init__(self, memory: MemoryManager) -> None:
         self._memory = memory
@@ -31,7 +31,7 @@ class History:
         self._memory.add_message(message)
 
     def last(self, count: int | None = None) -> list[Message]:
-        """The newest `count`, oldest first."""
+        """Returns the newest `count` messages, oldest first; all of them by default."""
         return [message_of_record(record) for record in self._memory.log.records(count)]
 
     def __iter__(self) -> Iterator[Message]:
@@ -45,9 +45,9 @@ class History:
 
 
 class ConversationContext:
-    """A conversation by its id: on a file it continues where it was, also after a restart.
+    """A conversation by its id. If its memory is a file, it continues after a restart.
 
-    Contexts of one config (or of one memory and scope) know what the others learned.
+    Contexts of one config (or of one memory and scope) share what they learn.
     """
 
     def __init__(self, conversation_id: str, memory_config: MemoryConfig | None = None) -> None:
@@ -58,12 +58,12 @@ class ConversationContext:
         self.history: History = History(self.memory)
 
     async def add_message(self, message: Message | Any) -> None:
-        """Adds to the history and to short-term memory, with place and speaker."""
+        """Adds a message to history and short-term memory, with its role and this conversation as source."""
         await run(self.memory.memory, self.memory.add_message, message, self.id)
         await self.memory.summarize_if_due()
 
     async def end(self) -> MemoryEntry:
-        """Sums the conversation up in episodic memory; it may go on afterwards."""
+        """Summarises the conversation in episodic memory; it may go on afterwards."""
         return await self.memory.summarize()
 
     def close(self) -> None:
@@ -83,11 +83,11 @@ HEADINGS: Final = {
 
 
 class Agent:
-    """Retrieves memories for a message, gives a model both, and stores what was said.
+    """An agent that retrieves memories for a message, passes both to a model, and stores the exchange.
 
     `llm` is an asynchronous generator function, whose pieces are passed on as they come, or whatever
-    `eidet.models.llm.llm_of` takes, whose answer comes in one piece. `turns` are messages that are sent
-    as they were said, `memories` the entries of each memory type that are looked up.
+    `eidet.models.llm.llm_of` takes, whose answer comes in one piece. `turns` is how many
+    recent messages are sent verbatim, `memories` how many entries of each memory type are retrieved.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Agent:
     async def process_message(
         self, message: Message | str, context: ConversationContext
     ) -> AsyncIterator[str]:
-        """Answers a message, piece by piece. It and the whole answer are kept in the conversation."""
+        """Yields the answer to a message in pieces. Stores the message, and then the whole answer."""
         asked = Message(role="user", content=message) if isinstance(message, str) else message
         if not (asked.content or "").strip():
             raise BadInput("there is nothing to answer: the message is empty")
@@ -121,13 +121,13 @@ class Agent:
             await context.add_message(Message(role="assistant", content="".join(pieces)))
 
     async def respond(self, message: Message | str, context: ConversationContext) -> str:
-        """Answers a message with one text."""
+        """Returns the answer to a message as one text."""
         return "".join([piece async for piece in self.process_message(message, context)])
 
     async def _process_message_internal(
         self, message: Message, context: ConversationContext
     ) -> AsyncIterator[str]:
-        """Retrieves, builds the prompt and streams the answer; keeps nothing."""
+        """Retrieves, builds the prompt and streams the answer; stores nothing."""
         before = await run(context.memory.memory, self._before, message, context)
         memories = await self._retrieve(message, context, before)
         prompt_context = self._build_prompt_context(message, memories)
@@ -140,7 +140,7 @@ class Agent:
             yield (await asyncio.to_thread(self._llm.ask, request)).text
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
-        """The turns right before the message, which may be in the history already."""
+        """Returns the turns right before the message, which may be in the history already."""
         found = [turn for turn in context.history.last(self._turns + 1) if turn.content]
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
@@ -159,7 +159,7 @@ class Agent:
         return list(found.values())
 
     def _build_prompt_context(self, message: Message, memories: Iterable[MemoryEntry]) -> str:
-        """The memories by type, a line each, and the message."""
+        """Returns the memories by type, one line each, and the message."""
         entries = list(memories)
         parts = []
         for kind, heading in HEADINGS.items():
@@ -174,7 +174,7 @@ class Agent:
 
 
 def _line(entry: MemoryEntry) -> str:
-    """A memory as a line; untrusted text is quoted, so that the model does not follow it."""
+    """Formats a memory as a line; untrusted text is quoted, so that the model does not follow it."""
     role = entry.metadata.get("role")
     who = f", {role}" if isinstance(role, str) else ""
     strange = entry.trust in UNTRUSTED
@@ -185,7 +185,7 @@ def _line(entry: MemoryEntry) -> str:
 def _request(
     prompt: str, system: str, before: Sequence[Message], limits: Mapping[str, int | float | None]
 ) -> Request:
-    """Turns alternate and begin with the user, as models want it; what the user said last goes first."""
+    """Builds a request. Its turns alternate from the user on; a last turn of the user joins the prompt."""
     turns: list[Turn] = []
     for turn in before:
         if turn.role not in ("user", "assistant") or not (turn.content or "").strip():

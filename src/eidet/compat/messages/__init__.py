@@ -5,7 +5,7 @@ session    how messages are added and deleted, and the messages as a list
 limits     by messages, tokens, window, with overflow      search     by meaning, metadata, date
 servers    file, PostgreSQL, Redis, S3; which to take; old messages archived
 wrappers   stores around stores: encrypted, audited, one per context, and those of your own
-summary    old messages summarised; LLMAgent, whose memory fills itself
+summary    old messages summarised; LLMAgent, which stores its own messages
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ PAUSE = 0.001
 class FairLock:
     """A fair lock that is held across awaits, for tasks of any event loop and thread.
 
-    An asyncio.Lock belongs to one loop; a store may be used from several. Who is cancelled while
-    waiting leaves the queue. A task that has the turn may take it again (`async with turns as again`).
+    An asyncio.Lock belongs to one loop; a store may be used from several. A task that is cancelled while
+    waiting leaves the queue. The task that holds the lock may take it again (`async with turns as again`).
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class BaseMemoryStore(MessageSession):
 
     `memory` is a Memory (yours, which this store does not close), a path or URL, or None for one in
     RAM. Stores with the same memory, scope and session_id share their messages. Everything may be
-    called from many tasks and threads. A subclass need not call `super().__init__()`: then it is in RAM.
+    called from many tasks and threads. A subclass that does not call `super().__init__()` is in RAM.
     """
 
     token_counter: TokenCounter | Callable[[str], float] | str | None = None
@@ -98,16 +98,16 @@ class BaseMemoryStore(MessageSession):
         self.token_counter = token_counter
 
     async def initialize(self) -> None:
-        """Opens the memory now, and not when it is first needed."""
+        """Opens the memory now instead of on first use."""
         await self._ready()
 
     async def add_message(self, message: Message) -> None:
-        """Adds a message; when this returns it is found, and survives a restart unless it is in RAM."""
+        """Adds a message. Once this returns, it can be found, and survives a restart unless it is in RAM."""
         await self._warm_embedder([message])
         await self._run(self.append, [message])
 
     async def add_messages(self, messages: Sequence[Message]) -> None:
-        """Adds several messages, all or none; a store that overrides `add_message` gets each."""
+        """Adds several messages, all or none; a store that overrides `add_message` adds them one by one."""
         if type(self).add_message is not BaseMemoryStore.add_message:
             for message in messages:
                 await self.add_message(message)
@@ -118,9 +118,9 @@ class BaseMemoryStore(MessageSession):
     async def get_history(
         self, limit: int | None = None, offset: int = 0, roles: list[str] | None = None
     ) -> list[Message]:
-        """The newest `limit` messages, leaving out the `offset` newest ones, oldest first.
+        """Returns the newest `limit` messages before the `offset` newest ones, oldest first.
 
-        With `roles` only those count.
+        With `roles`, only messages of these roles count.
         """
         return await self._run(self._history, *check_page(limit, offset, roles))
 
@@ -128,13 +128,13 @@ class BaseMemoryStore(MessageSession):
         await self._run(self.drop_all)
 
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
-        """The newest messages that fit, oldest first; the very newest always."""
-        # no message costs less than a token, so that many are enough
+        """Returns the newest messages that fit, oldest first; the very newest always."""
+        # a message costs at least one token, so `max_tokens` messages are enough
         newest = await self.get_history(limit=check_whole(max_tokens, "max_tokens", least=1))
         return drop_results(fit_messages(newest, max_tokens, counter_of(self.token_counter)))
 
     async def close(self) -> None:
-        """Closes what this store opened; the next use reopens it. What is in RAM stays."""
+        """Closes the memory that this store opened; the next use reopens it. A memory in RAM stays."""
         memory, given = self._memory, self._place is None or is_shared(self._place)
         if memory is not None and not given:
             self._memory = None
@@ -185,7 +185,7 @@ class BaseMemoryStore(MessageSession):
 
 
 class Beside(BaseMemoryStore):
-    """Another session or scope of the memory that `other` has open; closed with it."""
+    """Another session or scope of the memory that `other` opens and closes."""
 
     def __init__(self, other: BaseMemoryStore, *, scope: str, session_id: str) -> None:
         super().__init__(scope=scope, session_id=session_id, token_counter=other.token_counter)
@@ -201,7 +201,7 @@ class Beside(BaseMemoryStore):
 
 
 def check_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, list[str] | None]:
-    """The arguments of `get_history`, or a clear error; no roles are all roles."""
+    """Checks the arguments of `get_history`; no roles mean all roles."""
     check_limit(limit, "limit", least=0)
     check_whole(offset, "offset")
     named = [roles] if isinstance(roles, str) else list(roles or ())

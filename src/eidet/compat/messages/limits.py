@@ -18,8 +18,8 @@ _log = logging.getLogger(__name__)
 class InMemoryMemoryStore(BaseMemoryStore):
     """The default store: in RAM (unless `memory` names a file), without limits unless some are given.
 
-    When there are more than `max_messages`, or more than `max_tokens` in all, the oldest go; the newest
-    message always stays.
+    Above `max_messages`, or `max_tokens` in all, the oldest messages are deleted; the newest one always
+    stays.
     """
 
     max_messages: int | None = None
@@ -68,7 +68,7 @@ class TokenLimitedMemoryStore(InMemoryMemoryStore):
 
 
 class SlidingWindowMemory(InMemoryMemoryStore):
-    """The last `window_size` messages."""
+    """A store of the last `window_size` messages."""
 
     def __init__(self, window_size: int = 10, **where: Unpack[Kept]) -> None:
         super().__init__(max_messages=window_size, **where)
@@ -86,10 +86,10 @@ _Overflow = Callable[[list[Message]], Awaitable[Any] | Any]
 
 
 class SafeMemoryStore(BaseMemoryStore):
-    """Never more than `max_size` messages, and none goes unseen.
+    """A store of at most `max_size` messages that drops none unseen.
 
-    When it is full, `overflow_handler` (a function or a coroutine function) is given all messages;
-    after it returned, the newest 80 % are kept. Where it fails, nothing is dropped or added.
+    When it is full, `overflow_handler` (a function or a coroutine function) gets all messages; after it
+    returns, the newest 80 % are kept. If it fails, nothing is dropped or added.
     """
 
     def __init__(self, max_size: int, overflow_handler: _Overflow, **where: Unpack[Kept]) -> None:
@@ -111,7 +111,7 @@ class SafeMemoryStore(BaseMemoryStore):
             await super().add_message(message)
 
     def _make_room(self, seen: Sequence[Message]) -> None:
-        """Drops of what the handler has seen, never of what came meanwhile."""
+        """Drops messages that the handler has seen, never those added meanwhile."""
         surplus = max(1, len(seen) - (self.max_size - int(self.max_size * 0.2)))
         try:
             self.drop([message.record_id for message in seen[:surplus] if message.record_id])

@@ -21,7 +21,7 @@ _ZONE = "utc_offset"  # in the data of a record whose message had a time zone; o
 class Message:
     """One turn. `timestamp` is local time unless it has a time zone, and comes back as given.
 
-    As text it is its content, so that an answer can be put into a sentence.
+    `str(message)` is its content, so that an answer can be put into a sentence.
     """
 
     role: str
@@ -31,7 +31,7 @@ class Message:
     tool_calls: list[Json] | None = None
     tool_call_id: str | None = None
     name: str | None = None
-    record_id: str | None = field(default=None, init=False, repr=False, compare=False)  # once it was read
+    record_id: str | None = field(default=None, init=False, repr=False, compare=False)  # set once it was read
 
     def __post_init__(self) -> None:
         if not clean_text(self.role, "the role of a message"):
@@ -45,7 +45,7 @@ class Message:
         return self.content or ""
 
     def as_chat(self) -> dict[str, Json]:
-        """The message for a chat API: role and content, and the fields of tools if set."""
+        """Returns the message for a chat API: role and content, and the fields of tools if set."""
         extra = {"tool_calls": self.tool_calls, "tool_call_id": self.tool_call_id, "name": self.name}
         return {"role": self.role, "content": self.content} | {k: v for k, v in extra.items() if v}
 
@@ -55,7 +55,7 @@ class Message:
 
 
 def message_from(given: object) -> Message:
-    """A Message is itself; one of the memory, a dict with a role, and a text (of the user) become one."""
+    """Returns a Message as it is; converts one of the memory, a dict with a role, or a text of the user."""
     if isinstance(given, Message):
         return given
     if isinstance(given, str):
@@ -71,7 +71,7 @@ def message_from(given: object) -> Message:
 
 
 def _from_core(given: CoreMessage, when: datetime | None = None) -> Message:
-    """A message of the memory, with its time as this door gives it if that is known already."""
+    """Converts a message of the memory; `when` is its time in this door's form, if known already."""
     if when is None and given.timestamp is not None:
         when = _at(moment(given.timestamp, "timestamp"), None)
     return Message(
@@ -89,7 +89,7 @@ _FIELDS = ("role", "content", "timestamp", "metadata", "tool_calls", "tool_call_
 
 
 def message_as_json(message: Message) -> dict[str, Json]:
-    """The message as the memory takes it; what it would not take is refused before anything is changed."""
+    """Returns the message as the memory takes it; raises for one that it would refuse, before any change."""
     if not isinstance(message, Message):
         raise BadInput(f"a memory store takes a Message, not {type(message).__name__}")
     fields = {name: getattr(message, name) for name in _FIELDS}
@@ -99,7 +99,7 @@ def message_as_json(message: Message) -> dict[str, Json]:
 
 
 def message_of_record(record: Record) -> Message:
-    """The message that a record was made of."""
+    """Returns the message that a record was made from."""
     data = record.whole.data
     offset = data.get(_ZONE) if isinstance(data, Mapping) else None
     message = _from_core(message_of(record), _at(record.occurred, offset))
@@ -108,7 +108,7 @@ def message_of_record(record: Record) -> Message:
 
 
 def local_time(record: Record) -> datetime:
-    """When something happened, in local time."""
+    """Returns when a record happened, in local time."""
     return _at(record.occurred, None)
 
 

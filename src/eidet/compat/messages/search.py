@@ -33,8 +33,8 @@ _CANDIDATES: Final = (
 class SemanticMemoryStore(BaseMemoryStore):
     """Messages found by the cosine of their vectors with that of a query.
 
-    `embedding_model` has `embed(text)`, a method or a coroutine; or is a function of a text, or an
-    embedder or the name of one (see `eidet.models.embed`). Without one it is the memory's own.
+    `embedding_model` is an object with `embed(text)` (sync or async), a function of a text, an embedder, or
+    the name of one (see `eidet.models.embed`). By default it is the memory's own.
     """
 
     def __init__(self, embedding_model: object = None, **where: Unpack[Kept]) -> None:
@@ -42,7 +42,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         self.embedding_model = embedding_model
 
     async def search(self, query: str, top_k: int = 5) -> list[Message]:
-        """The `top_k` messages nearest in meaning, nearest first."""
+        """Returns the `top_k` messages nearest in meaning, nearest first."""
         check_whole(top_k, "top_k")
         memory = await self._ready()
         await embed_ahead(memory, [memory.trust.guarding.query(clean_text(query, "query"))])
@@ -50,7 +50,7 @@ class SemanticMemoryStore(BaseMemoryStore):
 
     @property
     def embeddings(self) -> list[Vectors]:
-        """The vector of each message, in their order; of a long one that of its beginning."""
+        """The vectors of the messages, in their order; for a long one, the vector of its beginning."""
         if self._is_blank():
             return []
         rows = list_rows(self.conversation.records(), self.memory.parts.embedder.width)

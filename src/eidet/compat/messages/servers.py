@@ -1,4 +1,4 @@
-"""Stores that outlive the process: a file, a database, a cache, an archive; and which to take where."""
+"""Stores that outlive the process (file, database, cache, archive), and their choice by environment."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .base import BaseMemoryStore, Beside, FairLock, Kept
 from .limits import InMemoryMemoryStore
 from .message import Message, message_as_json, message_of_record
 
-_SPARE: Final = 0.1  # of its time to live, by which the end of a message is put off in advance
+_SPARE: Final = 0.1  # share of its TTL by which the expiry of a message is extended in advance
 PAGE: Final = 64
 
 
 class FileMemoryStore(InMemoryMemoryStore):
-    """Messages in a file, for one machine without a server; limits as those in RAM."""
+    """Messages in a file, for one machine without a server, with the limits of the store in RAM."""
 
     def __init__(self, path: str | Path, **limits_and_where: Any) -> None:
         super().__init__(**{"memory": path} | limits_and_where)
@@ -33,7 +33,7 @@ class FileMemoryStore(InMemoryMemoryStore):
 
 
 class _OnServer(InMemoryMemoryStore):
-    """Opened by `initialize`, or by the first use."""
+    """A store on a server, opened by `initialize` or on first use."""
 
     def __init__(self, url: str, **limits_and_where: Any) -> None:
         if not isinstance(url, str) or "://" not in url:
@@ -62,7 +62,7 @@ class PostgresMemoryStore(_OnServer):
 
 
 class RedisMemoryStore(_OnServer):
-    """Messages in Redis: the newest `max_messages`, gone when nothing was added for `ttl_hours`."""
+    """Messages in Redis: the newest `max_messages`, deleted once nothing was added for `ttl_hours`."""
 
     example = "redis://host:6379"
 
@@ -72,14 +72,14 @@ class RedisMemoryStore(_OnServer):
         super().__init__(redis_url, max_messages=max_messages, **where)
         self.redis_url = redis_url
         self.ttl: timedelta = timedelta(hours=check_positive(ttl_hours, "ttl_hours"))
-        self._put_off = 0.0  # when the end of all messages was put off last
+        self._put_off = 0.0  # time when the expiry of all messages was last extended
 
     @property
     def client(self) -> Memory | None:
         return self._opened
 
     def _before(self) -> None:
-        """The whole session ends at once, as a key of Redis does, and every addition puts that off."""
+        """Deletes the whole session if its newest message is older than the TTL, as Redis expires a key."""
         with self.turn:
             newest = self.conversation.records(limit=1)
             if newest and newest[0].created + self.ttl.total_seconds() <= self.memory.parts.clock():
@@ -94,15 +94,15 @@ class RedisMemoryStore(_OnServer):
             page, self._put_off = self.conversation.records(), now
         due = [r for r in page if (r.expires or 0.0) < now + seconds and not is_protected(r)]
         end = now + (1 + _SPARE) * seconds
-        store = memory.parts.store  # a verb would make it a new version of what was said
+        store = memory.parts.store  # a verb would make a new version of each message
         verbs.rewrite_form(store, [(record, record.but(expires=end)) for record in due], now=now)
 
 
 class ArchiveMemoryStore(BaseMemoryStore):
     """Messages in an archive, which only grows: a folder, or an `Archive` of `eidet.upkeep.archive`.
 
-    Each call writes one piece before it returns. What is in it is read once, when the store is opened;
-    other sessions and scopes of the archive are left alone.
+    Each call writes one piece before it returns. The archive is read once, when the store is opened; its
+    other sessions and scopes are left alone.
     """
 
     def __init__(self, archive: Archive | str | Path, **where: Unpack[Kept]) -> None:
@@ -110,7 +110,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self._given = archive
 
     def archive(self) -> Archive:
-        """The archive of the messages: sealed, if the memory of this store is."""
+        """Returns the archive of the messages, sealed if the memory of this store is."""
         return _archive_in(self.memory, self._given)
 
     def append(self, messages: Sequence[Message]) -> None:
@@ -141,8 +141,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
 
     def _open(self) -> Memory:
         memory = open_memory(self._place)
-        memory.upkeep.unarchive(self._given, scope=self.scope)  # opens what is sealed by itself
-        memory.upkeep.claim_archive(self._given)  # a memory in RAM is another one each time
+        memory.upkeep.unarchive(self._given, scope=self.scope)  # opens sealed pieces itself
+        memory.upkeep.claim_archive(self._given)  # a memory in RAM is a new one each time
         return memory
 
 
@@ -150,7 +150,7 @@ class S3MemoryStore(ArchiveMemoryStore):
     """Messages in a bucket, for the long term: each call writes one compressed, checksummed object.
 
     `bucket_name` may have a prefix (`bucket/chats`) or be an address (`s3://bucket/chats?endpoint=…`);
-    `endpoint` names a server other than Amazon's. Keys are found the way boto3 finds them.
+    `endpoint` names a server other than Amazon's. Credentials are found as boto3 finds them.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class S3MemoryStore(ArchiveMemoryStore):
 
 
 def _archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
-    """Builds an archive for a memory: sealed if the memory is, and known to later erasures."""
+    """Returns the archive for a memory, sealed if the memory is, and registers it for later erasures."""
     store, archive = memory.parts.store, archive_of(place)
     if archive is None:
         raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
@@ -191,10 +191,10 @@ def default_store(
     variables: Mapping[str, str] = os.environ,
     **options: Any,
 ) -> BaseMemoryStore:
-    """The store for an environment: development (RAM), file, production, cache or archive.
+    """Returns the store for an environment: development (RAM), file, production, cache or archive.
 
-    `where` is the path, the URL or the bucket; without it EIDET_PATH, DATABASE_URL, REDIS_URL or
-    S3_BUCKET says it.
+    `where` is the path, the URL or the bucket, by default that of EIDET_PATH, DATABASE_URL, REDIS_URL or
+    S3_BUCKET.
     """
     name = str(environment).lower()
     kind = _SHORT.get(name, name)
@@ -211,12 +211,12 @@ def default_store(
 
 
 class AutoCleanupMemory(BaseMemoryStore):
-    """`cleanup` deletes what is older than `max_age_days`, after archiving what is important.
+    """A store whose `cleanup` archives important old messages, then deletes all old ones.
 
-    Important is a message with `metadata["important"]`. `archive_to` is a store, a folder or an
-    `Archive`; without one they are kept in the same memory, as the session `<session_id>:archive`.
-    In a folder or an `Archive` they are sealed, if the memory is; a store of yours seals its own. What
-    is pinned or under a legal hold stays.
+    Messages older than `max_age_days` are old, and those with `metadata["important"]` important.
+    `archive_to` is a store, a folder or an `Archive`; by default they are archived in the same memory, as
+    the session `<session_id>:archive`. In a folder or an `Archive` they are sealed if the memory is; your
+    own store seals its messages itself. Pinned messages and those under a legal hold stay.
     Override `archive` for another place: when it raises, nothing is deleted.
     """
 
@@ -245,11 +245,11 @@ class AutoCleanupMemory(BaseMemoryStore):
         return chosen
 
     async def archive(self, messages: Sequence[Message]) -> None:
-        """Keeps messages elsewhere, before they are deleted here."""
+        """Stores messages elsewhere before they are deleted here."""
         await self.archive_store.add_messages(messages)
 
     async def cleanup(self, now: Moment | None = None) -> int:
-        """Archives, then deletes what is too old. Returns how many messages went."""
+        """Archives important old messages, then deletes all old ones. Returns how many were deleted."""
         async with self._turns:
             old = await self._run(self._old, now)
             if important := [message for message in old if message.metadata.get("important", False)]:

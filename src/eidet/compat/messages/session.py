@@ -45,12 +45,12 @@ class MessageSession:
 
     @property
     def turn(self) -> threading.RLock:
-        """Held while several changes of this store belong together."""
+        """The lock to hold while several changes of this store belong together."""
         lock: threading.RLock = self.__dict__.setdefault("_turn", threading.RLock())
         return lock
 
     def append(self, messages: Sequence[Message]) -> None:
-        """Adds messages, all or none, and keeps to the limits of the store."""
+        """Adds messages, all or none, then applies the limits of the store."""
         drafts = [message_as_json(message) for message in messages]
         with self.turn:
             self._before()
@@ -58,12 +58,12 @@ class MessageSession:
             self._after()
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Deletes messages by the ids of their records; the same may be said again later."""
+        """Deletes messages by the ids of their records; the same messages may be added again later."""
         if ids:
             put_away(self.memory, ids, scope=self.scope)
 
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
-        """Adds messages and then deletes others, so that nothing is lost where the new cannot be kept."""
+        """Adds messages, then deletes others, so that nothing is lost if the new ones cannot be stored."""
         drafts = [message_as_json(message) for message in messages]
         with self.turn:
             refuse_held(self.memory, ids, scope=self.scope)
@@ -131,7 +131,7 @@ class Log(MutableSequence[Message]):
         self.become([])
 
     def become(self, wanted: Iterable[Message]) -> None:
-        """Makes these the messages, with as few changes as it takes."""
+        """Makes these the messages; leaves those at the beginning that keep their order as they are."""
         messages = list(wanted)
         there = [record.id for record in self._store.conversation.records()]
         kept = _find_kept(there, messages)
@@ -151,7 +151,7 @@ class Log(MutableSequence[Message]):
 
 
 def _find_kept(there: Sequence[str], wanted: Sequence[Message]) -> list[str]:
-    """Lists the ids that stay if `wanted` is some of what is there, in order, then new ones; else none."""
+    """Lists the ids that stay if `wanted` is existing messages in order, then new ones; otherwise none."""
     places = {id: place for place, id in enumerate(there)}
     known = []
     for message in wanted:

@@ -1,4 +1,4 @@
-"""A store that summarises old messages, a small agent whose memory fills itself, and an app of agents."""
+"""A store that summarises old messages, an agent that stores its own messages, and an app of agents."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class _NeedsContext(Protocol):
 
 
 class SummaryMemory(BaseMemoryStore):
-    """When `threshold` messages are there, all are summed up and the last ten stay.
+    """A store that summarises its messages once there are `threshold`, and keeps the last ten.
 
-    `summarizer_agent` is the name of an agent, called through `context` (which is not needed before);
-    a function or coroutine function that is given the request; or an LLM of `eidet.models.llm`. Without
-    one, and where it fails, the summary is made of the sentences that say most. What was summed up
-    leaves the history, not the memory.
+    `summarizer_agent` is the name of an agent, called through `context` (not needed before), a function or
+    coroutine function that takes the request, or an LLM of `eidet.models.llm`. If it is absent or fails,
+    the summary is made of the sentences that say most. Summarised messages leave the history, not the
+    memory.
     """
 
     context: _AgentCaller | None = None
@@ -67,7 +67,7 @@ class SummaryMemory(BaseMemoryStore):
         self._turns = FairLock()
 
     async def add_message(self, message: Message) -> None:
-        async with self._turns as summing_up:  # the summarizer may have this store itself
+        async with self._turns as summing_up:  # the summarizer may use this store itself
             due = not summing_up and await self._run(lambda: self.current_count) + 1 >= self.threshold
             if due:
                 self._check_context()
@@ -76,7 +76,7 @@ class SummaryMemory(BaseMemoryStore):
                 await self.summarize_and_compress()
 
     async def summarize_and_compress(self) -> None:
-        """Sums up what the history holds now, but for the last ten messages."""
+        """Summarises the current history, and keeps its last ten messages."""
         self._check_context()
         seen = await super().get_history()
         if len(seen) > KEPT:
@@ -100,7 +100,7 @@ class SummaryMemory(BaseMemoryStore):
     async def get_history(
         self, limit: int | None = None, offset: int = 0, roles: list[str] | None = None
     ) -> list[Message]:
-        """The summaries count as the oldest messages."""
+        """Returns the history as any store does, with the summaries as its oldest messages."""
         limit, offset, roles = check_page(limit, offset, roles)
         recent = await super().get_history(roles=roles)
         earlier = [] if roles and "system" not in roles else await self._run(lambda: self.summaries)
@@ -109,7 +109,7 @@ class SummaryMemory(BaseMemoryStore):
         return everything[0 if limit is None else max(end - limit, 0) : end]
 
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
-        """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
+        """Returns the summaries that fit half of the tokens, then the newest messages that fit the rest."""
         half, counter = check_whole(max_tokens, "max_tokens", least=1) // 2, counter_of(self.token_counter)
         summaries = fit_messages(await self._run(lambda: self.summaries), half, counter)
         window = [message for message in summaries if message.tokens(counter) <= half]
@@ -118,7 +118,7 @@ class SummaryMemory(BaseMemoryStore):
         return [*window, *drop_results(recent)]
 
     def _check_context(self) -> None:
-        """Before the message that fills the store is added: without a summarizer, nothing is changed."""
+        """Raises if a named summarizer has no context, before the message that fills the store is added."""
         if isinstance(self.summarizer_agent, str) and self.context is None:
             raise Misconfigured(
                 f"the agent {self.summarizer_agent!r} needs a context: set store.context, enter "
@@ -126,7 +126,7 @@ class SummaryMemory(BaseMemoryStore):
             )
 
     async def _summarise(self, messages: Sequence[Message]) -> str | None:
-        """Summarises by the agent or function; None if there is none, it fails or says nothing."""
+        """Returns the summary of the agent or function; None if it is absent, fails or returns nothing."""
         if self.summarizer_agent is None or isinstance(self.summarizer_agent, LLM):
             return None
         lines = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
@@ -148,7 +148,7 @@ class SummaryMemory(BaseMemoryStore):
     def _compress(self, text: str | None, seen: int) -> None:
         with self.turn:
             log = self.conversation
-            keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
+            keep = max(KEPT, len(log) - seen + KEPT)  # later messages are not in the summary
             if text is None:
                 model = self.summarizer_agent if isinstance(self.summarizer_agent, LLM) else None
                 log.summarise(keep=keep, llm=model)
@@ -159,11 +159,11 @@ class SummaryMemory(BaseMemoryStore):
 
 
 class LLMAgent:
-    """Asks a model with its system prompt and what its memory holds, and remembers both sides.
+    """An agent that asks a model with its system prompt and memory, and stores both sides.
 
     `llm` is an LLM of `eidet.models.llm`, a name such as "openai:gpt-…", an object with
-    `chat_completion(messages)`, or a function or coroutine function: of the messages as dicts, or of
-    one prompt if its parameter is called so. Agents with the same store share their memory.
+    `chat_completion(messages)`, or a function or coroutine function. It takes the messages as dicts, or
+    one text if its parameter is a str or named `prompt` or `text`. Agents with the same store share it.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class LLMAgent:
         self.max_context_tokens = max_context_tokens
 
     async def run(self, input_message: str | Message) -> Message:
-        """The answer. What was asked stays in the memory also when the model fails."""
+        """Returns the answer. The input stays in the memory even if the model fails."""
         await self.memory_store.add_message(message_from(input_message))
         window = await self.memory_store.get_context_window(max_tokens=self.max_context_tokens)
         prompt = [Message(role="system", content=self.system_prompt)] if self.system_prompt else []
@@ -194,7 +194,7 @@ class LLMAgent:
 
 
 class RunContext:
-    """Agents by name. Entering it lets stores that need an agent (`SummaryMemory`) call one."""
+    """Agents by name. Stores that need an agent (`SummaryMemory`) call it through this context."""
 
     def __init__(self, agents: Mapping[str, LLMAgent]) -> None:
         self._agents = agents
@@ -207,7 +207,7 @@ class RunContext:
 
 
 class App:
-    """Registers agents: `async with app.run_context() as rt: await rt.call_agent(…)`."""
+    """A registry of agents: `async with app.run_context() as rt: await rt.call_agent(…)`."""
 
     def __init__(self, *agents: LLMAgent) -> None:
         self._agents: dict[str, LLMAgent] = {}
@@ -249,7 +249,7 @@ async def _ask_llm(llm: Any, messages: Sequence[Message]) -> Message:
 
 
 async def _call_function(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:
-    """A coroutine function runs in the caller's loop; a plain one in a thread, as it may wait."""
+    """Calls a coroutine function in the caller's loop, and a plain one, which may block, in a thread."""
     argument = _argument(function, messages)
     called = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):

@@ -1,4 +1,4 @@
-"""Stores around stores: encrypted, audited, one per context. They compose, also with stores of your own."""
+"""Stores that wrap stores: encrypted, audited, one per scope. They compose, also with your own stores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEALED = "sealed"
 class Around(BaseMemoryStore):
     """Passes everything on to `store`; subclasses change what goes in and what comes out.
 
-    `messages` shows what the store underneath has. What is added there goes in as by `add_message`.
+    `messages` shows the messages of the wrapped store; those added to it are packed first.
     """
 
     def __init__(self, store: BaseMemoryStore | None = None, **where: Unpack[Kept]) -> None:
@@ -61,11 +61,11 @@ class Around(BaseMemoryStore):
             await await_if_needed(end())
 
     def pack(self, message: Message) -> Message:
-        """The message as the store underneath gets it."""
+        """Returns the message in the form that the wrapped store gets."""
         return message
 
     def unpack(self, message: Message) -> Message:
-        """The message that what came out of the store stands for."""
+        """Returns the original of a message from the wrapped store."""
         return message
 
     @property
@@ -83,7 +83,7 @@ class Around(BaseMemoryStore):
         self.store.drop(ids)
 
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
-        """`messages` shows them as the store underneath has them: those that only move stay as they are."""
+        """Packs new messages; those that only move are passed on as the wrapped store has them."""
         there = {message.record_id: message for message in self.store.messages}
         ready = []
         for message in messages:
@@ -98,10 +98,10 @@ class Around(BaseMemoryStore):
 
 
 class EncryptedMemoryStore(Around):
-    """Content and tool calls are kept as Fernet tokens in whatever store is underneath, and read in plain.
+    """Encrypts content and tool calls as Fernet tokens in the wrapped store, and decrypts what it reads.
 
     Roles, times, names and metadata stay readable, so that they can be filtered. Of several keys
-    the first encrypts and all decrypt: that is how a key is changed.
+    the first encrypts and all decrypt, so that keys can be rotated.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ def _cipher(keys: bytes | str | Sequence[bytes | str]) -> MultiFernet:
 
 
 class ScopedMemoryStore(BaseMemoryStore):
-    """A scope is a scope of the memory: nothing is seen across. `scopes` are those in use so far.
+    """One store per scope of the memory, isolated from each other. `scopes` holds those used so far.
 
     With `scope="acme"` all of them are below it: `get_scope("ann")` is the memory's `acme/ann`.
     """
@@ -216,10 +216,10 @@ class AuditMemoryStore(Around):
     """Writes each message, with its audit metadata, to the audit store and then to the operational one.
 
     Histories are read from the operational store; clearing it leaves the trail (`audit_store`) as it is.
-    Without an `audit_store` of yours, the trail lies in the same memory, in a scope below `scope` whose
-    name nobody can guess.
+    Without an `audit_store` of your own, the trail is kept in the same memory, in a scope below `scope`
+    with an unguessable name.
     Override `check_compliance` for rules of your own, as a method or a coroutine. `current_user_id`,
-    `session_id` and `request_ip` may be set anew for each request.
+    `session_id` and `request_ip` may be set for each request.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class AuditMemoryStore(Around):
         self.store = store
 
     def check_compliance(self, message: Message) -> Any:
-        """The kinds of personal data and secrets that a message holds, such as `["email"]`."""
+        """Returns the kinds of personal data and secrets in a message, such as `["email"]`."""
         return sorted({str(found.kind) for found in find(message.content or "")})
 
     async def add_message(self, message: Message) -> None:
@@ -266,7 +266,7 @@ class AuditMemoryStore(Around):
             ip_address=self.request_ip,
             compliance_flags=flags,
         )
-        await self.audit_store.add_message(message)  # first: nothing is in use that has no trail
+        await self.audit_store.add_message(message)  # first, so that every message in use has a trail
         await self.store.add_message(message)
 
     def append(self, messages: Sequence[Message]) -> None:
