@@ -36,14 +36,14 @@ except ModuleNotFoundError as error:
     raise make_missing("Google's Agent Development Kit", "adk") from error
 
 SEARCHED: Final = 1_000_000  # characters of a memory that are searched; it is kept as a whole
-_MEMORY: Final = "adk:memory"  # sources tell apart what a scope holds
+_MEMORY: Final = "adk:memory"  # the sources distinguish the records of a scope
 
 
 class EidetMemoryService(BaseMemoryService):
     """The long-term memory of an ADK app: `Runner(memory_service=EidetMemoryService(memory), …)`.
 
-    `load_memory` and `preload_memory` find whatever the scope of the user holds: events of earlier
-    sessions, and facts that you remember there yourself. `limit` is how many entries a search gives.
+    `load_memory` and `preload_memory` search the whole scope of the user: events of earlier sessions, and
+    facts that you remember there yourself. `limit` is how many entries a search returns.
     """
 
     def __init__(self, memory: Memory, *, scope: str = "adk", limit: int = 10) -> None:
@@ -53,7 +53,7 @@ class EidetMemoryService(BaseMemoryService):
         self._lock = threading.Lock()
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Stores what was said in a session; skips events already stored."""
+        """Stores the events of a session that have text; skips those already stored."""
         await self.add_events_to_memory(
             app_name=session.app_name, user_id=session.user_id, events=session.events, session_id=session.id
         )
@@ -67,7 +67,7 @@ class EidetMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Stores what was said in some events, all or none; skips events without words."""
+        """Stores the events that have text, all or none; skips those already stored."""
         drafts = [
             _draft_of_event(event, session_id, custom_metadata) for event in events if _text_of(event.content)
         ]
@@ -81,7 +81,7 @@ class EidetMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Stores memories as facts, all or none; one with an id that exists takes its place."""
+        """Stores memories as facts, all or none; one with an existing id replaces that memory."""
         drafts = [_draft_of_entry(entry, custom_metadata) for entry in memories]
         if drafts:
             write = partial(self.memory.remember, drafts, scope=self._scope(app_name, user_id))
@@ -110,7 +110,7 @@ class EidetMemoryService(BaseMemoryService):
 
 
 def _text_of(content: Content | None) -> str:
-    """The words of a content; what a model only thought is left out."""
+    """Returns the text of a content, without a model's thoughts."""
     texts = [part.text for part in (content and content.parts) or () if part.text and not part.thought]
     return "\n".join(texts).strip()
 
@@ -136,7 +136,7 @@ def _draft_of_entry(entry: MemoryEntry, metadata: Mapping[str, object] | None) -
 
 
 def _entry_of(record: Record) -> MemoryEntry:
-    """A record as ADK shows it to models; one that ADK did not write has its text alone."""
+    """Converts a record to an entry of ADK; one that ADK did not write has only its text."""
     whole = record.whole
     given: dict[str, Any] = {"content": Content(role="user", parts=[Part(text=whole.text)])}
     if record.source == _MEMORY:

@@ -1,7 +1,7 @@
 """Microsoft Agent Framework over a memory: `EidetContextProvider` and `EidetHistoryProvider`.
 
-The history of a session comes back exactly. The context of a run is what any other session of the scope
-said, and what you remember there yourself, as far as it matters for the question.
+The history of a session is restored exactly. The context of a run comes from the other sessions of the
+scope and from what you remember there yourself, as far as it is relevant to the input.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ except ModuleNotFoundError as error:
 ScopeOf = Callable[[AgentSession], str]
 
 _PROMPT: Final = "## Memories\nConsider these memories of earlier conversations when you answer:"
-_SAID: Final = "agent_framework:context"  # sources tell apart what a scope holds
+_SAID: Final = "agent_framework:context"  # the sources distinguish the records of a scope
 _HISTORY: Final = "agent_framework:history"
 _CALLS: Final = Where(source=_HISTORY, kinds="action")
 _ROLES: Final = ("user", "assistant")
 
 
 class EidetContextProvider(ContextProvider):
-    """Puts what matters for the input before the model, and remembers each turn.
+    """Adds memories relevant to the input to the prompt, and remembers each turn.
 
-    `scope` names the memory's scope, or is a function of the session: with
+    `scope` is the memory's scope, or a function of the session: with
     `scope=lambda session: f"users/{session.state['user']}"` one agent serves many users. `budget` is the
-    most tokens of the block, `where` a filter as in `Memory.recall`. What this session said is left
+    most tokens of the block, `where` a filter as in `Memory.recall`. Messages of this session are left
     out, since its history is in the prompt already, unless `this_session`.
     """
 
@@ -83,7 +83,7 @@ class EidetContextProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],  # noqa: ARG002
     ) -> None:
-        """Adds a message with what the memory knows about the input; none if it knows nothing."""
+        """Adds a message with what the memory knows about the input; none if that is nothing."""
         query = "\n".join(_texts_of(context.input_messages)).strip()
         if not query:
             return
@@ -101,9 +101,9 @@ class EidetContextProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],  # noqa: ARG002
     ) -> None:
-        """Stores question and answer, all or none.
+        """Stores the input and the answer, all or none.
 
-        If the agent has an `EidetHistoryProvider` for the same scope, that one does it.
+        If the agent has an `EidetHistoryProvider` for the same scope, that provider stores them instead.
         """
         scope = find_scope(self.scope, session)
         if not self.store or self._is_kept(agent, session, scope):
@@ -125,7 +125,7 @@ class EidetContextProvider(ContextProvider):
         return self.memory.context(query, scope=scope, budget=self.budget, where=where)
 
     def _is_kept(self, agent: SupportsAgentRun, session: AgentSession, scope: str) -> bool:
-        """Tells whether a history of this agent stores the turn in the same scope of the same memory."""
+        """Returns whether a history of this agent stores the turn in the same scope of the same memory."""
         if not isinstance(agent, BaseAgent):
             return False
         for provider in agent.context_providers:
@@ -180,7 +180,7 @@ class EidetHistoryProvider(HistoryProvider):
         self._lock = threading.Lock()
 
     def keeps(self, memory: Memory, session: AgentSession, scope: str) -> bool:
-        """Tells whether it stores a session's questions and answers in this scope of this memory."""
+        """Returns whether it stores a session's inputs and answers in this scope of this memory."""
         whole = self.store_inputs and self.store_outputs
         return whole and memory is self.memory and find_scope(self.scope, session) == scope
 
@@ -211,7 +211,7 @@ class EidetHistoryProvider(HistoryProvider):
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **_more: Any
     ) -> list[Message]:
-        """The messages of a session, oldest first."""
+        """Returns the messages of a session, oldest first."""
         scope = self._scope(state)
         messages: list[Message] = await asyncio.to_thread(self._read, session_id, scope, self.limit)
         return _drop_orphans(messages) if self.limit is not None else messages
@@ -224,7 +224,7 @@ class EidetHistoryProvider(HistoryProvider):
         state: dict[str, Any] | None = None,
         **_more: Any,
     ) -> None:
-        """Adds messages, all or none. Those that repeat the end of the history are passed over.
+        """Adds messages, all or none. Skips those that repeat the end of the history.
 
         Once it returns, they are durable; a cancelled call is finished first.
         """
@@ -232,7 +232,7 @@ class EidetHistoryProvider(HistoryProvider):
             await finish(partial(self._save, session_id, list(messages), self._scope(state)))
 
     def _scope(self, state: Mapping[str, Any] | None) -> str:
-        """A run notes the scope of its session in the state, since these methods do not get the session."""
+        """Returns the scope, from the state if it depends on the session, which these methods do not get."""
         if not callable(self.scope):
             return self.scope
         if state is None or "scope" not in state:
@@ -275,7 +275,7 @@ class EidetHistoryProvider(HistoryProvider):
 def _count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
     """Counts the messages that were stored already, by the rules of the framework's own histories.
 
-    Callers may hand in the whole conversation each time. One input without an id that is said again is new.
+    Callers may pass the whole conversation each time. A repeated single input without an id is new.
     """
     before, now = _identify_all(stored), _identify_all(messages)
     size = len(before)
@@ -292,7 +292,7 @@ def _count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
 
 
 def _identify_all(messages: Iterable[Message]) -> list[str]:
-    """The identities of messages: their ids, else role and contents."""
+    """Returns the identities of messages: their ids, else role and contents."""
     names = []
     for message in messages:
         name = message.message_id

@@ -1,7 +1,7 @@
-"""`EidetMemoryTool`: Claude's memory tool, with its files in a memory instead of on a disk.
+"""`EidetMemoryTool`: Claude's memory tool with its files in a memory instead of on disk.
 
-The six commands answer word for word as the SDK's own tool for the file system does. The files are
-documents of the memory as well, so that `memory.recall` finds what Claude noted down.
+The six commands return the same texts as the SDK's own tool for the file system. The files are
+documents of the memory as well, so that `memory.recall` finds Claude's notes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROOT: Final = "/memories"
 _MOST_LINES: Final = 999_999
 _DIGITS: Final = 6  # of a line number
 DEEPEST: Final = 2  # levels of folders that a view shows
-_FOLDER_SIZE: Final = "4K"  # what a folder of a disk takes up
+_FOLDER_SIZE: Final = "4K"  # the size of a folder on a disk
 _UNITS: Final = ("B", "K", "M", "G")
 _FILE: Final = Where(conditions=(Condition("meta.anthropic_memory", "exists"),))
 
@@ -37,7 +37,7 @@ _FILE: Final = Where(conditions=(Condition("meta.anthropic_memory", "exists"),))
 class _MemoryFiles:
     """Files and folders by path, as documents of one scope.
 
-    Safe from many threads, tools and processes: a file is created once, and no edit overwrites another.
+    Safe for many threads, tools and processes: a file is created once, and no edit overwrites another.
     """
 
     def __init__(self, memory: Memory, scope: str) -> None:
@@ -57,11 +57,11 @@ class _MemoryFiles:
         return path == ROOT or self._record(path) is not None
 
     def write(self, path: str, text: str) -> None:
-        """Writes a file as a whole: its next version if it exists."""
+        """Writes a whole file, as its next version if it exists."""
         self._store(_draft(path, text))
 
     def create(self, path: str, text: str | None) -> None:
-        """Makes a file, or a folder if there is no text; `Conflict` if there is one already."""
+        """Creates a file, or a folder if `text` is None; raises `Conflict` if the path exists."""
         self._store(_draft(path, text), version=0)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
@@ -82,18 +82,18 @@ class _MemoryFiles:
         if not self.is_folder(path):
             raise ToolError(f"The path {path} is not a directory.")
         for folder in reversed(missing):
-            with suppress(Conflict):  # somebody else made it meanwhile
+            with suppress(Conflict):  # another writer made it meanwhile
                 self.create(folder, None)
 
     def delete(self, path: str) -> None:
-        """Deletes a file, or a folder with all that is in it."""
+        """Deletes a file, or a folder with everything in it."""
         doomed = [key_id(inner) for inner in (path, *self.list_below(path))]
         self.memory.forget(doomed, scope=self.scope, for_good=False)
 
     def move(self, old: str, new: str) -> None:
-        """Moves a file or folder; `Conflict` if its new path is taken.
+        """Moves a file or folder; raises `Conflict` if its new path is taken.
 
-        Each is written at its new path before the old one goes: nothing is lost in between.
+        Each file is written at its new path before the old one is deleted, so that nothing is lost.
         """
         for path in (old, *self.list_below(old)):
             self._move_one(path, new + path.removeprefix(old))
@@ -110,7 +110,7 @@ class _MemoryFiles:
             self.memory.forget(where=unchanged, scope=self.scope, for_good=False)
 
     def list_below(self, folder: str) -> list[str]:
-        """The paths of all files and folders below a folder, in order."""
+        """Returns the paths of all files and folders below a folder, sorted."""
         return [path for path, _ in self.list_entries(folder)]
 
     def list_entries(self, folder: str) -> list[tuple[str, Record]]:
@@ -126,7 +126,7 @@ class _MemoryFiles:
         return self.memory.get(key_id(path), scope=self.scope)
 
     def _store(self, draft: Draft, version: int | None = None) -> Record:
-        """Tells the model what the memory refuses, such as a text that is too long."""
+        """Stores a draft; what the memory refuses, such as a long text, is a `ToolError` for the model."""
         try:
             return self.memory.remember(
                 draft, scope=self.scope, version=version, keep_duplicates=True, again=True
@@ -136,7 +136,7 @@ class _MemoryFiles:
 
 
 def _draft(path: str, text: str | None) -> Draft:
-    """A file, or a folder if there is no text. What cannot be a record's text is kept beside it."""
+    """Drafts a file, or a folder if `text` is None. A text that no record can have is kept in `data`."""
     meta = {"anthropic_memory": "folder" if text is None else "file", "path": path}
     shown = text if text and text.strip() else path
     data = None if text in (None, shown) else {"content": text}
@@ -153,7 +153,7 @@ def _text_of(record: Record) -> str:
 
 
 class _MemoryCommands:
-    """The six commands. Errors that Claude can act on are `ToolError`."""
+    """The six commands. They raise `ToolError` for errors that Claude can act on."""
 
     def __init__(self, files: _MemoryFiles) -> None:
         self.files = files
@@ -295,7 +295,7 @@ class EidetMemoryTool(_MemoryCommands, BetaAbstractMemoryTool):
 
 
 class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The memory tool for asyncio. A command that was begun is finished, even if its task is cancelled."""
+    """The memory tool for asyncio. A command that has begun finishes even if its task is cancelled."""
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
@@ -311,7 +311,7 @@ class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def normalise(path: str) -> str:
-    """The path without `.`, `..` and double slashes; `ToolError` if it leaves /memories."""
+    """Returns the path without `.`, `..` and double slashes; raises `ToolError` if it leaves /memories."""
     if not path.startswith(ROOT):
         raise ToolError(f"Path must start with /memories, got: {path}")
     if "\0" in path:
@@ -324,7 +324,7 @@ def normalise(path: str) -> str:
 
 
 def _format_size(count: int) -> str:
-    """A number of bytes as the SDK shows it: 0B, 512B, 1.5K."""
+    """Formats a number of bytes as the SDK does: 0B, 512B, 1.5K."""
     if count == 0:
         return "0B"
     unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
@@ -337,7 +337,7 @@ def _number(lines: Sequence[str], first: int) -> str:
 
 
 def _number_range(lines: Sequence[str], wanted: Sequence[int] | None) -> str:
-    """The lines from the first to the last wanted, which -1 is the end of; all of them by default."""
+    """Numbers the lines from the first to the last wanted (-1: the end); all of them by default."""
     if not wanted or len(wanted) != 2:
         return _number(lines, 1)
     first = max(1, wanted[0]) - 1
@@ -346,7 +346,7 @@ def _number_range(lines: Sequence[str], wanted: Sequence[int] | None) -> str:
 
 
 def _lines_with(text: str, wanted: str) -> list[int]:
-    """The numbers of the lines in which a text begins, overlapping ones too."""
+    """Returns the numbers of the lines where a text begins, overlapping occurrences included."""
     lines: list[int] = []
     at = text.find(wanted)
     while at >= 0:

@@ -1,8 +1,8 @@
 """`EidetSessionStore`: transcripts of the Claude Agent SDK in a memory, as a `SessionStore`.
 
-Each project is a scope of its own below `scope`. Entries come back exactly, in the order they were
-appended; one that is sent again (the same uuid) is stored once. What was said is a message of the
-memory as well, so that `memory.recall` finds it.
+Each project is a scope of its own below `scope`. Entries are restored exactly, in the order they were
+appended; one that is sent again (with the same uuid) is stored once. Entries are messages of the memory
+as well, so that `memory.recall` finds them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EidetSessionStore:
         self._lock = threading.Lock()
 
     async def append(self, key: Mapping[str, str], entries: Sequence[Any]) -> None:
-        """Adds entries, all or none; those with a uuid that is there already are passed over."""
+        """Adds entries, all or none; skips those with a uuid that is stored already."""
         if entries:
             await finish(partial(self._append, key, list(entries)))
 
@@ -51,14 +51,14 @@ class EidetSessionStore:
         return None if not records else [record.data for record in records]
 
     async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
-        """The sessions of a project, with when each was last written, in milliseconds."""
+        """Returns the sessions of a project, with when each was last written, in milliseconds."""
         found = []
         for record in await asyncio.to_thread(self._summaries, project_key):
             found.append({"session_id": record.session, "mtime": record.meta["mtime"]})
         return found
 
     async def list_session_summaries(self, project_key: str) -> list[dict[str, Any] | None]:
-        """The summaries that the SDK folded, one per session."""
+        """Returns the summaries that the SDK folded, one per session."""
         records = await asyncio.to_thread(self._summaries, project_key)
         return [_tell_summary(record) for record in records]
 
@@ -67,7 +67,7 @@ class EidetSessionStore:
         await finish(partial(self._delete, key))
 
     async def list_subkeys(self, key: Mapping[str, str]) -> list[str]:
-        """The subpaths of a session."""
+        """Returns the subpaths of a session, sorted."""
         read = partial(read_all, self.memory, _ENTRY, self._scope(key["project_key"]))
         records = await asyncio.to_thread(read, session=key["session_id"])
         subpaths = {str(record.meta["subpath"]) for record in records}
@@ -132,14 +132,14 @@ class EidetSessionStore:
 
 
 def _tell_summary(record: Record | None) -> dict[str, Any] | None:
-    """The summary that the SDK folded of a session; None before the first entries."""
+    """Returns the summary that the SDK folded for a session; None before the first entries."""
     if record is None:
         return None
     return {"session_id": record.session, "mtime": record.meta["mtime"], "data": record.whole.data}
 
 
 def _id_of(key: Mapping[str, str], entry: Any) -> str | None:
-    """The id of an entry that has a uuid; others are always new."""
+    """Returns the id of an entry with a uuid, otherwise None; entries without one are always new."""
     uuid = entry.get("uuid") if isinstance(entry, Mapping) else None
     return None if not uuid else key_id(_key_of(key, uuid))
 
@@ -164,7 +164,7 @@ def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
 
 
 def _parse_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
-    """The role and text of an entry; most entries that are no messages have neither."""
+    """Returns the role and text of an entry; most entries that are not messages have neither."""
     message = entry.get("message")
     if not isinstance(message, Mapping):
         return None, ""

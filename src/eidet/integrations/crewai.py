@@ -1,7 +1,7 @@
-"""`EidetStorage`: where a CrewAI memory keeps its records, as a `StorageBackend`.
+"""`EidetStorage`: a `StorageBackend` that keeps the records of a CrewAI memory.
 
 All records of a storage are in one scope of a memory; the paths of CrewAI (`/company/team`) are kept with
-them. CrewAI ranks by the vectors that it is given, so let the memory make them:
+them. CrewAI ranks by the vectors that its embedder makes, so let the memory make them:
 `crewai.Memory(storage=storage, embedder=storage.embed)`.
 """
 
@@ -42,16 +42,16 @@ class EidetStorage:
         self.scope: str = Scope.exactly(scope).path
 
     def __deepcopy__(self, _memo: object) -> Self:
-        """Itself: copies of a crew share the memory, which is open once."""
+        """Returns itself: copies of a crew share the memory, which is opened once."""
         return self
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Vectors of the memory's own embedder, one for each text."""
+        """Returns vectors of the memory's own embedder, one per text, in their order."""
         rows: list[list[float]] = self.memory.parts.embedder.embed(list(texts)).tolist()
         return rows
 
     def save(self, records: list[MemoryRecord]) -> None:
-        """Stores records, all or none; one with an id that exists takes its place."""
+        """Stores records, all or none; one with an existing id replaces that record."""
         drafts = []
         for record in records:
             self._check_width(record.embedding)
@@ -59,7 +59,7 @@ class EidetStorage:
         self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True, read_speakers=True)
 
     def update(self, record: MemoryRecord) -> None:
-        """Replaces the record of this id. Its earlier versions stay in the memory's history."""
+        """Replaces the record with this id. Its earlier versions stay in the memory's history."""
         self.save([record])
 
     def search(
@@ -71,7 +71,7 @@ class EidetStorage:
         limit: int = 10,
         min_score: float = 0.0,
     ) -> list[tuple[MemoryRecord, float]]:
-        """Records by the cosine of their vectors, best first, with that cosine as the score, at least 0."""
+        """Returns records by the cosine of their vectors, best first, with that cosine (at least 0)."""
         self._check_width(query_embedding)
         if limit <= 0:
             return []
@@ -93,9 +93,7 @@ class EidetStorage:
         older_than: datetime | None = None,
         metadata_filter: dict[str, Any] | None = None,
     ) -> int:
-        """Deletes records that meet all criteria; all of them without any. An empty list of ids means
-        none.
-        """
+        """Deletes records that meet all criteria, or all without any. An empty `record_ids` means none."""
         where = _where(scope_prefix, categories, metadata_filter)
         if record_ids is not None:
             where &= Where(ids=[key_id(id) for id in record_ids])
@@ -110,7 +108,7 @@ class EidetStorage:
     def list_records(
         self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
     ) -> list[MemoryRecord]:
-        """Newest first."""
+        """Lists records, newest first."""
         if limit <= 0 or offset < 0:
             return []
         found = self.memory.find(
@@ -135,7 +133,7 @@ class EidetStorage:
         )
 
     def list_scopes(self, parent: str = "/") -> list[str]:
-        """The paths one step below."""
+        """Returns the paths one step below `parent`."""
         return _children(_path(parent), [_read(record) for record in self._walk(parent)])
 
     def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
@@ -155,7 +153,7 @@ class EidetStorage:
     adelete = finishing(delete)
 
     def _restore(self, record: Record) -> MemoryRecord:
-        """The record with its vector, so that CrewAI hands it back when it updates something else."""
+        """Returns the record with its vector, so that CrewAI keeps it when it updates another field."""
         restored = _read(record)
         (rows,) = list_rows([record], self.memory.parts.embedder.width)
         if record.vector is not None and len(rows) == 1:
@@ -197,7 +195,7 @@ def _draft(record: MemoryRecord) -> Draft:
 
 
 def _read(record: Record) -> MemoryRecord:
-    """The record as it was saved, without its vector; when it was last used is known from recalls."""
+    """Returns the record as saved, without its vector; recalls update when it was last used."""
     saved = MemoryRecord.model_validate(record.whole.data)
     if record.last_used is not None and record.last_used > _seconds(saved.last_accessed):
         saved.last_accessed = datetime.fromtimestamp(record.last_used, UTC).replace(tzinfo=None)
@@ -205,7 +203,7 @@ def _read(record: Record) -> MemoryRecord:
 
 
 def _seconds(at: datetime) -> float:
-    """CrewAI's times are in UTC and do not say so."""
+    """Returns seconds since 1970; CrewAI's times without a zone are in UTC."""
     return at.replace(tzinfo=UTC).timestamp() if at.tzinfo is None else at.timestamp()
 
 
@@ -215,7 +213,7 @@ def _path(scope: str | None) -> str:
 
 
 def _paths(scope: str) -> list[str]:
-    """A path and all above it, so that a record is found below each of them."""
+    """Returns a path and all paths above it, so that a record is found below each of them."""
     found = ["/"]
     for step in _path(scope).split("/"):
         if step:
@@ -238,7 +236,7 @@ def _where(
     categories: Sequence[str] | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Where:
-    """Records at a path or below it, with one of the categories, and with all of the metadata."""
+    """Selects records at a path or below it, with one of the categories and all of the metadata."""
     where = _OURS
     if _path(scope_prefix) != "/":
         where &= Where(conditions=(Condition("meta.paths", "contains", _path(scope_prefix)),))

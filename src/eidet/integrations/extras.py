@@ -1,5 +1,5 @@
-"""What adapters share: errors for missing frameworks, scopes by context, writes that outlive a cancellation,
-rising times, keys of what may be sent twice, and records page by page."""
+"""Shared parts of the adapters: errors for missing frameworks, scopes by context, writes that survive a
+cancellation, rising times, keys of items that may be sent twice, and records page by page."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ T = TypeVar("T")
 _UNSAFE: Final = re.compile(r"[^\w .,:;@+=~!'()-]|^\s|\s$|\n")  # in a label of a scope
 MOST: Final = 1_000_000  # records of one `find`
 PAGE: Final = 10_000  # records that are read at once
-STEP: Final = 1e-6  # seconds between two things that are stored at once
+STEP: Final = 1e-6  # seconds between two records that are stored together
 
 
 def make_missing(framework: str, extra: str) -> MissingExtra:
-    """The error to raise when a framework cannot be imported; it names the command that installs it."""
+    """Returns the error for a framework that cannot be imported; it names the command to install it."""
     return MissingExtra(f"the adapter to {framework}", extra=extra)
 
 
 def check_scope(scope: str | Callable[[C], str]) -> str | Callable[[C], str]:
-    """A scope as an adapter is given it: a name, or a function that makes it from a run's context."""
+    """Checks a scope: a name, or a function that returns one for a run's context."""
     return scope if callable(scope) else Scope.exactly(scope).path
 
 
 def find_scope(scope: str | Callable[[C], str], context: C) -> str:
-    """The scope that a run works in."""
+    """Returns the scope that a run works in."""
     return Scope.exactly(scope(context)).path if callable(scope) else scope
 
 
@@ -73,9 +73,9 @@ async def finish(work: Callable[[], T]) -> T:
 def finishing(
     method: Callable[Concatenate[Any, P], T], inner: str | None = None
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """A method for asyncio, by `finish`, with its signature and docstring; a subclass may override it.
+    """Returns a method for asyncio, by `finish`, with the same docstring; subclasses may override it.
 
-    It is that of the object itself, or of the one that it has under the name `inner`.
+    It calls the method of the object itself, or of its attribute `inner`.
     """
 
     async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -86,7 +86,7 @@ def finishing(
 
 
 class RisingTimes:
-    """Times that rise by at least a microsecond, so that what is stored at once keeps its order."""
+    """Times that rise by at least a microsecond, so that records stored together keep their order."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -102,7 +102,7 @@ class RisingTimes:
             return times
 
     def pair(self, items: Sequence[T]) -> Iterator[tuple[T, float]]:
-        """Each item with a time of its own."""
+        """Yields each item with a time of its own."""
         return zip(items, self.take(len(items)), strict=True)
 
 
@@ -134,7 +134,7 @@ def walk(
     order: str = "occurred",
     page: int = PAGE,
 ) -> Iterator[Record]:
-    """Records that match, as many as the caller takes; `page` of them are read at once."""
+    """Yields the records that match; reads `page` of them at once, and only as the caller needs them."""
     at = 0
     while True:
         found = memory.find(where, scope=scope, session=session, order=order, limit=page, offset=at)
@@ -145,7 +145,7 @@ def walk(
 
 
 def list_texts(content: object) -> list[str]:
-    """The texts of a message's content, which is a text or a list of parts."""
+    """Returns the texts of a message's content, which is a text or a list of parts."""
     if isinstance(content, str):
         return [content]
     return [

@@ -1,4 +1,4 @@
-"""Haystack over a memory: `EidetChatMemoryStore`, and the hooks by which an `Agent` remembers."""
+"""Haystack over a memory: `EidetChatMemoryStore`, and hooks with which an `Agent` remembers."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ try:
 except ModuleNotFoundError as error:
     raise make_missing("Haystack", "haystack") from error
 
-_MOST: Final = 1000  # memories among which filters look
-_MEMORIES: Final = 5  # that a search gives unless told otherwise
-BUDGET: Final = 1000  # tokens of what an agent is reminded of
+_MOST: Final = 1000  # memories that filters are applied to
+_MEMORIES: Final = 5  # the default number of a search
+BUDGET: Final = 1000  # tokens of the memories in a prompt
 _MEMORY: Final = Where(conditions=(Condition("meta.haystack", "=", "memory"),))
 Place: TypeAlias = Memory | str | Path | Secret
 
@@ -40,8 +40,8 @@ class EidetChatMemoryStore:
     """A `MemoryStore` of haystack-experimental that keeps chat messages; each user is a scope.
 
     A message that is added again in the same run is stored once, so that a whole history may be added
-    after each turn. `memory` is one that is open, or the place of one that is opened when it is first
-    used; only a place, or a memory in a file, can be serialized.
+    after each turn. `memory` is an open one, or the place of one that is opened on first use; only a place,
+    or a memory in a file, can be serialized.
     """
 
     def __init__(self, memory: Place, *, scope: str = "haystack") -> None:
@@ -86,7 +86,7 @@ class EidetChatMemoryStore:
         agent_id: str | None = None,
         **_more: Any,
     ) -> None:
-        """Stores the messages that have a text, all or none. Once it returns, they are durable."""
+        """Stores the messages that have text, all or none. Once this returns, they are durable."""
         if not isinstance(messages, list) or not all(isinstance(one, ChatMessage) for one in messages):
             raise BadInput("messages must be a list of ChatMessage")
         scope = self.scope_of(user_id)
@@ -106,7 +106,7 @@ class EidetChatMemoryStore:
         agent_id: str | None = None,
         **_more: Any,
     ) -> list[ChatMessage]:
-        """Finds memories for a query, best first, or the latest without one; as system messages.
+        """Finds memories for a query, best first, or without one the latest, as system messages.
 
         Their `meta` is that of the message, with `memory_id`, `role` and `score`.
         """
@@ -130,13 +130,13 @@ class EidetChatMemoryStore:
         agent_id: str | None = None,
         **_more: Any,
     ) -> None:
-        """Deletes what a user's run or agent said, or all that the user said."""
+        """Deletes the messages of a user's run or agent, or all of the user's."""
         self.memory.forget(
             where=_MEMORY, scope=self.scope_of(user_id), session=run_id, agent=agent_id, for_good=False
         )
 
     def delete_memory(self, memory_id: str, *, user_id: str | None = None, **_more: Any) -> None:
-        """Deletes one; passes over an id that the user does not have."""
+        """Deletes one memory; ignores an id that the user does not have."""
         scope = self.scope_of(user_id)
         if self.memory.get(memory_id, scope=scope) is not None:
             self.memory.forget(memory_id, scope=scope, for_good=False)
@@ -152,7 +152,7 @@ def _resolve(given: str | Path | Secret) -> str | Path:
 
 
 def _dump_place(given: Place) -> Any:
-    """The place of a memory as a pipeline's file may hold it: never with a password."""
+    """Returns the place of a memory for a pipeline's file; refuses one that may contain a password."""
     if isinstance(given, Secret):
         return given.to_dict()
     place = path_of(given.parts.store) if isinstance(given, Memory) else given
@@ -166,7 +166,7 @@ def _dump_place(given: Place) -> Any:
 
 
 def _document_of(hit: Hit) -> Document:
-    """A memory as Haystack's filters see it."""
+    """Returns a memory as Haystack's filters see it."""
     return Document(id=hit.id, content=hit.record.whole.text, meta=_meta_of(hit))
 
 
@@ -209,15 +209,15 @@ def _draft_messages(
 
 
 def _plain(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as JSON; generators put values of their own types into it, which become text."""
+    """Returns metadata as JSON; values of other types, which generators put into it, become text."""
     return dict(json.loads(json.dumps(dict(meta), default=str)))
 
 
 class EidetRecallHook:
-    """Reminds an `Agent`, at `before_run`, of what matters for the user's latest message.
+    """Adds memories relevant to the user's latest message to an `Agent`'s prompt, at `before_run`.
 
-    `hook_context={"user_id": …, "run_id": …}` of the run says whose memories are meant, and which run's own
-    messages are left out.
+    `hook_context={"user_id": …, "run_id": …}` of the run names the user whose memories are searched, and
+    the run whose own messages are left out.
     """
 
     allowed_hook_points = ("before_run",)
@@ -254,7 +254,7 @@ class EidetRecallHook:
 class EidetRememberHook:
     """Stores the conversation, at `after_run` of an `Agent`, except system messages.
 
-    `hook_context={"user_id": …, "run_id": …}` of the run says whose it is.
+    `hook_context={"user_id": …, "run_id": …}` of the run names its owners.
     """
 
     allowed_hook_points = ("after_run",)
@@ -277,7 +277,7 @@ class EidetRememberHook:
 
 
 def _other_runs(run_id: str | None) -> Where | None:
-    """The prompt of a run has its own messages already."""
+    """Selects the messages of other runs, since a run's own messages are in its prompt already."""
     return None if run_id is None else ~Where(session=run_id)
 
 

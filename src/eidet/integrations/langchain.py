@@ -33,7 +33,7 @@ _DOCUMENT: Final = Where(conditions=(Condition("meta.langchain", "=", "document"
 
 
 class EidetRetriever(BaseRetriever):
-    """Recalls whatever the memory holds: facts, messages, documents. `k` is how many."""
+    """Recalls records of all kinds: facts, messages, documents. `k` is how many."""
 
     memory: Any
     scope: str = "default"
@@ -87,7 +87,7 @@ class EidetVectorStore(VectorStore):
         scope: str = "default",
         **_more: Any,
     ) -> Self:
-        """A store with these texts: in the memory given, or in a new one in RAM with this embedder."""
+        """Returns a store with these texts, in the given memory or in a new one in RAM with this embedder."""
         place = memory
         if place is None:
             place = Memory(
@@ -105,7 +105,7 @@ class EidetVectorStore(VectorStore):
         ids: Sequence[str | None] | None = None,
         **_more: Any,
     ) -> list[str]:
-        """Stores texts, all or none; their ids. A text with an id that exists takes its place."""
+        """Stores texts, all or none, and returns their ids. A text with an existing id replaces that text."""
         contents = list(texts)
         names = [name or str(uuid.uuid4()) for name in ids or [None] * len(contents)]
         about = metadatas or [{}] * len(contents)
@@ -116,7 +116,7 @@ class EidetVectorStore(VectorStore):
         return names
 
     def delete(self, ids: list[str] | None = None, **_more: Any) -> bool | None:
-        """Deletes documents; ids that are not there are passed over. Without ids, all of them."""
+        """Deletes documents; ignores ids that do not exist. Without ids, deletes all documents."""
         if ids is None:
             self.memory.forget(where=_DOCUMENT, scope=self.scope, for_good=False)
         else:
@@ -124,7 +124,7 @@ class EidetVectorStore(VectorStore):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """The documents that are there, in the order asked."""
+        """Returns the documents that exist, in the order of `ids`."""
         return [_document(record) for record in self.memory.get(list(ids), scope=self.scope) if record]
 
     def similarity_search(
@@ -151,7 +151,7 @@ class EidetVectorStore(VectorStore):
 
 
 class EidetChatMessageHistory(BaseChatMessageHistory):
-    """The messages of a session; they come back exactly, and `memory.recall` finds them, too."""
+    """The messages of a session. They are restored exactly, and `memory.recall` finds them as well."""
 
     def __init__(self, session_id: str, memory: Memory, *, scope: str = "default") -> None:
         self.session_id = session_id
@@ -196,7 +196,7 @@ _ROLES: Final = {"human": "user", "ai": "assistant"}
 
 
 def _where_of(filter: Filter) -> Where:
-    """A `Where`, or a dict of metadata: `{"topic": "music"}`."""
+    """Returns a `Where` as it is, or makes one from a dict of metadata: `{"topic": "music"}`."""
     if isinstance(filter, Where):
         return filter
     conditions = [Condition(f"meta.metadata.{name}", "=", value) for name, value in filter.items()]
@@ -210,7 +210,7 @@ def _draft_document(text: str, name: str, metadata: dict[str, Any]) -> Draft:
 
 
 def _document(record: Record, **more: Any) -> Document:
-    """Converts a record to a document; one of this store with its own metadata, others with what is known."""
+    """Converts a record to a document with its metadata, or if not of this store, the record's fields."""
     whole = record.whole
     text = whole.text
     if record.meta.get("langchain") == "document":

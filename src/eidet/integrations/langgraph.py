@@ -1,10 +1,10 @@
 """`EidetStore`: the long-term memory of LangGraph agents, as a `BaseStore`.
 
 Each namespace is a scope of its own below `scope`, so that a search in ("users", "ann") cannot see
-("users", "bob"). Searches rank as `Memory.recall` does. If you bring embeddings of your own
+("users", "bob"). Searches rank as `Memory.recall` does. If you pass embeddings of your own
 (`index={"embed": …}`), they rank by cosine alone, as LangGraph's own stores do.
 
-One `batch` reads first, then writes; the writes of one namespace are made at once, all or none.
+A `batch` reads first, then writes; the writes of one namespace are made together, all or none.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ _COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 PAGE: Final = 200  # records read at once where a filter is checked in Python
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
-_ITEM: Final = Where(conditions=(Condition("meta.indexed", "exists"),))  # other records of the scope are none
+_ITEM: Final = Where(conditions=(Condition("meta.indexed", "exists"),))  # the scope may have other records
 _INDEXED: Final = Where(conditions=(Condition("meta.indexed", "=", True),))
 
 
 class EidetStore(BaseStore):
     """A LangGraph store that keeps its items in a memory.
 
-    `index` is LangGraph's: `fields` are the paths of a value that are searched (all of it by default);
+    `index` is LangGraph's: `fields` are the paths of a value that are searched (by default all of it), and
     `embed`, if given, must make vectors of the memory's width. `ttl` is LangGraph's, in minutes.
     """
 
@@ -95,7 +95,7 @@ class EidetStore(BaseStore):
         self._fields = tuple(fields or ("$",))
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Answers in the order of the operations. Reads see what was there before the batch's writes."""
+        """Returns results in the order of the operations. Reads see the state before the batch's writes."""
         asked = list(ops)
         for op in asked:
             validate_op_namespace(op)
@@ -103,7 +103,7 @@ class EidetStore(BaseStore):
         puts: dict[tuple[Namespace, str], PutOp] = {}
         for op in asked:
             if isinstance(op, PutOp):
-                puts.pop((op.namespace, op.key), None)  # the last of several comes last
+                puts.pop((op.namespace, op.key), None)  # of several with one key, the last counts
                 puts[op.namespace, op.key] = op
                 results.append(None)
             else:
@@ -112,7 +112,7 @@ class EidetStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Works like `batch`, in a thread. What a cancelled task began to write is still written."""
+        """Works like `batch`, in a thread. A write that a cancelled task has begun is still completed."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _read(self, op: Op) -> Result:
@@ -151,7 +151,7 @@ class EidetStore(BaseStore):
         return [SearchItem(**self._fields_of(record), score=score) for score, record in page]
 
     def _vector(self, query: str) -> list[float] | None:
-        """The query by the caller's own embeddings; None where the memory ranks by its own means."""
+        """Embeds the query with the caller's embeddings; None without them, when the memory ranks itself."""
         if self.embeddings is None:
             return None
         vector: list[float] = self.embeddings.embed_query(query)
@@ -166,7 +166,7 @@ class EidetStore(BaseStore):
         wanted: int,
         filter: Mapping[str, Any] | None,
     ) -> list[Hit]:
-        """Hits that pass the filter, best first; asks for more until there are enough."""
+        """Returns hits that pass the filter, best first; recalls more until there are enough."""
         chosen = _INDEXED & where
         words = query if vector is None else ""
         ask = wanted
@@ -180,12 +180,12 @@ class EidetStore(BaseStore):
     def _list(
         self, scope: Scope, where: Where, wanted: int, filter: Mapping[str, Any] | None
     ) -> list[Record]:
-        """Items without a score, by when they were first stored."""
+        """Lists items without a score, in the order in which they were first stored."""
         records = walk(self.memory, where, scope, order="created", page=PAGE)
         return list(islice((one for one in records if self._is_found(one, filter)), wanted))
 
     def _is_found(self, record: Record, filter: Mapping[str, Any] | None) -> bool:
-        """Tells whether an item passes the filter. One at the root belongs to another store."""
+        """Returns whether an item passes the filter. An item at the root belongs to another store."""
         return record.scope != self.scope and _passes(record.data, filter)
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -201,7 +201,7 @@ class EidetStore(BaseStore):
         return () if not labels else tuple(map(unquote, labels.split("/")))
 
     def _fields_of(self, record: Record) -> dict[str, Any]:
-        """The fields of a LangGraph item. The namespace is relative to this store."""
+        """Returns the fields of a LangGraph item. The namespace is relative to this store."""
         return {
             "value": record.data,
             "key": record.meta["key"],
@@ -228,7 +228,7 @@ class EidetStore(BaseStore):
         vector: Any = None
         if self.embeddings is not None:
             vector = self.embeddings.embed_documents(texts or [dump_json(value)])
-        minutes = op.ttl  # `put` has read the store's default already; None is for ever
+        minutes = op.ttl  # `put` has applied the store's default already; None is forever
         return Draft(
             key=op.key,
             kind="document",
@@ -245,7 +245,7 @@ class EidetStore(BaseStore):
         )
 
     def _texts(self, value: dict[str, Any], index: Any) -> list[str]:
-        """The texts of a value that are searched; none where the caller wants none of it found."""
+        """Returns the texts of a value that are searched; none if `index` is False."""
         if index is False:
             return []
         texts: list[str] = []
@@ -254,7 +254,7 @@ class EidetStore(BaseStore):
         return texts
 
     def _refresh(self, records: Sequence[Record], asked: bool | None) -> None:
-        """Restarts the time to live of records that were read, if they have one and the caller wants it."""
+        """Restarts the TTL of records that were read, if they have one and the caller wants it."""
         if asked is None:
             asked = self.ttl_config is None or self.ttl_config.get("refresh_on_read", True)
         for record in records if asked else ():
@@ -265,14 +265,14 @@ class EidetStore(BaseStore):
 
 
 def _score(hit: Hit, asked: Sequence[float] | None) -> float:
-    """The cosine of the best text where the caller's embeddings rank, else how probably this answers."""
+    """Returns the cosine of the best text if the caller's embeddings rank, else the recall score."""
     if asked is None or hit.record.vector is None:
         return hit.score
     return find_cosines([hit.record], asked)[0]
 
 
 def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
-    """Tells whether a namespace begins or ends with a path, in which `*` is any label."""
+    """Returns whether a namespace begins or ends with a path, in which `*` is any label."""
     path = tuple(condition.path)
     if len(path) > len(namespace):
         return False
@@ -285,7 +285,7 @@ def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
 
 
 def _pushdown(filter: Mapping[str, Any] | None) -> Where:
-    """Items, by the part of a filter that the index can test: equal texts. `_passes` tests all of it."""
+    """Returns the part of a filter that the index can test, equal texts. `_passes` tests all of it."""
     conditions = [
         Condition(f"data.{key}", "=", value)
         for key, value in (filter or {}).items()
@@ -299,7 +299,7 @@ def _passes(value: Any, filter: Mapping[str, Any] | None) -> bool:
 
 
 def _at(value: Mapping[str, Any], key: str) -> Any:
-    """The value of a key; one that is not there may be a path, as in `user.level`."""
+    """Returns the value of a key, or else of a dotted path, as in `user.level`."""
     if key in value or "." not in key:
         return value.get(key)
     inner: Any = value
@@ -309,7 +309,7 @@ def _at(value: Mapping[str, Any], key: str) -> Any:
 
 
 def _equals(value: Any, wanted: Any) -> bool:
-    """Compares as LangGraph's stores do: dicts by the keys asked for, lists item by item."""
+    """Compares as LangGraph's stores do: dicts by the wanted keys, lists item by item."""
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):
             return all(_holds(value, name, bound) for name, bound in wanted.items())

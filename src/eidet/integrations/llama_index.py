@@ -1,7 +1,7 @@
 """`EidetMemoryBlock`: a memory as a block of LlamaIndex' own `Memory`, for agents and chat engines.
 
-The block is part of LlamaIndex' `Memory`. Messages that it flushes from its short-term queue are stored; each
-turn of the agent is given what the memory knows about the latest message of the user, from any session.
+The block stores messages that LlamaIndex' `Memory` flushes from its short-term queue. Each turn of the
+agent gets what the memory knows about the latest message of the user, from any session.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ try:
 except ModuleNotFoundError as error:
     raise make_missing("LlamaIndex", "llama-index") from error
 
-_SESSION: Final = "session_id"  # where LlamaIndex puts it into a message
+_SESSION: Final = "session_id"  # the field of a message in which LlamaIndex puts it
 _TOOLS: Final = ("tool", "function")
 
 
 class EidetMemoryBlock(BaseMemoryBlock[str]):
-    """Stores flushed messages in a memory, and gives the agent what it knows about the user's message.
+    """Stores flushed messages in a memory, and returns what it knows about the user's message.
 
-    What is given costs at most `budget` tokens, as `counter` counts them. `where` narrows what is given.
+    The returned text has at most `budget` tokens, as `counter` counts them. `where` filters its memories.
     """
 
     name: str = "memory"
@@ -49,7 +49,7 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
     _unwritten: list[list[Draft]] = PrivateAttr(default_factory=list)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Checks the scope, so that a wrong one fails now and not in the middle of a conversation."""
+        """Checks the scope, so that a wrong one fails now and not during a conversation."""
         super().model_post_init(context)
         Scope.exactly(self.scope)
         self._times = RisingTimes(self.memory.parts.clock)
@@ -72,7 +72,7 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
         """Stores messages, all or none; a cancelled call is finished first.
 
         LlamaIndex flushes each message once. If the store is unavailable, the block therefore keeps them
-        and writes them with the next flush; their ids make sure that none is stored twice.
+        and writes them with the next flush; their ids ensure that none is stored twice.
         """
         if messages:
             drafts = [_draft(message, at) for message, at in self._times.pair(messages)]
@@ -80,7 +80,7 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
         await finish(self._write)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """The beginning of the content, shorter by at least that many tokens; None if nothing is left."""
+        """Returns the beginning of the content, shorter by that many tokens; None if nothing is left."""
         if not content:
             return None
         counter = counter_of(self.counter)
@@ -115,7 +115,7 @@ def _draft(message: ChatMessage, at: float) -> Draft:
 
 
 def _find_question(messages: Sequence[ChatMessage]) -> str:
-    """The user's latest message."""
+    """Returns the user's latest message, or an empty text."""
     for message in reversed(messages):
         if message.role.value == "user":
             return (message.content or "").strip()
@@ -123,7 +123,7 @@ def _find_question(messages: Sequence[ChatMessage]) -> str:
 
 
 def _say(message: ChatMessage) -> str:
-    """Words a message for search: what was said, tool calls, and the type of anything else."""
+    """Returns a message as text for search: its texts, tool calls, and the type of anything else."""
     parts = []
     for block in message.blocks:
         if isinstance(block, TextBlock):

@@ -1,6 +1,6 @@
 """`EidetSession`: the conversation of an OpenAI agent, as a `Session` of the Agents SDK.
 
-Items come back exactly as they were added. They are messages of the memory as well, so that
+Items are restored exactly as they were added. They are messages of the memory as well, so that
 `memory.recall` and `memory.context` find what was said in any session of the scope.
 """
 
@@ -31,9 +31,9 @@ _ITEM: Final = Where(conditions=(Condition("meta.openai_agents", "=", True),))
 
 
 class EidetSession:
-    """A session whose items live in a memory.
+    """A session whose items are kept in a memory.
 
-    `scope` names the memory's scope, or is a function that makes it from the run's context wrapper: with
+    `scope` is the memory's scope, or a function that returns it for the run's context wrapper: with
     `scope=lambda wrapper: f"users/{wrapper.context.user}"` one session object serves many users.
     """
 
@@ -55,7 +55,7 @@ class EidetSession:
         self._lock = threading.Lock()
 
     async def get_items(self, limit: int | None = None, *, wrapper: Any = None) -> list[Any]:
-        """The latest `limit` items, oldest first; all of them without a limit."""
+        """Returns the latest `limit` items, oldest first; all of them without a limit."""
         wanted = resolve_session_limit(limit, self.session_settings)
         if wanted is not None and wanted <= 0:
             return []
@@ -68,7 +68,7 @@ class EidetSession:
             await finish(partial(self._add, list(items), self._scope(wrapper)))
 
     async def pop_item(self, *, wrapper: Any = None) -> Any | None:
-        """Removes and returns the latest item; None if there is none."""
+        """Removes and returns the latest item, or returns None."""
         return await finish(partial(self._pop, self._scope(wrapper)))
 
     async def clear_session(self, *, wrapper: Any = None) -> None:
@@ -120,7 +120,7 @@ def _role(item: Any) -> str | None:
 
 
 def text_of(item: Any) -> str:
-    """The searchable text of an item: that of a message, or the name and content of a tool call."""
+    """Returns the searchable text of an item: that of a message, or the name and content of a tool call."""
     if not isinstance(item, Mapping):
         return ""
     parts: list[str] = []

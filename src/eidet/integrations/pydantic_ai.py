@@ -1,6 +1,6 @@
-"""Pydantic AI over a memory: `memory_toolset`, tools for the model, and `EidetHistory`, which needs no tools.
+"""Pydantic AI over a memory: `memory_toolset`, tools for the model, and `EidetHistory`, without tools.
 
-`EidetHistory` processes the history of a run: it stores what the user and the agent say, and gives the model
+`EidetHistory` processes the history of a run: it stores what user and agent say, and adds to each request
 what the memory knows about the latest prompt.
 """
 
@@ -56,9 +56,9 @@ def memory_toolset(
     instructions: str | None = INSTRUCTIONS,
     id: str | None = "memory",
 ) -> FunctionToolset[Any]:
-    """The tools remember, recall, revise and forget: `Agent(…, toolsets=[memory_toolset(memory)])`.
+    """Returns the tools remember, recall, revise and forget: `Agent(…, toolsets=[memory_toolset(memory)])`.
 
-    `scope` names the memory's scope, or is a function that makes it from the run's context: with
+    `scope` is the memory's scope, or a function that returns it for the run's context: with
     `scope=lambda ctx: f"users/{ctx.deps.user}"` one agent serves many users.
     """
     tools = _Tools(memory, check_scope(scope))
@@ -67,7 +67,7 @@ def memory_toolset(
 
 
 class _Tools:
-    """The tools. Their docstrings are what a model reads."""
+    """The tools. The model reads their docstrings."""
 
     def __init__(self, memory: Memory, scope: str | ScopeOf) -> None:
         self._memory = memory
@@ -109,7 +109,7 @@ class _Tools:
 
 
 async def _call(work: Callable[[], Any]) -> Any:
-    """Awaits work; turns an error into an answer that the model can act on, so that the run continues."""
+    """Awaits work; raises errors as `ToolFailed`, which the model can act on, so that the run continues."""
     try:
         return await work()
     except (BadInput, NotFound, Conflict) as error:
@@ -122,7 +122,7 @@ async def _call(work: Callable[[], Any]) -> Any:
 
 
 def _tell(record: Record) -> str:
-    """A memory as a line; a text of strangers as a quotation that it cannot leave."""
+    """Formats a memory as a line; quotes untrusted text in a way that it cannot break out of."""
     return quote_line(record, record.text) if is_untrusted(record) else line_of(record)
 
 
@@ -137,17 +137,17 @@ class _Turn:
 
     @property
     def key(self) -> str:
-        """A key that stays the same whenever the message is seen, in this run and in later ones."""
+        """A key that is the same whenever the message is seen, in this run and in later ones."""
         return "\x1f".join((self.session or "", self.who, self.at.isoformat(), self.text))
 
 
 class EidetHistory(AbstractCapability[Any]):
     """Processes the history of each run: `Agent(…, capabilities=[EidetHistory(memory)])`.
 
-    What the user says is stored before the model is asked, what the model says after it has answered; a
-    message that the memory has is not stored again. The model is given at most `budget` tokens of what the
-    memory knows about the latest prompt and the request does not say yet. With `turns`, the request holds
-    only the latest of them. The history that a run returns stays as it is.
+    The user's messages are stored before the model is called, the model's after it has answered; a stored
+    message is not stored again. The model gets at most `budget` tokens of what the memory knows about the
+    latest prompt and the request does not contain yet. With `turns`, the request contains only the latest
+    turns. The history that a run returns is unchanged.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class EidetHistory(AbstractCapability[Any]):
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
-        """None: a memory cannot be written into a specification of an agent."""
+        """Returns None: a memory cannot be serialized in the specification of an agent."""
         return None
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
@@ -237,7 +237,7 @@ def _part_history(ctx: RunContext[Any]) -> tuple[list[ModelMessage], list[ModelM
 
 
 def _list_turns(messages: Sequence[ModelMessage], session: str | None) -> list[_Turn]:
-    """The turns of messages, without tool calls, their answers, and instructions."""
+    """Returns the turns of messages, without tool calls, tool results and instructions."""
     turns = []
     for message in messages:
         place = message.conversation_id or session
@@ -252,7 +252,7 @@ def _list_turns(messages: Sequence[ModelMessage], session: str | None) -> list[_
 
 
 def _say(prompt: UserPromptPart) -> str:
-    """A prompt as text; of images and the like, what they are."""
+    """Returns a prompt as text; images and other content appear as their kind."""
     if isinstance(prompt.content, str):
         return prompt.content
     lines = []
@@ -273,7 +273,7 @@ def _is_prompt(message: ModelMessage) -> bool:
 
 
 def _find_prompt(messages: Sequence[ModelMessage]) -> int | None:
-    """The position of the user's latest prompt."""
+    """Returns the position of the user's latest prompt, or None."""
     for number in range(len(messages) - 1, -1, -1):
         if _is_prompt(messages[number]):
             return number
@@ -281,7 +281,7 @@ def _find_prompt(messages: Sequence[ModelMessage]) -> int | None:
 
 
 def _cut_history(messages: Sequence[ModelMessage], turns: int | None) -> list[ModelMessage]:
-    """The messages from the prompt on that began the earliest of the latest turns."""
+    """Returns the messages of the latest `turns`, each of which begins with a prompt; None keeps all."""
     starts = [number for number, message in enumerate(messages) if _is_prompt(message)]
     if turns is None or len(starts) <= turns:
         return list(messages)
@@ -289,7 +289,7 @@ def _cut_history(messages: Sequence[ModelMessage], turns: int | None) -> list[Mo
 
 
 def _add_context(messages: Sequence[ModelMessage], asked: int, text: str) -> list[ModelMessage]:
-    """The messages with a text before the prompt; the messages that were given stay as they are."""
+    """Returns the messages with a text added before the prompt; does not change the given ones."""
     changed = list(messages)
     request = changed[asked]
     if text and isinstance(request, ModelRequest):

@@ -1,7 +1,7 @@
 """`EidetMemoryStore`: a scope of a memory as a `MemoryStore` of Strands, for its `MemoryManager`.
 
-Strands writes at least once. A message that is handed in again has the same number in the same run, and
-is stored once; so is a fact that its scope has already.
+Strands writes at least once. A message that is sent again has the same number in the same run, and is
+stored once, as is a fact that its scope already has.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ try:
 except ModuleNotFoundError as error:
     raise make_missing("Strands", "strands") from error
 
-RESULTS: Final = 5  # of a search that says no number
+RESULTS: Final = 5  # the default number of a search
 _SOURCE: Final = "strands"
 
 
 class EidetMemoryStore(MemoryStore):
     """`Agent(memory_manager=MemoryManager(stores=[EidetMemoryStore(memory, scope="users/ann")]))`.
 
-    With `extraction=True`, the messages of each invocation are stored when it ends, without a call of a
-    model; a config of Strands says otherwise, and False turns it off. Searches leave out what this
-    agent said since it was made, which its prompt has already, unless `this_session`. Give each agent a
-    store of its own; stores may share a scope.
+    With `extraction=True`, the messages of each invocation are stored when it ends, without a model call; a
+    config of Strands changes that, and False turns it off. Searches leave out the messages of this agent's
+    session, which its prompt has already, unless `this_session`. Give each agent a store of its own; stores
+    may share a scope.
     """
 
     def __init__(
@@ -91,15 +91,15 @@ class EidetMemoryStore(MemoryStore):
         return [MemoryEntry(content=hit.record.whole.text, metadata=_tell(hit)) for hit in hits]
 
     async def add(self, content: str, metadata: Mapping[str, Any] | None = None) -> None:
-        """Stores a fact. One that the scope has with the same metadata is not stored again."""
+        """Stores a fact, unless the scope has it already with the same metadata."""
         draft = Draft(kind="fact", text=content, meta=metadata, source=_SOURCE)
-        # a list: what was forgotten for good is left out, and Strands need not try it again
+        # in a list, a text forgotten for good is skipped instead of refused, so Strands does not retry it
         await finish(partial(self.memory.remember, [draft], scope=self.scope))
 
     async def add_messages(
         self, messages: Sequence[Message], context: AddMessagesContext | None = None
     ) -> None:
-        """Stores what was said, all or none. A cancelled call is finished first."""
+        """Stores messages, all or none. A cancelled call is finished first."""
         numbers: Sequence[int | None] = [None] * len(messages)
         if context is not None and context.sequence_numbers is not None:
             numbers = context.sequence_numbers
@@ -139,7 +139,7 @@ class EidetMemoryStore(MemoryStore):
 
 
 def _text_of(message: Message) -> str:
-    """The text of a message, including results of tools unless Strands leaves them out."""
+    """Returns the text of a message, including tool results unless Strands leaves them out."""
     texts = [
         part["text"]
         for block in message["content"]
@@ -150,7 +150,7 @@ def _text_of(message: Message) -> str:
 
 
 def _tell(hit: Hit) -> dict[str, Any]:
-    """The metadata that was given, and what the memory knows beside it."""
+    """Returns the given metadata, and what the memory knows in addition."""
     record = hit.record
     entry = {"id": record.id, "score": round(hit.score, 3), "occurred": record.when.isoformat()}
     for name, value in (("who", record.who), ("session", record.session)):

@@ -1,8 +1,8 @@
-"""`Memory` and `AsyncMemory` with the methods of mem0's, kept by a memory of Eidet; mem0 is not needed.
+"""`Memory` and `AsyncMemory` with mem0's methods, over a memory of Eidet; mem0 is not needed.
 
-mem0_config.py     what the class may be told
-mem0_filters.py    whose a memory is, its scope, and filters as mem0 writes them
-memory_adding.py   messages as memories, and memories and histories as mem0 tells them
+mem0_config.py     the config of the class
+mem0_filters.py    owners and scopes of memories, and filters as mem0 writes them
+memory_adding.py   messages as memories, and memories and histories in mem0's form
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from .memory_adding import (
     tell_memory,
 )
 
-_TRIES: Final = 100  # at a change that others are always faster with
+_TRIES: Final = 100  # attempts at a change while other writers change the same memory
 _UNSET: Final[Any] = object()
 
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
 
 
 class Memory:
-    """mem0's `Memory`, kept by Eidet: `Memory("memory.db")`, or `Memory.from_config({"place": …})`.
+    """mem0's `Memory` over Eidet: `Memory("memory.db")`, or `Memory.from_config({"place": …})`.
 
-    Without an LLM, `add` keeps messages as they are, as with `infer=False`; with one it words memories.
+    Without an LLM, `add` stores messages as they are, as with `infer=False`; with one, it words memories.
     Each user has a scope of the memory, which Eidet's own verbs reach: `mem0/user/ann`.
     """
 
@@ -75,8 +75,8 @@ class Memory:
     ) -> dict[str, Any]:
         """Remembers a text or messages, all or none: `{"results": [{"id", "memory", "event"}]}`.
 
-        `timestamp` says when that was. With `infer` and an LLM, the model words the memories; `prompt`
-        takes the place of its instructions. If it fails, the messages are kept as they are.
+        `timestamp` is when they were said. With `infer` and an LLM, the model words the memories; `prompt`
+        replaces its instructions. If it fails, the messages are stored as they are.
         """
         labels = clean_metadata(metadata, "add()")
         if (day := parse_expiration(expiration_date)) is not None:
@@ -98,7 +98,7 @@ class Memory:
         return {"results": adding.add_procedure(turns, prompt) if procedural else adding.add(turns)}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
-        """Returns a memory by its id; None if there is none."""
+        """Returns a memory by its id, or None."""
         record = self._find(memory_id)
         return None if record is None else tell_memory(record, self._home)
 
@@ -110,7 +110,7 @@ class Memory:
         show_expired: bool = False,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """The newest memories that a filter asks for, which names a user, agent or run."""
+        """Returns the newest memories that match a filter, which must name a user, agent or run."""
         _check_options(kwargs, "get_all")
         _check_top_k(top_k)
         scope, where = self._select(filters, show_expired)
@@ -132,7 +132,7 @@ class Memory:
     ) -> dict[str, Any]:
         """Finds memories for a query, best first, with scores from `threshold` to 1.
 
-        "Last week" is meant as of `reference_date`. Eidet ranks in one step, so `rerank` adds nothing.
+        "Last week" is relative to `reference_date`. Eidet ranks in one step, so `rerank` changes nothing.
         """
         _check_options(kwargs, "search")
         _check_top_k(top_k)
@@ -173,7 +173,7 @@ class Memory:
         raise Conflict(f"memory {memory_id!r} kept changing; gave up after {_TRIES} attempts")
 
     def delete(self, memory_id: str) -> dict[str, str]:
-        """Deletes a memory, and what its history says of its content."""
+        """Deletes a memory, and its content from its history."""
         record = self._find(memory_id)
         if record is None or not self.memory.forget(record.id, scope=record.scope, for_good=False):
             raise BadInput(f"Memory with id {memory_id} not found")
@@ -182,7 +182,7 @@ class Memory:
     def delete_all(
         self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
     ) -> dict[str, str]:
-        """Deletes all memories that belong to the user, agent and run that are named."""
+        """Deletes all memories that belong to the given user, agent and run."""
         if user_id is None and agent_id is None and run_id is None:
             raise BadInput(
                 "At least one filter is required to delete all memories. If you want to delete all "
@@ -195,7 +195,7 @@ class Memory:
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """The history of a memory, oldest first; empty once it is deleted."""
+        """Returns the history of a memory, oldest first; empty once the memory is deleted."""
         record = self._find(memory_id)
         if record is None:
             return []
@@ -228,7 +228,7 @@ class Memory:
         return scope, where & ~Where(conditions=(Condition(("meta", "expiration_date"), "<", today),))
 
     def _find(self, id: str) -> Record | None:
-        """The memory with an id, whosever it is. The store is asked: no index spans all users."""
+        """Returns the memory with an id, of any user, or None. Reads the store: no index spans all users."""
         wanted = Where(ids=(id,)).within(self._home.everything)
         scopes = {record.scope for record in self.memory.parts.store.find(wanted)}
         if len(scopes) > 1:  # ids are unique in a scope only
@@ -245,9 +245,9 @@ class Memory:
 
 
 class AsyncMemory:
-    """mem0's `AsyncMemory`: the methods of `Memory`, each in a thread.
+    """mem0's `AsyncMemory`: the methods of `Memory`, each run in a thread.
 
-    A call that is cancelled is finished first, so that nothing is lost or stored twice.
+    A cancelled call is finished first, so that nothing is lost or stored twice.
     """
 
     def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
@@ -308,7 +308,7 @@ class AsyncMemory:
 
 
 def _check_options(options: Mapping[str, Any], method: str) -> None:
-    """Refuses owners beside the filters, as mem0 does; other names mean nothing."""
+    """Refuses owners outside the filters, as mem0 does; ignores other names."""
     if wrong := {name for name in NAMES if name in options}:
         raise BadInput(
             f"Top-level entity parameters {wrong} are not supported in {method}(). "
@@ -324,7 +324,7 @@ def _check_top_k(top_k: object) -> None:
 
 
 def _check_threshold(threshold: object) -> float:
-    """The lowest score; None is mem0's default."""
+    """Checks and returns the lowest score; None means mem0's default."""
     if threshold is None:
         return 0.1
     if isinstance(threshold, bool) or not isinstance(threshold, int | float):

@@ -1,4 +1,4 @@
-"""The config of mem0's class: where its memories are, and which models it uses."""
+"""The config of mem0's class: the place of its memories, and the models it uses."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker
 class Mem0Config:
     """The place of the memories and the models. Everything has a default."""
 
-    place: str | Path | EidetMemory | None = None  # a memory, or what opens one; None: a file in MEM0_DIR
+    place: str | Path | EidetMemory | None = None  # a memory, or a path or URL; None: a file in MEM0_DIR
     scope: str = "mem0"  # below it, each user has a scope
     embedder: object = None  # as `eidet.Memory` takes it
-    llm: object = None  # as `llm_of` takes it; without one, messages are kept as they are
+    llm: object = None  # as `llm_of` takes it; without one, messages are stored as they are
     custom_instructions: str | None = None  # for the model that words memories
 
 
 def make_config(config: object) -> Mem0Config:
-    """A config from what a user gives: one, a place, an open memory, or nothing."""
+    """Returns a config for a config, a place, an open memory, or None."""
     if config is None:
         return Mem0Config()
     if isinstance(config, Mem0Config):
@@ -41,7 +41,7 @@ def make_config(config: object) -> Mem0Config:
 
 
 def parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
-    """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
+    """Parses a config dict. `llm` and `embedder` may be written as in mem0, with provider and config."""
     if not isinstance(values, Mapping):
         raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
     known = [one.name for one in fields(Mem0Config)]
@@ -61,7 +61,7 @@ def parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
 
 
 def _make_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
-    """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
+    """Makes a model from `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
     config = values.get("config") or {}
     provider, model = values.get("provider"), config.get("model")
     if not isinstance(provider, str) or not isinstance(model, str):
@@ -78,7 +78,7 @@ def _name_model(name: str, *, key: str | None = None) -> str:
 
 
 def open_memory(config: Mem0Config) -> EidetMemory:
-    """The memory that a config names, opened if it is not open."""
+    """Returns the memory of a config, opened if it is not open."""
     if isinstance(config.place, EidetMemory):
         return config.place
     if config.place is not None:

@@ -1,6 +1,6 @@
-"""Whose a memory is in mem0's terms, and filters as mem0 writes them, parsed into a `Where`.
+"""The owners of a memory in mem0's terms, and mem0's filters, parsed into a `Where`.
 
-Each user has a scope, `mem0/user/ann`. What belongs to no user is in the scope of its agent or run.
+Each user has a scope, `mem0/user/ann`. A memory without a user is in the scope of its agent or run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_OWNER: Final = (
 
 
 def parse_id(value: object, name: str) -> str | None:
-    """An id as text, without blanks around it; None stays None. `BadInput` as mem0 refuses it."""
+    """Returns an id as stripped text; None stays None. Raises `BadInput` for ids that mem0 refuses."""
     if value is None:
         return None
     trimmed = str(value).strip()
@@ -56,7 +56,7 @@ def parse_id(value: object, name: str) -> str | None:
 
 
 def parse_owners(**given: object) -> Owners:
-    """The user, agent and run that are named; `BadInput` if none is."""
+    """Returns the given user, agent and run; raises `BadInput` if all are absent."""
     named = {name: id for name in NAMES if (id := parse_id(given[name], name)) is not None}
     if not named:
         raise BadInput(_NEEDED)
@@ -64,7 +64,7 @@ def parse_owners(**given: object) -> Owners:
 
 
 def select_owners(owners: Owners) -> Where | None:
-    """The filter for the memories of an agent and a run beside the scope; None if neither is named."""
+    """Returns the filter for an agent and a run, in addition to the scope; None if both are absent."""
     if owners.keys() <= {"user_id"}:
         return None
     return Where(agent=owners.get("agent_id"), session=owners.get("run_id"))
@@ -72,7 +72,7 @@ def select_owners(owners: Owners) -> Where | None:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The scope below which mem0's memories are."""
+    """The scope that contains mem0's memories."""
 
     path: str = "mem0"
 
@@ -84,16 +84,16 @@ class Home:
         return Scope.under(self.path)
 
     def scope_of(self, name: str, id: str) -> Scope:
-        """The scope that a user, an agent or a run owns."""
+        """Returns the scope that a user, an agent or a run owns."""
         return Scope.exactly(f"{self.path}/{name.removesuffix('_id')}/{quote_label(clean_text(id, name))}")
 
     def place(self, owners: Owners) -> Scope:
-        """The scope for a memory of these owners: its user's, else that of its agent or run."""
+        """Returns the scope for a memory of these owners: its user's, else that of its agent or run."""
         name = next(name for name in NAMES if name in owners)
         return self.scope_of(name, owners[name])
 
     def owners_of(self, record: Record) -> Owners:
-        """The owners of a record; one stored by Eidet's own verbs belongs to the owner of its scope."""
+        """Returns the owners of a record; one stored by Eidet's own verbs has the owner of its scope."""
         fields = {"agent_id": record.agent, "run_id": record.session}
         owners = {name: record.meta.get(name) or fields.get(name) for name in NAMES}
         type, _, label = record.scope.removeprefix(f"{self.path}/").partition("/")
@@ -102,7 +102,7 @@ class Home:
         return {name: str(id) for name, id in owners.items() if id is not None}
 
     def select(self, filters: Mapping[str, Any] | None) -> tuple[Scope, Where]:
-        """The scope and the filter that mem0's filters mean; `BadInput` if they name no owner."""
+        """Returns scope and filter for mem0's filters; raises `BadInput` if they name no owner."""
         if not filters or not _names_owner(filters):
             raise BadInput(_NO_OWNER)
         user, rest = _take_user(filters)
@@ -111,14 +111,14 @@ class Home:
 
 
 def _names_owner(filters: object) -> bool:
-    """Whether a filter asks for a user, agent or run, however deep."""
+    """Returns whether a filter names a user, agent or run, at any depth."""
     if isinstance(filters, Mapping):
         return not filters.keys().isdisjoint(NAMES) or any(map(_names_owner, filters.values()))
     return isinstance(filters, list) and any(map(_names_owner, filters))
 
 
 def _take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The one user that a filter asks for, and the rest of the filter; None if there may be several."""
+    """Returns the one user that a filter requires (None if there may be several), and the rest of it."""
     rest = dict(filters)
     for name in NAMES:
         if isinstance(rest.get(name), str | int) and rest[name] != _ANY:
@@ -135,18 +135,18 @@ def _take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
 
 
 def parse_time(value: object, name: str) -> float:
-    """Seconds since 1970 from a number or ISO text; without a zone it is in UTC, as all times of mem0."""
+    """Returns seconds since 1970 for a number or ISO text; without a zone UTC, as all times of mem0."""
     if isinstance(value, str):
         try:
             parsed = datetime.fromisoformat(value)
         except ValueError:
             raise BadInput(f"{name} {value!r} is not an ISO 8601 date or time") from None
         value = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
-    return moment(value, name)  # type: ignore[arg-type]  # which refuses what is no time
+    return moment(value, name)  # type: ignore[arg-type]  # which refuses values that are not times
 
 
 def write_time(at: float) -> str:
-    """A time in UTC, always with microseconds, so that texts compare as the times do."""
+    """Formats a time in UTC, always with microseconds, so that texts sort as the times do."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
 
 
@@ -181,7 +181,7 @@ class _FilterParser:
         return Where(**{_JOINS[key]: parts})  # type: ignore[arg-type]
 
     def _list_tests(self, key: str, value: object) -> list[Where]:
-        """A plain value must be equal, `*` is any, a list is one of its values."""
+        """Returns the tests of a field: a value must be equal, `*` is any value, a list any of its values."""
         if value == _ANY or value is None:
             return [self._test(key, "exists", value is not None)]
         if isinstance(value, list | tuple):
@@ -196,7 +196,7 @@ class _FilterParser:
         return [self._test(key, operator, operand) for operator, operand in value.items()]
 
     def _test(self, key: str, operator: str, operand: Any) -> Where:
-        if operator in _OPPOSITES:  # there is a value, and it is another one
+        if operator in _OPPOSITES:  # there must be a value, and a different one
             other = self._test(key, _OPPOSITES[operator], operand)
             there = Where() if key == "created_at" else self._test(key, "exists", True)
             return Where(every=(there,), never=(other,))
@@ -218,14 +218,14 @@ class _FilterParser:
 
 
 def _make_where(key: str, operator: str, operand: Any) -> Where:
-    """A test of a field of the record, as a filter of Eidet means it."""
+    """Returns a test of a record's field, as Eidet's own filters define it."""
     found = where_of({key: {f"${operator}": operand}})
     assert found is not None
     return found
 
 
 def _test_time(key: str, operator: str, at: float) -> Where:
-    """A filter by time; `created_at` means when a memory occurred, which `add` takes as `timestamp`."""
+    """Returns a filter by time; `created_at` is when a memory occurred, the `timestamp` of `add`."""
     if key == "created_at":
         return _make_where("occurred", operator, at)
     return _test_metadata(key, operator, write_time(at))

@@ -1,4 +1,4 @@
-"""Adding memories as mem0 does, messages as they are or worded by a language model, and telling them."""
+"""Adds memories as mem0 does, as messages or worded by a language model, and writes them in its form."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _IDENTITY: Final = frozenset((*NAMES, "actor_id"))  # never set by metadata, as 
 _PROMOTED: Final = ("actor_id", "role", "attributed_to", "expiration_date")
 _OURS: Final = frozenset((*_IDENTITY, *_PROMOTED, "updated_at"))
 _EVENTS: Final = {"created": "ADD", "revised": "UPDATE", "forgotten": "DELETE"}
-_KNOWN: Final = 10  # memories that the model sees before it words new ones
-_QUERY: Final = 2000  # characters of a conversation by which known ones are found
+_KNOWN: Final = 10  # stored memories that the model sees when it words new ones
+_QUERY: Final = 2000  # characters of a conversation that are the query for stored ones
 _MOST: Final = 64  # memories of one call
 _TOKENS: Final = 4096
 _MEMORY: Final[Mapping[str, Json]] = {
@@ -62,7 +62,7 @@ _PROCEDURE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """One message that can be remembered."""
+    """A message that can be remembered."""
 
     role: str
     content: str
@@ -70,7 +70,7 @@ class _Said:
 
 
 def parse_messages(messages: object) -> list[_Said]:
-    """Parses messages as mem0 takes them, without those of the system and those without text."""
+    """Parses messages as mem0 takes them; leaves out system messages and those without text."""
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
     if isinstance(messages, Mapping):
@@ -91,7 +91,7 @@ def _parse_message(message: object) -> _Said | None:
 
 
 def parse_expiration(value: object) -> str | None:
-    """A date as YYYY-MM-DD; None stays None."""
+    """Returns a date as YYYY-MM-DD; None stays None."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -133,12 +133,12 @@ class Adding:
         drafts = None
         if self.llm is not None and turns:
             drafts = self._extract(self.llm, turns)
-        if drafts is None:  # nobody worded them: nothing of what was said may be lost
+        if drafts is None:  # no model worded them: store every message, so that nothing is lost
             drafts = [_draft_message(turn) for turn in turns]
         return self._store(drafts)
 
     def add_procedure(self, turns: Sequence[_Said], prompt: str | None) -> list[dict[str, Any]]:
-        """Remembers how a task was done, in one memory."""
+        """Stores how a task was done, as one memory."""
         text = None
         if self.llm is not None:
             request = Request(
@@ -152,7 +152,7 @@ class Adding:
         return self._store([Draft(text=text or _write_conversation(turns), kind="fact", meta=meta)])
 
     def _extract(self, llm: LLM, turns: Sequence[_Said]) -> list[Draft] | None:
-        """New memories as the model words them, without those that are there; None if it fails."""
+        """Returns new memories in the model's words, without those already stored; None if it fails."""
         said = _write_conversation(turns)[-_QUERY:]
         where, scope = select_owners(self.owners), self.home.place(self.owners)
         known = [
@@ -206,7 +206,7 @@ def _draft_message(turn: _Said) -> Draft:
 
 
 def _write_conversation(turns: Sequence[_Said]) -> str:
-    """A conversation as text, a line for each message."""
+    """Formats a conversation as text, one line per message."""
     return "\n".join(f"{one.name or one.role}: {one.content}" for one in turns)
 
 
@@ -220,12 +220,12 @@ def _write_prompt(turns: Sequence[_Said], known: Sequence[str], instructions: st
 
 
 def _ask(llm: LLM, request: Request, read: Any) -> Any:
-    """What `read` makes of the model's answer; None, and a line in the log, if it is of no use."""
+    """Returns what `read` parses from the model's answer; None, and a log entry, if it is unusable."""
     return consult_or_fall_back(llm, request, read=read, otherwise=lambda: None).value
 
 
 def _parse_memories(answer: Answer) -> dict[str, dict[str, str]]:
-    """The texts of memories, each once, with who stated them."""
+    """Returns the texts of memories, each once, with who stated them."""
     value: Any = answer.value
     rows = [(row["text"].strip(), row.get("attributed_to")) for row in value["memory"][:_MOST]]
     return {text: {} if by is None else {"attributed_to": by} for text, by in rows if text}
@@ -239,7 +239,7 @@ def _parse_text(answer: Answer) -> str:
 
 
 def _tell_added(record: Record) -> dict[str, Any]:
-    """A new memory in the answer of `add`."""
+    """Returns a new memory as `add` reports it."""
     item: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
     if "role" in record.meta:
         item |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
@@ -247,7 +247,7 @@ def _tell_added(record: Record) -> dict[str, Any]:
 
 
 def tell_memory(record: Record, home: Home) -> dict[str, Any]:
-    """A memory as mem0 tells it."""
+    """Returns a memory in mem0's form."""
     text, meta = record.whole.text, record.meta
     made = write_time(record.occurred)
     return {
@@ -263,7 +263,7 @@ def tell_memory(record: Record, home: Home) -> dict[str, Any]:
 
 
 def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
-    """The history of a memory, oldest first, with the text before and after each change."""
+    """Returns the history of a memory, oldest first, with the text before and after each change."""
     changes = [event for event in events if event.what in _EVENTS]
     texts = _list_texts(changes, record)
     return [
@@ -284,7 +284,7 @@ def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]
 
 
 def _list_texts(changes: Sequence[Event], record: Record) -> list[Any]:
-    """The text before each change and after the last; a change of labels leaves the text."""
+    """Returns the text before each change and after the last; a change of metadata keeps the text."""
     texts: list[Any] = [record.whole.text]
     for event in reversed(changes):
         before = event.before or {}
