@@ -1,7 +1,7 @@
-"""Memories of other programs, in and out.
+"""Imports and exports of memories in the formats of other programs.
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
-    source_items.py  what a reader yields, and its notes         table_files.py     records as rows of a table
+    source_items.py  the items of a reader, and its notes        table_files.py     records as rows of a table
     source_files.py  files of other programs                     skills.py          procedures both ways
     markdown.py      notes both ways                             front_matter.py    YAML in Markdown
     from_*.py        readers of formats                          folder_sync.py     documents of a folder
@@ -91,7 +91,7 @@ FORMATS: Final[dict[str, SourceFormat]] = {
 
 
 def make_importer(format: str, source: str | Path, options: ImportOptions) -> Importer:
-    """An import that has not begun: `check` it without a memory, then `run` it."""
+    """Returns an import that has not begun: `check` it without a memory, then `run` it."""
     form = FORMATS.get(format)
     if form is None:
         raise BadInput(f"memories are imported from {', '.join(FORMATS)}, not {format!r}")
@@ -112,14 +112,14 @@ def import_memories(
     delimiter: str = ",",
     progress: Progress | None = None,
 ) -> Imported:
-    """Brings memories of another program, and reports what had no place.
+    """Imports memories of another program, and reports what could not be stored.
 
     All items are checked first: if one cannot be stored, nothing is written (`skip_bad` leaves it out and
-    reports it). They are stored in batches, each all or nothing. Called again, it brings only what is
-    missing. What is there under the same id with another text is left and told, unless `overwrite`.
+    reports it). They are stored in batches, each all or nothing. Called again, it imports only what is
+    missing. A record with the same id and another text is kept and reported, unless `overwrite`.
 
-    `scope` is the name of a scope, with gaps if you like: `"acme/{user}"`. `columns` says which column of
-    a table holds a field: `{"text": "note"}`.
+    `scope` is a scope, or a template such as `"acme/{user}"`. `columns` maps fields to the columns of a
+    table: `{"text": "note"}`.
     """
     options = ImportOptions(
         scope=scope,
@@ -143,10 +143,10 @@ def export_memories(
     plain: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Writes every scope, or the one named, in a format of others: see `WRITERS`.
+    """Writes every scope, or the given one, in another format: see `WRITERS`.
 
-    They hold what a caller can say of a record. `Memory.export` also writes vectors, versions, uses and
-    pins, and seals them. A sealed memory leaves unsealed only if you ask for it to be `plain`.
+    These formats have the fields that a caller can set. `Memory.export` also writes vectors, versions, uses
+    and pins, and seals them. A sealed memory is written unsealed only with `plain`.
     """
     write = WRITERS.get(format)
     if write is None:

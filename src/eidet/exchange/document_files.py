@@ -1,6 +1,6 @@
-"""Files of documents (Markdown, HTML, plain text, PDF) as passages that know their heading and page.
+"""Document files (Markdown, HTML, plain text, PDF) as passages with their heading and page.
 
-A reader yields the sections of a file; a section is cut into passages between paragraphs, or sentences.
+A reader yields the sections of a file. A section is cut into passages between paragraphs, or sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from ..core.errors import BadInput, MissingExtra
 from ..text.chunks import units_of
 
-PASSAGE_CHARS: Final = 560  # with its place a passage is searched as one unit
+PASSAGE_CHARS: Final = 560  # so that a passage with its place is searched as one unit
 _ARROW: Final = " › "
 _HEADING_CHARS: Final = 120  # of one heading in a place
 _FRONT_MATTER: Final = re.compile(r"\A---\n.*?\n(---|\.\.\.)(\n|\Z)", re.DOTALL)
@@ -34,21 +34,21 @@ _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A part of a file that is long enough to answer something, and short enough to quote."""
+    """A part of a file, long enough to answer a question and short enough to quote."""
 
     text: str
-    heading: tuple[str, ...] = ()  # the heading it stands under, below those above it
+    heading: tuple[str, ...] = ()  # the headings above it, outermost first
     page: int | None = None
-    part: int = 1  # counts the passages of one heading and page
+    part: int = 1  # its number among the passages of one heading and page
 
     def describe_place(self, file: str) -> str:
-        """`handbook.md › Leave › Parental leave`; of a PDF also the page."""
+        """Returns `handbook.md › Leave › Parental leave`, for a PDF with the page."""
         page = () if self.page is None else (f"page {self.page}",)
         return _ARROW.join((file, *self.heading, *page))
 
 
 def read_passages(path: Path) -> list[Passage]:
-    """Reads a file; `BadInput` or `OSError` if it cannot be read, `MissingExtra` for a PDF without pypdf."""
+    """Reads a file; raises `BadInput` or `OSError`, or `MissingExtra` for a PDF without pypdf."""
     parts: Counter[tuple[object, ...]] = Counter()
     passages = []
     for section in READERS[path.suffix.lower()](path):
@@ -59,7 +59,7 @@ def read_passages(path: Path) -> list[Passage]:
 
 
 def _cut(text: str) -> Iterator[str]:
-    """Short paragraphs together, and long ones between sentences."""
+    """Joins short paragraphs, and cuts long ones between sentences."""
     gathered = ""
     paragraphs = (paragraph.strip() for paragraph in _BLANK_LINES.split(text))
     for piece in (unit for paragraph in paragraphs if paragraph for unit in units_of(paragraph)):
@@ -83,7 +83,7 @@ def _read_text(path: Path) -> str:
 
 
 class _Outline:
-    """The headings that stand above a place, by level."""
+    """The headings above a place, by level."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
@@ -103,7 +103,7 @@ def _read_plain(path: Path) -> Iterator[Passage]:
 
 
 def _read_markdown(path: Path) -> Iterator[Passage]:
-    """The Markdown between two headings, as it was written."""
+    """Yields the Markdown between two headings, unchanged."""
     from markdown_it import MarkdownIt
 
     text = _FRONT_MATTER.sub("", _read_text(path))
@@ -161,7 +161,7 @@ class _HtmlSections(HTMLParser):
             self._texts.append(re.sub(r"\s+", " ", data))
 
     def end_section(self) -> None:
-        """Ends what stands under the last heading."""
+        """Ends the section of the last heading."""
         lines = [" ".join(line.split()) for line in "".join(self._texts).split("\n")]
         self.sections.append(Passage(text="\n".join(lines), heading=self._outline.path))
         self._texts.clear()
@@ -181,7 +181,7 @@ def _read_pdf(path: Path) -> Iterator[Passage]:
             yield Passage(text=text, page=number)
     except OSError:
         raise
-    except Exception as error:  # a damaged file raises whatever it meets
+    except Exception as error:  # a damaged file may raise anything
         raise BadInput(f"it is no PDF that can be read: {error}") from error
     if is_blank:
         raise BadInput("no page has text: a scan needs text recognition first")

@@ -1,6 +1,6 @@
-"""Documents of a folder in a memory: each file is one step, and what is stored says what is left to do.
+"""Documents of a folder in a memory: each file is one step, and the stored records show what is left.
 
-So a sync needs no notes of its own: one that was stopped, or whose folder has changed, is simply run again.
+A sync therefore keeps no state: run it again if it was stopped, or if the folder has changed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SYNCED: Final = {"meta.passage.place": {"$exists": True}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """How many passages of a file were added, updated and removed."""
+    """The numbers of passages of a file that were added, updated and removed."""
 
     file: str
     added: int = 0
@@ -42,11 +42,11 @@ class Synced:
 
     path: str
     dry_run: bool = False
-    files: int = 0  # that were read
-    passages: int = 0  # that these files hold
+    files: int = 0  # files that were read
+    passages: int = 0  # passages in these files
     changes: tuple[FileChange, ...] = ()  # files whose passages changed, in order
     skipped: tuple[LeftOut, ...] = ()  # files that could not be read or stored; their passages stay
-    unread: Mapping[str, int] = field(default_factory=dict)  # by ending, how many files no reader knows
+    unread: Mapping[str, int] = field(default_factory=dict)  # number of files without a reader, by suffix
 
     def count(self, what: str) -> int:
         """Counts the passages "added", "updated" or "removed"."""
@@ -63,15 +63,15 @@ def sync_files(
     dry_run: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Synced:
-    """Stores a file, or the files of a folder and all below, as documents: one for each passage.
+    """Stores a file, or all files in and below a folder, as documents: one for each passage.
 
     Reads Markdown, HTML, plain text and, with the pdf extra, PDF. Called again, it adds, updates and
-    removes what changed, and nothing that it did not make itself. A file that cannot be read is named in
-    `skipped`, and its passages stay. Files of other kinds are counted in `unread`. Hidden files and symbolic
-    links are left out.
+    removes what changed, but only records that it made itself. A file that cannot be read is named in
+    `skipped`, and its passages stay. Files of other kinds are counted in `unread`. Hidden files and
+    symbolic links are left out.
 
-    `name` stands for the path in the `source` of the records. Give one if the folder may move, or is synced
-    from several machines. `trust` says where the texts come from, `web` for those of strangers.
+    `name` replaces the path in the `source` of the records. Give one if the folder may move, or is synced
+    from several machines. `trust` is the origin of the texts, such as `web` for texts of strangers.
     """
     root = _resolve(path)
     files = _SyncedFiles(root, name)
@@ -122,7 +122,7 @@ def _describe(error: Exception) -> str:
 
 
 class _SyncedFiles:
-    """The files that a sync reads, by the source that their records name."""
+    """The files that a sync reads, by the `source` of their records."""
 
     def __init__(self, root: Path, name: str | None) -> None:
         self._root = root
@@ -131,7 +131,7 @@ class _SyncedFiles:
         self.unread: Counter[str] = Counter()
 
     def walk(self) -> Iterator[tuple[str, Path]]:
-        """Source and path of each file, in order."""
+        """Yields source and path of each file, in order."""
         if self._root.is_file():
             yield self._base, self._root
             return
@@ -144,7 +144,7 @@ class _SyncedFiles:
                     self.unread[path.suffix.lower()] += 1
 
     def holds(self, source: str) -> bool:
-        """Tells whether a source is, or was, a file of this folder."""
+        """Returns whether a source is, or was, a file of this folder."""
         return source == self._base or source.startswith(f"{self._base}/")
 
     def was_skipped(self, source: str) -> bool:
@@ -174,7 +174,7 @@ class _SyncedFiles:
 
 
 class _Sync:
-    """Brings the passages of one file after another into a scope, and counts."""
+    """Syncs the passages of one file after another with a scope, and counts the changes."""
 
     def __init__(self, memory: Memory, scope: str, trust: str | None, dry_run: bool) -> None:
         self._memory, self._scope, self._trust, self._dry_run = memory, scope, trust, dry_run
@@ -183,7 +183,7 @@ class _Sync:
         self.skipped: list[LeftOut] = []
 
     def find_known(self, holds: Callable[[str], bool]) -> dict[str, list[str]]:
-        """The ids of passages that were stored before, by source."""
+        """Returns the ids of passages that were stored before, by source."""
         known: dict[str, list[str]] = {}
         kinds, trust = (Kind.DOCUMENT,), tuple(Trust)
         for record in self._memory.find(_SYNCED, scope=self._scope, kinds=kinds, trust=trust, limit=None):
@@ -192,7 +192,7 @@ class _Sync:
         return known
 
     def sync_file(self, source: str, path: Path | None, known: Sequence[str]) -> None:
-        """Syncs one file; without a path, the file is gone."""
+        """Syncs one file; without a path, the file was deleted."""
         drafts = [] if path is None else self._read_drafts(source, path)
         there = self._get([key_id(draft.key or "") for draft in drafts])
         pairs = list(zip(drafts, there, strict=True))
@@ -211,7 +211,7 @@ class _Sync:
         return self._memory.get(ids, scope=self._scope) if ids else []
 
     def _store(self, source: str, wanted: Sequence[tuple[Draft, Record | None]]) -> tuple[int, int]:
-        """Stores passages; how many are new, and how many were changed."""
+        """Stores passages and returns how many are new, and how many were changed."""
         new = sum(old is None for _, old in wanted)
         if self._dry_run or not wanted:
             return new, len(wanted) - new

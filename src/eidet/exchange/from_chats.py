@@ -1,7 +1,7 @@
-"""Data exports of ChatGPT and Claude: a zip archive, its folder, or a single `conversations.json`.
+"""Readers of data exports of ChatGPT and Claude: a zip, its folder, or a single `conversations.json`.
 
-A conversation of ChatGPT is a tree, because answers can be regenerated and questions edited. The branch
-that the user saw last is read.
+A conversation of ChatGPT is a tree, because answers can be regenerated and questions edited. Only the
+branch that the user saw last is read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .source_items import (
 
 _THOUGHTS: Final = frozenset(("thoughts", "reasoning_recap"))
 _HIDDEN: Final = "is_visually_hidden_from_conversation"
-_BETWEEN: Final = 1e-6  # seconds between messages of which the export tells no time
+_BETWEEN: Final = 1e-6  # seconds between messages without a time in the export
 _ROLES: Final = {"human": "user"}
 
 
@@ -80,7 +80,7 @@ def _parse_tree(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[
 
 
 def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> dict[str, None]:
-    """The ids from the root to the leaf; all ids, where the export names no leaf."""
+    """Returns the ids from the root to the leaf; all ids if the export names no leaf."""
     if leaf not in nodes:
         return dict.fromkeys(nodes)
     branch: dict[str, None] = {}
@@ -91,7 +91,7 @@ def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> dict[str, None]:
 
 
 def _find_objection(message: Mapping[str, Any], text: str, hidden: bool) -> str | None:
-    """Says why a message is not stored; None if it is."""
+    """Returns why a message is not stored; None if it is."""
     if hidden:
         return "is hidden from the conversation"
     if (message.get("content") or {}).get("content_type") in _THOUGHTS:
@@ -100,7 +100,7 @@ def _find_objection(message: Mapping[str, Any], text: str, hidden: bool) -> str 
 
 
 def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
-    """The text of a message: the parts that are text, code, or a transcript."""
+    """Returns the text of a message: its parts that are text, code, or a transcript."""
     if content.get("content_type") == "user_editable_context":
         return "\n".join(filter(None, (content.get("user_profile"), content.get("user_instructions"))))
     parts = content.get("parts")
@@ -156,7 +156,7 @@ def _parse_chat(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[
 
 
 def _find_said(message: Mapping[str, Any], notes: Notes) -> str:
-    """The texts of a message. Older exports have a `text` only."""
+    """Returns the texts of a message. Older exports have only a `text`."""
     if not message.get("content"):
         return str(message.get("text") or "")
     texts: list[str] = []
@@ -170,7 +170,7 @@ def _find_said(message: Mapping[str, Any], notes: Notes) -> str:
 
 
 def _list_attachments(message: Mapping[str, Any], notes: Notes) -> Iterator[str]:
-    """Texts that Claude read from files; the files themselves are not in an export."""
+    """Yields texts that Claude read from files; the files themselves are not in an export."""
     for _ in message.get("files") or []:
         notes.drop("file", "the export names it only")
     for attachment in message.get("attachments") or []:
@@ -181,7 +181,7 @@ def _list_attachments(message: Mapping[str, Any], notes: Notes) -> Iterator[str]
 
 
 def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
-    """Claude's memories of a user and of each project."""
+    """Reads Claude's memories of a user and of each project."""
     for name in members.find("memories*.json"):
         found = members.load(name)
         for entry in found if isinstance(found, list) else [found]:

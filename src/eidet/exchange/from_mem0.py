@@ -1,6 +1,6 @@
-"""mem0: its store in a local Qdrant, and what its `get_all` answers, as JSON.
+"""The reader of mem0: its store in a local Qdrant, or the result of its `get_all` as JSON.
 
-The store is read without mem0 or Qdrant. Vectors are left: Eidet embeds texts itself.
+The store is read without mem0 or Qdrant. Vectors are not imported: Eidet embeds texts itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .source_items import (
     plain_json,
 )
 
-_Row = tuple[str, str, Mapping[str, Any]]  # where it stands, its id, its payload
+_Row = tuple[str, str, Mapping[str, Any]]  # its place, id and payload
 
 _MADE: Final = ("hash", "text_lemmatized")  # made from the text
 _TAKEN: Final = frozenset((*_MADE, "id", "data", "memory", "metadata", "score", "created_at"))
@@ -48,8 +48,8 @@ def read_mem0(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceIte
 def _make_item(where: str, id: str, payload: Mapping[str, Any]) -> SourceItem:
     role, last_day = payload.get("role"), payload.get("expiration_date")
     until = parse_time(last_day, f"{where}: expiration_date")
-    said = isinstance(role, str)  # what mem0 inferred has no role
-    # As mem0's interface to Eidet keeps it, so that programs find memories through that.
+    said = isinstance(role, str)  # memories that mem0 inferred have no role
+    # In the form of `eidet.integrations.mem0`, so that programs find the memories through it.
     meta = {name: payload[name] for name in payload if name not in _TAKEN and payload[name] is not None}
     draft = Draft(
         **identify(id, "mem0"),
@@ -94,7 +94,7 @@ def _list_folder(path: Path, notes: Notes) -> Iterator[_Row]:
 
 
 def _list_points(path: Path, notes: Notes) -> Iterator[_Row]:
-    """The points of a collection of a local Qdrant; of several rows for one id the last one counts."""
+    """Yields the points of a collection of a local Qdrant; of several rows with one id, the last counts."""
     with open_database(path) as database:
         database.require_columns("points", frozenset(("id", "point")), "a local Qdrant")
         seen: set[str] = set()
@@ -111,7 +111,7 @@ def _list_points(path: Path, notes: Notes) -> Iterator[_Row]:
 
 
 def _list_export(path: Path) -> Iterator[_Row]:
-    """Rows of a JSON export, as `get_all` and the service write it: a list of memories, or `results`."""
+    """Yields rows of a JSON export of `get_all` or the service: a list of memories, or `results`."""
     with open_text(path) as file:
         found = load_document(file, str(path))
     rows = found.get("results", found.get("memories")) if isinstance(found, dict) else found
@@ -143,7 +143,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def _load_pickle(content: bytes, where: str) -> Any:
-    """The value of a pickle; `BadInput` where it holds anything but plain values."""
+    """Returns the value of a pickle; raises `BadInput` if it has anything but plain values."""
     wrong = (pickle.UnpicklingError, EOFError, ValueError, TypeError, LookupError, AttributeError)
     try:
         return _PlainUnpickler(io.BytesIO(content)).load()
@@ -151,7 +151,7 @@ def _load_pickle(content: bytes, where: str) -> Any:
         raise BadInput(f"{where} cannot be read: {error}") from None
 
 
-# A pickle may name any function to be called when it is read. A name that is not listed here is an error.
+# Loading a pickle can call any function that it names. A name that is not listed here is an error.
 _PICKLED: Final[dict[tuple[str, str], type]] = {
     ("datetime", "date"): date,
     ("datetime", "datetime"): datetime,

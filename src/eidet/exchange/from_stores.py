@@ -1,6 +1,6 @@
-"""Stores of other programs: Chroma, LangGraph, Letta and MCP's reference server.
+"""Readers of other programs' stores: Chroma, LangGraph, Letta and MCP's reference server.
 
-Vectors are left: Eidet embeds texts itself.
+Vectors are not imported: Eidet embeds texts itself.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ARRAYS: Final = "SELECT * FROM embedding_metadata_array ORDER BY id, key, rowid
 
 
 def read_chroma(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    """The documents and metadata of a persistent folder; its collections become scopes."""
+    """Reads the documents and metadata of a persistent folder; its collections become scopes."""
     path = find_source(source)
     with open_database(find_source(str(path / "chroma.sqlite3")) if path.is_dir() else path) as database:
         needed = frozenset(("id", "segment_id", "embedding_id"))
@@ -56,7 +56,7 @@ def read_chroma(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceI
         for _row in database.read("SELECT key FROM collection_metadata"):
             notes.drop("metadata of a collection", "a scope has none")
         arrays: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-        if database.list_columns("embedding_metadata_array"):  # files of before 1.4 have none
+        if database.list_columns("embedding_metadata_array"):  # absent before version 1.4
             for row in database.read(_ARRAYS):
                 arrays[row["id"]][row["key"]].append(_chroma_value(row))
         for _key, group in groupby(database.read(_CHROMA), key=itemgetter("collection", "number")):
@@ -94,13 +94,13 @@ def _chroma_value(row: Row) -> Any:
 
 _LANGGRAPH: Final = "SELECT * FROM store ORDER BY prefix, key"
 _LANGGRAPH_COLUMNS: Final = frozenset(("prefix", "key", "value", "created_at", "updated_at"))
-_PAGE: Final = 1000  # rows that a server sends at once
+_PAGE: Final = 1000  # rows per fetch from a server
 
 
 def read_langgraph(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    """The items of a SqliteStore (a file) or a PostgresStore (a URL).
+    """Reads the items of a SqliteStore (a file) or a PostgresStore (a URL).
 
-    They become what `EidetStore` of `eidet.integrations.langgraph` keeps, so that agents find them there.
+    They become items of `EidetStore` in `eidet.integrations.langgraph`, so that agents find them there.
     """
     servers = ("postgresql://", "postgres://")
     for row in _read_server(source) if source.startswith(servers) else _read_file(source, notes):
@@ -129,7 +129,7 @@ def _draft_item(row: Row, namespace: list[str], where: str) -> Draft:
 
 
 def _parse_value(value: Any, where: str) -> dict[str, Any]:
-    """The value of an item: the server gives an object, the file its JSON."""
+    """Returns the value of an item: the server returns an object, the file has its JSON."""
     if isinstance(value, str | bytes):
         try:
             value = json.loads(value)
@@ -149,7 +149,7 @@ def _read_file(source: str, notes: Notes) -> Iterator[Row]:
 
 
 def _read_server(url: str) -> Iterator[Row]:
-    """The rows by a cursor of the server, so that a large store needs little memory."""
+    """Yields the rows with a server-side cursor, so that a large store needs little memory."""
     try:
         import psycopg
         from psycopg.rows import dict_row
@@ -170,7 +170,7 @@ def _read_server(url: str) -> Iterator[Row]:
 
 
 def read_letta(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    """The memory blocks and messages of an agent file (`.af`)."""
+    """Reads the memory blocks and messages of an agent file (`.af`)."""
     path = find_source(source)
     with open_text(path) as file:
         found = load_document(file, str(path))
@@ -183,7 +183,7 @@ def read_letta(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceIt
             owners[id].append(_name_agent(agent))
     for number, block in enumerate(found["blocks"], 1):
         names = owners[block.get("id")]
-        owner = names[0] if len(names) == 1 else None  # a block that agents share belongs to none of them
+        owner = names[0] if len(names) == 1 else None  # a block that several agents share has no owner
         yield from _parse_block(block, f"block {number:,} ({block.get('label')})", owner, notes)
     for agent in found["agents"]:
         for number, message in enumerate(agent.get("messages") or [], 1):
@@ -243,7 +243,7 @@ def _parse_message(message: Any, number: int, agent: str, notes: Notes) -> Itera
 
 
 def read_mcp(source: str, _: ImportOptions, __: Notes) -> Iterator[SourceItem]:
-    """The graph of the MCP reference server, as JSON lines: its facts become facts of Eidet."""
+    """Reads the graph of the MCP reference server, JSON lines: its facts become facts of Eidet."""
     with open_text(find_source(source)) as file:
         facts = list(dict.fromkeys(parse_mcp_lines(file.read())))
     for fact, draft in zip(facts, make_drafts(facts), strict=True):

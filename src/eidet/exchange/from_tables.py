@@ -1,6 +1,6 @@
-"""Plain tables: JSON lines and CSV, of any program or of `eidet export`.
+"""Readers of plain tables: JSON lines and CSV, of any program or of `eidet export`.
 
-A column that names a field of a memory says that field; the other columns become metadata.
+A column with the name of a memory's field becomes that field; the other columns become metadata.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from .source_items import (
 )
 
 _CELL_CHARS: Final = 16_000_000
-_OWN: Final = "eidet"  # the column in which an export says what only the memory itself can know
+_OWN: Final = "eidet"  # the column of an export with the fields that only the memory itself can set
 _VECTORS: Final = ("vector", "vectors", "embedding")
 _PLACES: Final = ("scope", "user")  # fields that name a scope
 _FIELDS: Final = frozenset(field.name for field in fields(Draft)) - {"vector"} | frozenset(_PLACES)
 _TIMES: Final = ("occurred", "expires")
 _JSON: Final = ("data", "meta", "derived_from", "place", "importance", "ttl", "step", "pinned")
 _NAMES: Final = ("who", "agent", "session", "source", "id", "key", "user")  # fields that may be numbers
-# Names that other programs use, taken where the table has no column of the field's own name.
+# Names that other programs use, if the table has no column with the field's own name.
 _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("content", "memory", "document"),
     "occurred": ("timestamp", "created_at", "date", "time"),
@@ -61,7 +61,7 @@ def read_jsonl(source: str, options: ImportOptions, notes: Notes) -> Iterator[So
 
 
 def _parse_line(line: str, number: int) -> dict[str, Any] | str:
-    """Parses the row of a line, or returns what is wrong with it."""
+    """Returns the row of a line, or a text that says what is wrong with it."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -108,7 +108,7 @@ def _read_cells(
 
 
 def _parse_lenient(text: str) -> Any:
-    """JSON, or the text itself."""
+    """Parses JSON; returns any other text as it is."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -123,7 +123,7 @@ class _Table:
         if unknown := sorted(self._columns.keys() - _FIELDS):
             raise BadInput(f"a memory has no field {unknown[0]!r}; it has {', '.join(sorted(_FIELDS))}")
         self._format, self._name, self._notes = format, path.name, notes
-        self._in_text = format != "jsonl"  # cells may be texts of what they mean
+        self._in_text = format != "jsonl"  # cells may be JSON as text
         self._seen: Counter[bytes] = Counter()
 
     def check_columns(self, names: Iterable[str]) -> None:
@@ -134,9 +134,9 @@ class _Table:
                 raise BadInput(f"{self._name} has no column {column!r} for {field}; it has {sorted(known)}")
 
     def make_items(self, row: Mapping[str, Any] | str, place: str) -> Iterator[SourceItem]:
-        """Yields the item of a row; none if it has no text, or is bad and bad rows are skipped.
+        """Yields the item of a row; nothing if it has no text, or is invalid and such rows are skipped.
 
-        In place of a row comes what is wrong with it.
+        Instead of a row, `row` may be a text that says what is wrong with it.
         """
         where = f"{self._name}, {place}"
         if isinstance(row, str):
@@ -176,7 +176,7 @@ class _Table:
         return next((name for name in free if name in row), None)
 
     def _drop_unsayable(self, others: dict[str, Any]) -> None:
-        """Removes fields that no memory can hold."""
+        """Removes fields that no draft can have."""
         if isinstance(others.get(_OWN), dict | str):
             del others[_OWN]
             self._notes.drop(_OWN, "is what the other memory knew of the record: its versions and uses")
@@ -193,7 +193,7 @@ class _Table:
         return _parse_lenient(value) if self._in_text and field in _JSON else value
 
     def _make_key(self, row: Mapping[str, Any]) -> str:
-        """A key that stays the same while the file keeps its name, wherever the row moves in it."""
+        """Returns a key that stays the same wherever the row moves in the file, as long as its name stays."""
         content = dump_json(plain_json(row), sort_keys=True).encode()
         digest = blake2b(content, digest_size=12).digest()
         self._seen[digest] += 1
@@ -218,7 +218,7 @@ def _draft_of(row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping
 
 
 def _draft_message(row: Mapping[str, Any], others: Mapping[str, Any]) -> Draft | None:
-    """A row with a role and a content is a message, as agent frameworks write it."""
+    """Returns the draft of a row with role and content, a message of an agent framework, or None."""
     if "role" not in others or "content" not in row or not isinstance(row["role"], str):
         return None
     names = ("role", "content", "name", "tool_calls", "tool_call_id")
@@ -229,7 +229,7 @@ def _draft_message(row: Mapping[str, Any], others: Mapping[str, Any]) -> Draft |
 def _list_labels(values: Mapping[str, Any]) -> dict[str, str]:
     labels = make_labels(user=values.get("user"), agent=values.get("agent"), session=values.get("session"))
     if isinstance(values.get("scope"), str):
-        labels["scope"] = values["scope"]  # a path already
+        labels["scope"] = values["scope"]  # already a path
     elif "user" in labels:
         labels["scope"] = labels["user"]
     return labels

@@ -1,4 +1,4 @@
-"""YAML in Markdown files, as people and programs write it there, and names of files."""
+"""YAML front matter of Markdown files, and names of files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ import yaml
 from ..core.errors import BadInput
 from .source_items import plain_json
 
-RESERVED: Final = ("index.md", "log.md")  # no notes: the Open Knowledge Format keeps these for listings
+RESERVED: Final = (
+    "index.md",
+    "log.md",
+)  # the Open Knowledge Format reserves these for listings
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FENCE: Final = "---"
 _UNFOLDED: Final = 1 << 30  # characters of a line
 _STEM: Final = re.compile(r"[^a-z0-9_-]+")
 _STEM_CHARS: Final = 60
-# What editors and Markdown would change: control characters, separators of lines, marks of byte order.
+# Characters that editors and Markdown would change: control characters, line separators, byte order marks.
 _UNHOLDABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 
@@ -28,7 +31,7 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
 
 def dump_yaml(values: Mapping[str, Any]) -> str:
-    """YAML in block style, without a newline at its end; `-->` never occurs in it."""
+    """Returns YAML in block style, without a newline at its end; `-->` never occurs in it."""
     how: dict[str, Any] = {"allow_unicode": True, "sort_keys": False, "width": _UNFOLDED}
     text = str(yaml.dump(dict(values), Dumper=_Dumper, **how))
     if "-->" in text:
@@ -38,7 +41,7 @@ def dump_yaml(values: Mapping[str, Any]) -> str:
 
 
 def load_yaml(text: str, where: str, line: int) -> dict[str, Any]:
-    """The mapping that YAML says, as JSON; `BadInput` names the file and the line, which begins at `line`."""
+    """Parses a YAML mapping as JSON; `BadInput` names the file and the line, counted from `line`."""
     try:
         if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _LOADER)):
             raise BadInput(f"{where}, line {line}: an alias such as *name is not read; write the value out")
@@ -57,7 +60,7 @@ def load_yaml(text: str, where: str, line: int) -> dict[str, Any]:
 
 
 def split_front_matter(text: str, where: str) -> tuple[dict[str, Any], str, int]:
-    """The front matter of a Markdown file, its body, and the number of the body's first line."""
+    """Returns the front matter of a Markdown file, its body, and the number of the body's first line."""
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
     if lines[0].rstrip() != _FENCE:
@@ -73,7 +76,7 @@ def join_front_matter(values: Mapping[str, Any], body: str) -> str:
 
 
 def make_stem(label: str) -> str:
-    """The name of a file for a label, the same each time; different labels get different names."""
+    """Returns a stable file name for a label; different labels get different names."""
     stem = _STEM.sub("-", label.lower()).strip("-")[:_STEM_CHARS]
     if stem == label and f"{stem}.md" not in RESERVED:
         return stem
@@ -81,5 +84,5 @@ def make_stem(label: str) -> str:
 
 
 def can_hold(text: str) -> bool:
-    """Tells whether a text survives a Markdown body unchanged."""
+    """Returns whether a text survives a Markdown body unchanged."""
     return not text.startswith("\n") and not text.endswith("\n") and _UNHOLDABLE.search(text) is None

@@ -1,7 +1,7 @@
-"""An import: every item is checked before one is written; then batches, each of them all or nothing.
+"""An import: all items are checked before any is written, then stored in batches, each all or nothing.
 
-What is there already is found by its id and left as it is, so that the same import again goes on where it
-was stopped, and brings what is new.
+Records that exist already are found by their id and left as they are, so that repeating an import
+continues where it stopped and adds what is new.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ class Imported:
     dry_run: bool = False
     found: int = 0  # items of the source that can be stored
     created: int = 0
-    changed: int = 0  # became the next version of what was there
-    same: int = 0  # were there already
-    conflicts: int = 0  # differ from what is there under their id, and were left
+    changed: int = 0  # became the next version of an existing record
+    same: int = 0  # existed already
+    conflicts: int = 0  # differ from the existing record with their id, and were left out
     entombed: int = 0  # were forgotten for good in the memory, and stay so
     held: int = 0  # differ, but are under a legal hold in the memory
     scopes: dict[str, int] = field(default_factory=dict)  # items by the scope they belong to
     skipped: dict[str, int] = field(default_factory=dict)  # things that were not stored, by reason
-    dropped: dict[str, int] = field(default_factory=dict)  # fields that had no place, with the reason
+    dropped: dict[str, int] = field(default_factory=dict)  # fields that a memory cannot hold, with the reason
     examples: tuple[LeftOut, ...] = ()  # the first hundred things that were not stored
 
     @property
     def ok(self) -> bool:
-        """Tells whether all that a memory can hold of the source is now there, as the source says it."""
+        """Whether the memory now has all that it can hold of the source, with the content of the source."""
         return not self.conflicts and not self.held
 
 
@@ -98,7 +98,7 @@ class Importer:
         )
 
     def run(self, memory: Memory, checked: Imported, *, dry_run: bool, progress: Progress | None) -> Imported:
-        """Stores what was checked; with `dry_run`, only compares it with what is there."""
+        """Stores what was checked; with `dry_run`, only compares it with the memory."""
         writer = _BatchWriter(memory, self._options.overwrite, dry_run)
         parts, done = memory.parts, 0
         notes = Notes(skip_bad=self._options.skip_bad)
@@ -145,7 +145,7 @@ def _check_new(item: _ReadyItem, seen: dict[tuple[str, str], str]) -> None:
 
 
 def _as_it_was(item: _ReadyItem) -> Record:
-    """The record as old as the source says: what a memory had forgotten by then does not return."""
+    """Dates the record as the source does, so that what was forgotten later does not return."""
     if item.draft.occurred is None:
         return item.record.but(created=EARLIEST)
     return item.record.but(created=item.record.occurred)
@@ -156,7 +156,7 @@ class _BatchWriter:
 
     def __init__(self, memory: Memory, overwrites: bool, dry_run: bool) -> None:
         self._memory, self._overwrites, self._dry_run = memory, overwrites, dry_run
-        self._guards = memory.trust.guarding.guards  # which changes texts on their way in
+        self._guards = memory.trust.guarding.guards  # a guard changes texts as they are stored
         self.counts: Counter[str] = Counter()
         self.examples: list[LeftOut] = []
 
@@ -213,6 +213,6 @@ class _BatchWriter:
 
 
 def _fill_scope(template: str, labels: Mapping[str, str]) -> str:
-    """The scope of one item: `acme/{user}` with its labels; a part that stays empty falls away."""
+    """Returns the scope of an item: `acme/{user}` with its labels; parts that stay empty are left out."""
     filled = (_GAP.sub(lambda gap: labels.get(gap[1], ""), part) for part in template.split("/"))
     return "/".join(filter(None, filled)) or Scope().path

@@ -1,7 +1,7 @@
-"""Notes in Markdown, in and out: MEMORY.md, CLAUDE.md, AGENTS.md, auto-memory folders, Open Knowledge Format.
+"""Reads and writes Markdown: MEMORY.md, CLAUDE.md, AGENTS.md, auto-memory folders, Open Knowledge Format.
 
-Of a file of notes each bullet becomes a record, and the prose of each section; heading and file are kept.
-Of a bundle in the Open Knowledge Format 0.2 each concept becomes a record.
+In a file of notes, each bullet and the prose of each section become a record that keeps heading and file.
+In a bundle of the Open Knowledge Format 0.2, each concept becomes a record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TITLE_CHARS: Final = 80
 
 
 def read_markdown(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    """A file of notes or a folder of them: a memory for each bullet, and for the prose of each section."""
+    """Reads notes, a file or a folder: one memory per bullet, and per prose of a section."""
     seen: Counter[str] = Counter()
     for name, text in _read_notes(source):
         matter, body, first = split_front_matter(text, name)
@@ -48,7 +48,7 @@ def read_markdown(source: str, _: ImportOptions, notes: Notes) -> Iterator[Sourc
 
 
 def _read_notes(source: str) -> Iterator[tuple[str, str]]:
-    """The Markdown files of a source by name, without those that only list others."""
+    """Yields name and text of the Markdown files of a source, without those that only list others."""
     with open_members(source) as files:
         names = files.list_names() if files.is_single else files.find("*.md")
         for name in names:
@@ -93,7 +93,7 @@ def _make_statement(
 
 
 def _strip_bullet(lines: Sequence[str]) -> list[str]:
-    """Takes the sign of a list from its first line, and the same indentation from the others."""
+    """Removes the list marker from the first line, and the same indentation from the others."""
     first = _BULLET.sub("", lines[0], count=1)
     indent = re.compile(f"^ {{1,{len(lines[0]) - len(first)}}}")
     return [first, *(indent.sub("", line) for line in lines[1:])]
@@ -106,7 +106,7 @@ def _join_headings(headings: Mapping[int, str]) -> str:
 
 
 def write_notes(records: Iterable[Record], file: BinaryIO) -> int:
-    """Writes a file such as MEMORY.md: a bullet a record, below the heading it came with or its kind."""
+    """Writes a file such as MEMORY.md: one bullet per record, below its original heading or its kind."""
     sections: dict[str, list[str]] = {}
     for record in records:
         heading = record.meta.get("heading")
@@ -121,7 +121,7 @@ def write_notes(records: Iterable[Record], file: BinaryIO) -> int:
 
 
 def read_okf(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    """A bundle of the Open Knowledge Format, as a folder, a zip or one file: a memory for each concept."""
+    """Reads a bundle of the Open Knowledge Format (folder, zip or one file): one memory per concept."""
     for name, text in _read_notes(source):
         matter, body, _line = split_front_matter(text, name)
         if not has_text(matter.get("type")):
@@ -165,7 +165,7 @@ def _draft_concept(matter: Mapping[str, Any], body: str, name: str) -> Draft | N
 
 
 def write_bundle(records: Iterable[Record], file: BinaryIO) -> int:
-    """Writes a zip with a concept a record; what the format has no field for stands below `eidet`."""
+    """Writes a zip with one concept per record; fields that the format lacks are kept below `eidet`."""
     listed: list[str] = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
         for record in records:

@@ -1,4 +1,4 @@
-"""Exports in formats of others, and what a damaged file still holds. The lossless one is `Memory.export`."""
+"""Exports in other formats, and salvage of damaged files. The lossless export is `Memory.export`."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _ASK_FOR_PLAIN: Final = "ask for a plain export"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """The result of an export: how many records it holds, and what was left out."""
+    """The result of an export: the number of its records, and of those left out."""
 
     format: str
     file: str
     count: int
-    left_out: dict[str, int] = field(default_factory=dict)  # records that are not in it, by reason
+    left_out: dict[str, int] = field(default_factory=dict)  # number of records by reason
 
 
 class RecordsLeaving:
-    """The records of an export, in the order of their writing; `left_out` counts the others."""
+    """The records of an export, in the order they were written; `left_out` counts the others."""
 
     def __init__(self, memory: Memory, scope: Scope | None, progress: Progress | None) -> None:
         self._memory, self._progress = memory, progress
@@ -68,7 +68,7 @@ Write = Callable[[Memory, RecordsLeaving, Path, Scope | None], int]
 
 
 def _to_file(write: _WriteFile) -> Write:
-    """A writer of one file."""
+    """Returns a writer of one file, which is complete or absent."""
 
     def run(memory: Memory, records: RecordsLeaving, path: Path, scope: Scope | None) -> int:
         with _write_beside(path) as file:
@@ -79,7 +79,7 @@ def _to_file(write: _WriteFile) -> Write:
 
 @contextmanager
 def _write_beside(path: Path) -> Iterator[BinaryIO]:
-    """A file that is whole or not there, for its owner's eyes only."""
+    """Opens a file that only its owner can read, and that is complete or absent afterwards."""
     partial = name_partial(path)
     try:
         with write_bytes_anew(partial) as file:
@@ -104,14 +104,14 @@ def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope |
 
 
 def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
-    """The facts that hold, as the MCP reference server keeps them: one graph, so of one scope."""
+    """Writes the facts that hold as the MCP reference server keeps them: one graph, so of one scope."""
     text = memory.facts.export("mcp", scope=_choose_scope(memory, scope, "an MCP memory file is one graph"))
     file.write(text.encode())
     return text.count("\n") + bool(text)
 
 
 def _write_markdown(memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
-    """A file of notes, for one reader, so of one scope."""
+    """Writes a file of notes, which is for one reader, so of one scope."""
     _choose_scope(memory, scope, "a file of notes has no scopes")
     return write_notes(records, file)
 
@@ -121,12 +121,12 @@ def _write_okf(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | N
 
 
 def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None) -> int:
-    """A folder of skills, one for each procedure."""
+    """Writes a folder of skills, one for each procedure."""
     return write_skills(iter(records), folder, records.leave_out)
 
 
 def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
-    """The scope that is named, or the only one there is."""
+    """Returns the given scope, or the only one of the memory; raises if there are several."""
     if scope is not None:
         return scope
     names = list(memory.scopes())
@@ -145,14 +145,14 @@ WRITERS: Final[dict[str, Write]] = {
 
 
 def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -> None:
-    """`Refused` where a sealed memory would leave unsealed, unless the caller asks for it."""
+    """Raises `Refused` if a sealed memory would be written unsealed, unless the caller asks for it."""
     if not plain and is_sealed(memory.parts.store):
         raise Refused(f"this memory is sealed, and that file would not be: {instead}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Salvaged:
-    """The number of saved records, and the (scope, id) of those that are known to be lost."""
+    """The number of saved records, and the (scope, id) of those known to be lost."""
 
     count: int
     lost: tuple[tuple[str, str], ...] = ()
@@ -161,11 +161,10 @@ class Salvaged:
 def salvage(
     path: Path, target: Path, *, settings: Settings, embedder: str | None = None, plain: bool = False
 ) -> Salvaged:
-    """Writes what a damaged file still holds to an export. Only reads the file itself.
+    """Writes the records that are left in a damaged file to an export. Does not change the file.
 
-    Records of a sealed memory need its key, and those that were altered are left out. Nobody can tell
-    whether bytes within a text of an unsealed record were changed. `embedder` counts where the file no
-    longer names its own.
+    Records of a sealed memory need its key, and altered ones are left out. Changed bytes within a text of
+    an unsealed record cannot be detected. `embedder` is used if the file no longer names its own.
     """
     if not path.is_file():
         raise NotFound(f"there is no file {path}")

@@ -1,7 +1,7 @@
-"""Agent Skills, in and out: a folder for each procedure, with a `SKILL.md` that agents read.
+"""Reads and writes Agent Skills: a folder for each procedure, with a `SKILL.md` that agents read.
 
-The front matter has the name and the description, which is when to follow it; the body has the rest. What a
-skill has no place for stands below `metadata.eidet`, as JSON, so that a record comes back as it was.
+The front matter has the name and the description, which is when to follow it; the body has the rest.
+Fields that a skill lacks are kept below `metadata.eidet`, as JSON, so that a record is restored exactly.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from .table_files import row_of
 
 _SKILL: Final = "SKILL.md"
 _NAME_CHARS: Final = 64
-_LIST: Final = re.compile(r"(?:# [^\n]*\n+)?## Steps\n\n")  # what may stand before the steps
+_LIST: Final = re.compile(r"(?:# [^\n]*\n+)?## Steps\n\n")  # what may precede the steps
 _STEP: Final = re.compile(r"\d+[.)] ")
 _HEADINGS: Final = {"outcome": "Outcome", "when_not": "When not"}  # from the end of the file
-_NOT_KEPT: Final = ("text", "data", "kind", "trust")  # the first three are told, and trust is not said here
+_NOT_KEPT: Final = ("text", "data", "kind", "trust")  # the skill has the first three; trust is not exported
 
 
 # Reading.
@@ -48,7 +48,7 @@ def read_skills(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceI
 
 
 def _parse_skill(text: str, where: str) -> tuple[dict[str, Any], str]:
-    """The front matter and the body of a skill."""
+    """Returns the front matter and the body of a skill."""
     front, body, _line = split_front_matter(text, where)
     if not all(has_text(front.get(name)) for name in ("name", "description")):
         raise BadInput(f"{where} is not a skill: its front matter needs a name and a description")
@@ -74,14 +74,14 @@ def _make_item(front: Mapping[str, Any], body: str, where: str) -> SourceItem:
 
 
 def _find_own(front: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what an Eidet export added; empty for another program's file, which cannot set trust."""
+    """Returns the fields that an Eidet export added (none of another program's), never trust."""
     metadata = front.get("metadata")
     own = parse_own(metadata.get("eidet")) if isinstance(metadata, dict) else None
     return {name: value for name, value in (own or {}).items() if name not in ("kind", "trust", "data")}
 
 
 def _parse_body(body: str) -> dict[str, Json]:
-    """The steps, when not to follow them, and what comes of it."""
+    """Parses the steps, when not to follow them, and the outcome."""
     rest, found = f"\n\n{body}", dict[str, Json]()
     for field, heading in _HEADINGS.items():
         before, mark, line = rest.rpartition(f"\n\n## {heading}\n\n")
@@ -91,7 +91,7 @@ def _parse_body(body: str) -> dict[str, Json]:
 
 
 def _parse_steps(text: str) -> list[str] | str:
-    """The items of a numbered list under its heading; any other Markdown stays one text."""
+    """Returns the items of a numbered list under its heading; any other Markdown stays one text."""
     head = _LIST.match(text)
     if head is None:
         return text
@@ -107,7 +107,7 @@ def _parse_steps(text: str) -> list[str] | str:
 
 
 def _make_name(text: str) -> str:
-    """`Release notes!` as `release-notes`."""
+    """Turns `Release notes!` into `release-notes`."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_CHARS].strip("-") or "procedure"
 
@@ -116,9 +116,9 @@ def _make_name(text: str) -> str:
 
 
 def write_skills(records: Iterator[Record], folder: Path, leave_out: Callable[[str], None]) -> int:
-    """Writes a skill per procedure beside what is in the folder. Returns how many.
+    """Writes one skill per procedure, next to the existing ones in the folder. Returns how many.
 
-    A skill that comes from somewhere else is not replaced: `BadInput` before anything is written.
+    Raises `BadInput`, before anything is written, if it would replace a skill of other origin.
     """
     skills: dict[str, Record] = {}
     for record in records:
@@ -141,7 +141,7 @@ def write_skills(records: Iterator[Record], folder: Path, leave_out: Callable[[s
 
 
 def _find_name(record: Record, taken: Mapping[str, Record]) -> str:
-    """Returns its own name, or one made from its occasion; numbered if taken."""
+    """Returns the name of a procedure, or one made from when to follow it; numbered if taken."""
     check_procedure(record.whole.data)
     said = record.whole.data or {"when": record.text}
     name = said.get("name") or _make_name(said["when"])
@@ -150,7 +150,7 @@ def _find_name(record: Record, taken: Mapping[str, Record]) -> str:
 
 
 def _check_free(file: Path, record: Record) -> None:
-    """Checks that there is no such skill, or that it was made from the same record."""
+    """Checks that the skill does not exist, or was made from the same record."""
     if not file.exists():
         return
     try:

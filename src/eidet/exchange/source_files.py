@@ -1,6 +1,6 @@
-"""Files of other programs: JSON, folders and archives, and SQLite files.
+"""Opens files of other programs: JSON, folders, archives and SQLite files.
 
-Everything is opened for reading only. Errors name the file and the place in it.
+All files are opened read-only. Errors name the file and the place in it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SQLITE: Final = b"SQLite format 3\0"
 
 
 def find_source(source: str) -> Path:
-    """The file or folder that a source names; it must be there."""
+    """Returns the path of a source; raises `NotFound` if it does not exist."""
     path = Path(source).expanduser()
     if not path.exists():
         raise NotFound(f"there is no file or folder {path} to import from")
@@ -52,14 +52,14 @@ def load_document(file: TextIO, name: str) -> Any:
 
 
 class SourceFiles:
-    """The files of a folder or a zip archive by name; or a single file, which stands for itself."""
+    """The files of a folder or a zip archive by name, or a single file."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
         self._path, self._archive = path, archive
         self.is_single = archive is None and path.is_file()
 
     def list_names(self) -> list[str]:
-        """Paths inside, with slashes, sorted."""
+        """Returns the paths inside, with slashes, sorted."""
         if self._archive is not None:
             return sorted(self._archive.namelist())
         if self.is_single:
@@ -84,12 +84,12 @@ class SourceFiles:
             raise BadInput(f"{name} in {self._path} cannot be read: {error}") from None
 
     def load(self, name: str) -> Any:
-        """The JSON document of a file."""
+        """Returns the JSON document of a file."""
         with self.open(name) as file:
             return load_document(file, name)
 
     def read_conversations(self, program: str, needed: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The conversations of a data export with their places; large exports come in several files."""
+        """Yields the conversations of a data export with their places; large exports have several files."""
         names = self.list_names() if self.is_single else self.find("conversations*.json")
         if not names:
             raise BadInput(f"{self._path} holds no conversations.json: it is no export of {program}")
@@ -106,7 +106,7 @@ class SourceFiles:
 
 @contextmanager
 def open_members(source: str) -> Iterator[SourceFiles]:
-    """The files of a source."""
+    """Opens the files of a source, and closes an archive afterwards."""
     path = find_source(source)
     if not zipfile.is_zipfile(path):
         yield SourceFiles(path, None)
@@ -122,17 +122,17 @@ class _ForeignDatabase:
         self._connection, self._path = connection, path
 
     def list_columns(self, table: str) -> frozenset[str]:
-        """The columns of a table; none if there is no such table."""
+        """Returns the columns of a table; none if it does not exist."""
         rows = self.read("SELECT name FROM pragma_table_info(?)", table)
         return frozenset(str(row["name"]) for row in rows)
 
     def require_columns(self, table: str, columns: frozenset[str], owner: str) -> None:
-        """Raises `BadInput` if a table lacks a column that must be there."""
+        """Raises `BadInput` if a table lacks a required column."""
         if missing := sorted(columns - self.list_columns(table)):
             raise BadInput(f"{self._path} is not a file of {owner}: table {table} lacks {', '.join(missing)}")
 
     def read(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
-        """The rows of a query, one after the other."""
+        """Yields the rows of a query."""
         with _translate(self._path):
             cursor = self._connection.execute(query, values)
             names = [column[0] for column in cursor.description]
@@ -140,14 +140,14 @@ class _ForeignDatabase:
                 yield dict(zip(names, row, strict=True))
 
     def count(self, table: str) -> int:
-        """Counts the rows of a table; 0 if there is no such table."""
+        """Counts the rows of a table; 0 if it does not exist."""
         if not self.list_columns(table):
             return 0
         return int(next(self.read(f"SELECT count(*) AS rows FROM {table}"))["rows"])  # noqa: S608
 
 
 def is_sqlite(path: Path) -> bool:
-    """Tells whether a file starts like a SQLite file."""
+    """Returns whether a file starts like a SQLite file."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -156,7 +156,7 @@ def is_sqlite(path: Path) -> bool:
 
 @contextmanager
 def open_database(path: Path) -> Iterator[_ForeignDatabase]:
-    """A SQLite file, for reading."""
+    """Opens a SQLite file, read-only."""
     if not is_sqlite(path):
         raise BadInput(f"{path} is not a SQLite file")
     with _translate(path):

@@ -1,4 +1,4 @@
-"""The items and notes of readers of foreign memories, and conversions of foreign values."""
+"""Items and notes for the readers of other programs' memories, and conversions of their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..integrations.extras import quote_label
 
-EXAMPLES: Final = 100  # left-out items whose place a report names
+EXAMPLES: Final = 100  # the most left-out items that a report names
 _ID_CHARS: Final = 200
 _TOOLS: Final = ("tool", "function")  # roles whose messages are less trusted than a user's
 
@@ -24,7 +24,7 @@ class SourceItem:
     """One memory of a source: a draft with an id or a key, and the labels that may name its scope."""
 
     draft: Draft
-    where: str  # its place in the source, for errors and reports
+    where: str  # its place in the source, for error messages and reports
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -33,16 +33,16 @@ class ImportOptions:
     """Options of an import. Without a `scope` template, the format's own is used."""
 
     scope: str | None = None
-    trust: str | None = None  # where the texts come from, of those that do not say so
-    overwrite: bool = False  # also replace what differs in the memory
-    skip_bad: bool = False  # leave out, and report, what cannot be stored
+    trust: str | None = None  # the trust of items that have none of their own
+    overwrite: bool = False  # also replace records that differ in the memory
+    skip_bad: bool = False  # leave out and report items that cannot be stored
     columns: Mapping[str, str] = field(default_factory=dict)  # of a table: a field of a memory -> its column
     delimiter: str = ","  # of CSV
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """An item of a source that was not stored: where it stands, and why."""
+    """An item of a source that was not stored: its place, and the reason."""
 
     where: str
     why: str
@@ -71,7 +71,7 @@ class Notes:
             self.examples.append(LeftOut(where=where, why=why))
 
     def refuse(self, where: str, why: str) -> None:
-        """`BadInput` for an item that cannot be stored, unless the caller wants such items skipped."""
+        """Raises `BadInput` for an item that cannot be stored, or skips it if the caller wants that."""
         if not self._skips_bad:
             raise BadInput(f"{where}: {why}; nothing was imported. --skip-bad leaves it out")
         self.skip(where, why)
@@ -80,8 +80,8 @@ class Notes:
 class _SourceReader(Protocol):
     """Reads a source from its start, lazily and always in the same order.
 
-    Each item has an id or a key that is the same whenever the source is read. `BadInput` where the source
-    is not of this format, with the place of what is wrong.
+    Each item has an id or a key that is the same whenever the source is read. Raises `BadInput`, with the
+    place of the error, if the source is not in this format.
     """
 
     def __call__(self, source: str, options: ImportOptions, notes: Notes, /) -> Iterator[SourceItem]: ...
@@ -97,21 +97,21 @@ class SourceFormat:
 
 
 def identify(id: str, kind: str) -> dict[str, Any]:
-    """The id of a foreign item as the id of its record, or as a key where no record may have it."""
+    """Returns the id of a source's item as the id of its record, or as a key if no record may have it."""
     if 1 <= len(id) <= _ID_CHARS and id.isprintable():
         return {"id": id}
     return {"key": f"{kind} {id}"}
 
 
 def make_labels(**values: object) -> dict[str, str]:
-    """Labels of scopes, without the values that are missing or empty."""
+    """Returns labels of scopes, without the values that are missing or empty."""
     return {
         name: quote_label(value) for name, value in values.items() if isinstance(value, str) and value.strip()
     }
 
 
 def keep_present(**values: Any) -> dict[str, Any]:
-    """The values that are not None."""
+    """Returns the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -120,7 +120,7 @@ def has_text(value: Any) -> TypeGuard[str]:
 
 
 def parse_time(value: Any, what: str) -> float | None:
-    """Seconds since 1970, from ISO text, a datetime or a number; without a zone, UTC is meant."""
+    """Returns seconds since 1970 for ISO text, a datetime or a number; without a zone, UTC."""
     if value is None or value == "":
         return None
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -159,7 +159,7 @@ def plain_json(value: Any) -> Any:
 
 
 def with_origin(meta: Mapping[str, Any], name: str, own: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The metadata of a source, and under a free name what else the source said; None if empty."""
+    """Returns the metadata of a source, with its other values under an unused name; None if empty."""
     while own and name in meta:
         name += "_"
     return {**meta, **({name: dict(own)} if own else {})} or None
@@ -181,7 +181,7 @@ def make_message(
     origin: Mapping[str, Any] | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> SourceItem:
-    """The item of a message; `origin` is what else its program says of it."""
+    """Returns the item of a message; `origin` has what else its program recorded."""
     more = keep_present(name=name, tool_calls=plain_json(calls) or None, tool_call_id=call_id)
     draft = Draft(
         key=key,

@@ -1,6 +1,6 @@
-"""Records as rows of a table, which `from_tables` reads back: all that a caller can say of a record.
+"""Records as rows of a table, which `from_tables` reads back: all fields that a caller can set.
 
-What only the memory itself can know (versions, uses, when it was stored) stands in the column `eidet`.
+Fields that only the memory can set (versions, uses, when it was stored) are in the column `eidet`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..core.record import Record, iso_time
 from ..core.record_table import FIELDS
 from .source_items import keep_present
 
-_SAYABLE: Final = tuple(  # fields of a record that a caller can say
+_SAYABLE: Final = tuple(  # fields of a record that a caller can set
     field for field in FIELDS if field.name in {"scope", *Draft.__dataclass_fields__} - {"vector"}
 )
 _TIMES: Final = tuple(field.name for field in _SAYABLE if field.is_time)
@@ -20,9 +20,9 @@ _LISTS: Final = ("place", "derived_from")
 
 
 def row_of(record: Record) -> dict[str, Any]:
-    """A record as it can be said again; what has no value is left out.
+    """Returns a record as a row from which it can be stored again, without fields that have no value.
 
-    Times are in seconds; of a pinned record the expiry is the one that waits for the pin to end.
+    Times are in seconds. The expiry of a pinned record is the one that applies after the pin ends.
     """
     whole, pinned = record.whole, record.state.pinned
     row = {field.name: getattr(whole, field.name) for field in _SAYABLE}
@@ -35,7 +35,7 @@ def row_of(record: Record) -> dict[str, Any]:
 
 
 def _own_of(record: Record) -> dict[str, Any]:
-    """The fields that only the memory knows: when it was stored, versions, uses, state."""
+    """Returns the fields that only the memory sets: when it was stored, versions, uses, state."""
     own: dict[str, Any] = {"created": iso_time(record.created), "version": record.version}
     if record.uses:
         own |= {"uses": record.uses, "last_used": iso_time(record.last_used)}
@@ -43,7 +43,7 @@ def _own_of(record: Record) -> dict[str, Any]:
 
 
 def make_json_row(record: Record) -> dict[str, Any]:
-    """The row of a JSON line: times are ISO 8601 in UTC, to the microsecond."""
+    """Returns the row of a JSON line: times are ISO 8601 in UTC, to the microsecond."""
     row = row_of(record)
     times = {name: iso_time(row[name]) for name in _TIMES if name in row}
     return row | times | {"eidet": _own_of(record)}
