@@ -1,4 +1,4 @@
-"""How well does a memory find what is asked for? Measured on conversations and questions with gold.
+"""Measures how well a memory finds the answers to questions, on conversations with known answers.
 
 datasets.py  a file → cases            lines.py              cases as JSON lines
 runner.py    cases → answers           ranking_metrics.py, contexts.py  answers → numbers
@@ -57,10 +57,10 @@ def evaluate(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
-    """Remembers the cases and asks their questions, once per variant; others are compared with the first.
+    """Stores the cases and asks their questions, once per variant; compares the others with the first.
 
-    `depth` hits are asked for, figures are taken at each of `ks` up to it; contexts are measured at each
-    of `budgets` (none: not at all). `seed` decides all draws.
+    `depth` is the number of hits per question. Figures are computed at each of `ks` up to it, and contexts
+    measured at each of `budgets` (none if empty). `seed` decides all draws.
     """
     variants = [variant or Variant(), *against]
     names, kept = names_of(variants), _check_request(cases, variants, depth, ks, budgets)

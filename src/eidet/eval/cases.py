@@ -1,4 +1,4 @@
-"""What is measured: records to remember and questions with the records that answer them."""
+"""The cases to measure: records to remember, and questions with the records that answer them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import BadInput, Draft
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question and its gold: the ids of the records that answer it, and the sessions they are of."""
+    """A question and its gold: the ids of the records that answer it, and their sessions."""
 
     id: str
     text: str
@@ -19,14 +19,14 @@ class Question:
     sessions: tuple[str, ...] = ()
     category: str | None = None
     asked: float | None = None  # None: asked now
-    needed: int = 0  # how many records a full answer has; 0: all of the gold
+    needed: int = 0  # the number of records in a full answer; 0: all of the gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One scope: its records and questions. `left_out` counts questions by reason.
+    """One scope with its records and questions. `left_out` counts questions that are not asked, by reason.
 
-    Nothing answers the `unanswerable` ones: only the score of what is found for them is measured.
+    No record answers the `unanswerable` ones: only the scores of their hits are measured.
     """
 
     scope: str
@@ -43,7 +43,7 @@ def sessions_of(gold: Sequence[str], records: Mapping[str, Draft]) -> tuple[str,
 
 
 def limit_questions(cases: Sequence[Case], count: int, seed: int = 0) -> list[Case]:
-    """Keeps all records and at most `count` questions, drawn at random; the same for a seed."""
+    """Keeps all records and at most `count` questions, drawn at random, the same for the same seed."""
     if count < 1:
         raise BadInput(f"the number of questions must be at least 1, not {count}")
     every = [(at, question.id) for at, case in enumerate(cases) for question in case.questions]
@@ -59,7 +59,7 @@ def _only(case: Case, ids: set[str]) -> Case:
 
 
 def check_cases(cases: Sequence[Case]) -> None:
-    """Checks what the figures rely on: scopes and ids are unique, and gold is among the records."""
+    """Raises unless scopes and ids are unique, and gold is among the records, as the figures require."""
     if not any(case.questions for case in cases):
         raise BadInput("there are no questions with gold to measure against")
     _unique((case.scope for case in cases), "two cases have the scope")

@@ -1,8 +1,8 @@
-"""What a prompt would hold: the gold in a context, and in hits that are simply listed, by the same counter.
+"""The gold in a context, and in plain lists of hits, measured with the same token counter.
 
 context@500        whether any gold, or another record of the same text, is in a context of 500 tokens
-context-all@500    the share of the gold that is in it
-context-gold@500   the share of its tokens that tell gold
+context-all@500    the share of the gold in it
+context-gold@500   the share of its tokens that are gold
 listed, plain      the first two for lines of recall's own hits, and of reciprocal ranks of BM25 and cosine
 """
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 BUDGETS: Final = (200, 500, 1000)
 FIGURES: Final = ("context", "context-all", "context-gold", "listed", "listed-all", "plain", "plain-all")
 _LISTED: Final = 50  # hits that are listed
-_FLAT: Final = 60  # of reciprocal ranks
+_FLAT: Final = 60  # the constant of reciprocal rank fusion
 _COUNTER: Final = counter_of()
 
 
 def measure_contexts(
     memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budgets: Sequence[int]
 ) -> dict[str, Values]:
-    """Returns a number per answer for each figure."""
+    """Returns one number per answer for each figure."""
     rows = [dict(_measure_one(memory, answer, recipe, budgets)) for answer in answers if budgets]
     return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
@@ -66,7 +66,7 @@ def _measure_one(
 
 
 def _rank_plainly(memory: Memory, question: Question, scope: str) -> list[Record]:
-    """Ranks the records by the sum of their reciprocal ranks by BM25 and by cosine."""
+    """Ranks records by the sum of their reciprocal ranks by BM25 and by cosine."""
     recall, now = Recall.of(memory.parts), question.asked or time.time()
     asked = Query(text=question.text, scope=Scope.of(scope), now=now, asked=now, understand=False)
     if (ranking := recall.rank(asked)) is None:
@@ -82,7 +82,7 @@ def _rank(values: NDArray[Any]) -> Values:
 
 
 def _list_fitting(records: Iterable[Record], budget: int) -> Iterator[Record]:
-    """Yields the records whose lines fit a budget, in order."""
+    """Yields the records whose lines fit the budget, in order; skips those that do not fit."""
     for record in records:
         cost = _COUNTER.count(line_of(record) + "\n")
         if cost <= budget:

@@ -1,4 +1,4 @@
-"""From a file to cases: which of the formats it has is seen by looking at it."""
+"""Reads cases from a file, whose format is detected from its content."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def read_cases(
 ) -> list[Case]:
     """Reads the cases of a LoCoMo, LongMemEval or JSON-lines file, plain or gzipped, and checks them.
 
-    `roles` (whose turns are remembered) and `sessions` (the size of a haystack that has to be made
-    from evidence alone) are for LongMemEval; `seed` decides which sessions share a haystack.
+    `roles` (whose turns are remembered) and `sessions` (the size of a haystack that is made from evidence
+    alone) are for LongMemEval; `seed` decides which sessions share a haystack.
     """
     if format is not None and format not in FORMATS:
         raise BadInput(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
@@ -69,7 +69,7 @@ def _content(file: Path) -> str:
 
 
 def _is_lines(text: str) -> bool:
-    """Tells whether the first line is an object by itself, with a type or with more lines after it."""
+    """Returns whether the first line is an object by itself, with a type or with more lines after it."""
     first, _, rest = text.strip().partition("\n")
     alone = first.startswith("{") and first.rstrip().endswith("}")
     return alone and ('"type"' in first or '"world"' in first or bool(rest))
@@ -116,7 +116,7 @@ def _case(sample: Mapping[str, Any], where: str, at: int) -> Case:
 
 
 def _turns(conversation: Mapping[str, Any], where: str) -> Iterator[Draft]:
-    """Returns the messages, one second apart so that their order is kept."""
+    """Yields the messages, one second apart so that their order is kept."""
     numbers = sorted(int(found[1]) for name in conversation if (found := _SESSION.fullmatch(name)))
     for session in (f"session_{number}" for number in numbers):
         place, turns = f"{where}, {session}", list_in(conversation, session, where)
@@ -146,7 +146,7 @@ def _turn(turn: Any, session: str, occurred: float, where: str) -> Iterator[Draf
 def _questions(
     asked: list[Any], records: Mapping[str, Draft], last: float | None, where: str, left_out: Counter[str]
 ) -> Iterator[Question]:
-    """Reads the questions, asked when the last turn was said. Evidence that names no turn is no gold."""
+    """Yields the questions, asked at the time of the last turn. Evidence that names no turn is not gold."""
     for at, given in enumerate(asked, 1):
         place = f"{where}, question {at}"
         fields = table_in(given, place)
@@ -166,7 +166,7 @@ def _questions(
 
 
 def _evidence(marks: list[str]) -> list[str]:
-    """Lists the turns meant, each once, also from marks such as "D8:6; D9:17", "D:11:26" and "D30:05"."""
+    """Lists the turns named, each once, also in marks such as "D8:6; D9:17", "D:11:26" and "D30:05"."""
     found = _EVIDENCE.findall(" ".join(marks))
     return list(dict.fromkeys(f"D{int(session)}:{int(turn)}" for session, turn in found))
 
@@ -179,7 +179,7 @@ def _category(number: Any, where: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chat:
-    """One session as drafts, of the roles asked for."""
+    """One session as drafts of the chosen roles."""
 
     id: str
     drafts: tuple[Draft, ...]
@@ -194,12 +194,12 @@ class _Item:
 
     @property
     def full(self) -> bool:
-        """Tells whether there is more than the evidence."""
+        """Whether there are sessions besides the evidence."""
         return not self.chats.keys() <= set(self.question.sessions)
 
 
-# LongMemEval: questions of one user about long chat histories. A file with full haystacks gives one scope per
-# question. A file with the evidence alone gives pools: each holds the evidence of several questions, filled
+# LongMemEval: questions of one user about long chat histories. A file with full haystacks becomes one scope
+# per question. A file with evidence alone becomes pools: each has the evidence of several questions, filled
 # up with that of others to the size of a haystack.
 
 
@@ -241,7 +241,7 @@ def _why_not(item: _Item) -> str | None:
 def _pools(
     kept: list[_Item], items: list[_Item], sessions: int, chance: random.Random
 ) -> Iterator[tuple[list[_Item], list[_Chat], str]]:
-    """Groups questions while their sessions fit, and fills each pool up with sessions of others."""
+    """Groups questions as long as their sessions fit, and fills up each pool with sessions of others."""
     every: dict[str, _Chat] = {}
     for item in items:
         every |= item.chats
@@ -286,7 +286,7 @@ def _question(fields: Mapping[str, Any], where: str, gold: list[str]) -> Questio
 
 
 def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -> tuple[_Chat, list[str]]:
-    """Returns the session as messages, a second apart, and which of them have the answer."""
+    """Returns the session as messages, one second apart, and the ids of those with the answer."""
     if not isinstance(turns, list):
         raise BadInput(f"{where} is a list of turns")
     drafts, gold = [], []

@@ -1,4 +1,4 @@
-"""From answers to figures with their intervals, overall and by category, and from two runs to differences."""
+"""Figures with their intervals, overall and by category, and differences of two runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .ranking_metrics import (
 from .runner import QuestionAnswer, RankedHit, RunAnswers, Variant
 
 _Columns = Mapping[str, Values]
-_SAME: Final = 1e-9  # a smaller difference is none
+_SAME: Final = 1e-9  # smaller differences count as zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """The other run less the first one, over the same questions; how many it won and lost."""
+    """The other run minus the first, over the same questions, and how many it won and lost."""
 
     value: float
     low: float
@@ -47,7 +47,7 @@ class Difference:
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the whole interval is on that side of zero, else 0."""
+        """1 or -1 if the whole interval is on that side of zero, else 0."""
         return int(self.low > _SAME) - int(self.high < -_SAME)
 
 
@@ -65,14 +65,14 @@ class Run:
     calibration: tuple[Bin, ...]
     latency: Mapping[str, float]  # milliseconds at p50, p95, p99
     leaks: int
-    empty: float  # share of the questions that nothing came back for
+    empty: float  # share of the questions without hits
     records: int
     load_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One run against the first."""
+    """One run compared with the first."""
 
     name: str
     base: str
@@ -109,7 +109,7 @@ def measure_run(
 
 
 def _trust(asked: RunAnswers) -> dict[str, Figure]:
-    """Measures what the best scores are worth; their interval is not known."""
+    """Measures how far the best scores can be trusted; these figures have no interval."""
     best: list[float] = []
     right: list[bool] = []
     for answer in asked.answers:
@@ -162,7 +162,7 @@ def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
 
 
 def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Difference]:
-    """Compares two runs question by question, so that what makes a question hard falls out."""
+    """Compares two runs question by question, so that a question's own difficulty cancels out."""
     result: dict[str, Difference] = {}
     for known in _alike({name: columns[name] - base[name] for name in base}):
         values = np.stack(list(known.values()), axis=1)
@@ -201,7 +201,7 @@ def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
     )
 
 
-# How sure a mean is.
+# Bootstrap intervals of means.
 
 
 _DRAWS: Final = 2000
@@ -211,7 +211,7 @@ _AT_ONCE: Final = 2_000_000  # numbers
 def _draw_means(values: Values, *, seed: int) -> Values:
     """Computes the mean of each column in each draw of as many rows, shape (draws, columns).
 
-    Rows are drawn together, so columns of one draw are of the same questions.
+    Whole rows are drawn, so all columns of a draw are of the same questions.
     """
     count, chance = len(values), np.random.default_rng(seed)
     step = max(1, _AT_ONCE // count)
@@ -223,7 +223,7 @@ def _times(count: int, draws: int, chance: np.random.Generator) -> Values:
     """Counts how often each row came up in each draw."""
     drawn = chance.integers(count, size=(draws, count)) + np.arange(draws)[:, None] * count
     times = np.bincount(drawn.ravel(), minlength=draws * count).reshape(draws, count)
-    return times.astype(np.float64)  # products of floats are many times as fast as of whole numbers
+    return times.astype(np.float64)  # products of floats are many times faster than those of integers
 
 
 def _intervals(values: Values, *, seed: int, level: float = 0.95) -> Values:

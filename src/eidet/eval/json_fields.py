@@ -1,4 +1,4 @@
-"""Fields of JSON that came from outside: the value in its type, or an error that names the place."""
+"""Typed access to fields of JSON from outside; errors name the place."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def texts_in(thing: Mapping[str, Any], name: str, where: str) -> list[str]:
 
 
 def time_of(text: str, where: str) -> float:
-    """Reads `1:56 pm on 8 May, 2023` or `2023/05/20 (Sat) 02:21` as local time."""
+    """Parses `1:56 pm on 8 May, 2023` or `2023/05/20 (Sat) 02:21` as local time."""
     for form in _TIMES:
         with suppress(ValueError):
             return datetime.strptime(text.replace(",", " ").strip(), form).timestamp()  # noqa: DTZ007

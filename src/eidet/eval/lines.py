@@ -1,11 +1,11 @@
-"""A user's own data: JSON lines, each a record, a question, or a whole memory with its questions.
+"""Cases from a user's own data: JSON lines, each a record, a question, or a memory with its questions.
 
 {"type": "record", "id": "a", "text": "…", "scope"?, "who"?, "session"?, "occurred"?, "kind"?, …}
 {"type": "question", "question": "…", "gold": ["a"], "also"?, "none"?, "scope"?, "category"?, "asked"?, "id"?}
 {"world": "home", "records": [{"id", "text", …}, …], "questions": [{"q", "gold", "now"?, …}, …]}
 
-Any record of `gold` or `also` answers a question. A question with `none` has no answer: the score of what is
-found for it tells whether scores can be trusted. A record may be a message, with a `role` and a `content`.
+Any record of `gold` or `also` answers a question. A question with `none` has no answer: the scores of its
+hits show whether scores can be trusted. A record may be a message, with a `role` and a `content`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST: Final = {"text": 1_000_000, "content": 1_000_000, "id": 200, "who": 10
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the lines say of one scope."""
+    """The records and questions of one scope."""
 
     records: list[Draft] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
@@ -146,14 +146,14 @@ def _maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
     return kind
 
 
-# Questions that somebody judged, saved with the records of their scope.
+# Questions that a user judged, saved with the records of their scope.
 
 
 def save_question(file: Path, scope: str, records: Iterable[Record], question: Question) -> int:
-    """Adds a question to the file, with the scope's records as they are now, and returns how many there are.
+    """Adds a question to the file, with the scope's current records. Returns the scope's question count.
 
-    The same question saved again replaces its earlier gold. The file is replaced as a whole, so that a
-    reader never sees half of it. Only its owner may read it.
+    Saving a question again replaces its gold. The file is replaced atomically, and only its owner may
+    read it.
     """
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     lines = [json.loads(line) for line in text.split("\n") if line]

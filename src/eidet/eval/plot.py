@@ -1,4 +1,4 @@
-"""The report as a picture: figures by category, recall at k, latency, and what a score means."""
+"""Plots of a report: figures by category, recall at k, latency, and calibration of scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .report import Report
 
 
 def draw(report: Report, path: Path) -> None:
-    """Writes the picture in the format that the file's ending names; needs matplotlib."""
+    """Writes the plots in the format of the file's suffix; needs matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -53,7 +53,7 @@ def _draw_curve(axes: Any, run: Run) -> None:
 
 
 def _label(run: Run) -> str:
-    """Keeps matplotlib from leaving a label that starts with an underscore out of the legend."""
+    """Returns the label of a run, without leading underscores, which matplotlib hides from the legend."""
     return _plain(run.name).lstrip("_") or "run"
 
 

@@ -1,4 +1,4 @@
-"""How good a ranking is: numbers per question, from where its gold stands. Pure, on arrays.
+"""Metrics of rankings: one number per question, from the ranks of its gold. Pure, on arrays.
 
 `found` is one row per question and one column per rank: whether the hit there is gold. `gold` is how
 many gold records each question has, at least one. Every figure is in 0-1, higher is better.
@@ -27,13 +27,13 @@ def _recall_at(found: Found, gold: _Counts, k: int) -> Values:
 
 
 def _hit_at(found: Found, gold: _Counts, k: int) -> Values:  # noqa: ARG001
-    """Tells whether any gold is among the first k."""
+    """Returns 1 if any gold is among the first k, else 0."""
     among: _Counts = found[:, :k].sum(axis=1)
     return (among > 0).astype(np.float64)
 
 
 def _all_at(found: Found, gold: _Counts, k: int) -> Values:
-    """Tells whether all the gold is among the first k."""
+    """Returns 1 if all the gold is among the first k, else 0."""
     among: _Counts = found[:, :k].sum(axis=1)
     whole: Values = (among == gold).astype(np.float64)
     return whole
@@ -73,18 +73,18 @@ def marks(ranked: Iterable[str | None], gold: Sequence[str], depth: int) -> Foun
 
 
 def collapse_sessions(sessions: Iterable[str | None]) -> list[str]:
-    """Turns ranked turns into ranked sessions: each where its best turn stands."""
+    """Turns ranked turns into ranked sessions, in the order of their best turns."""
     return list(dict.fromkeys(session for session in sessions if session is not None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranks:
-    """Where the gold of all questions stands, by records and by sessions."""
+    """The ranks of the gold of all questions, by records and by sessions."""
 
     found: Found
     gold: _Counts
     session_found: Found
-    session_gold: _Counts  # 0: the gold is of no session
+    session_gold: _Counts  # 0: the gold has no session
 
     def columns(self, ks: Sequence[int]) -> dict[str, Values]:
         """Returns every figure by name, one number per question; NaN where a question has none."""
@@ -118,7 +118,7 @@ class Bin:
 
 
 def calibration(scores: Values, gold: Found, bins: int = 10) -> list[Bin]:
-    """Returns how often a hit of some score is gold, without empty bins."""
+    """Returns the share of gold hits by score, without empty bins."""
     at = np.clip((scores * bins).astype(np.int64), 0, bins - 1)
     hits, right = np.bincount(at, minlength=bins), np.bincount(at, weights=gold, minlength=bins)
     return [
@@ -130,8 +130,8 @@ def calibration(scores: Values, gold: Found, bins: int = 10) -> list[Bin]:
 # Whether scores can be trusted: the best score of each question against whether it was right.
 #
 # AUROC         how often `answered` is higher for a question with an answer than for one without
-# right-AUROC   how often a right first hit has a higher score than a wrong one, or than one of no answer
-# calibration   1 less the mean gap between score and share of right first hits, over ten bins
+# right-AUROC   how often a right first hit scores higher than a wrong one, or one without an answer
+# calibration   1 minus the mean gap between score and share of right first hits, over ten bins
 
 
 _BINS: Final = 10
@@ -140,7 +140,7 @@ _BINS: Final = 10
 def score_figures(
     best: Sequence[float], right: Sequence[bool], unanswerable: Sequence[float]
 ) -> dict[str, float]:
-    """Computes the figures of the best scores that can be computed, by name."""
+    """Returns the figures of the best scores by name, without those that cannot be computed."""
     scores = np.array([*best, *unanswerable])
     truth = np.array([*right, *[False] * len(unanswerable)], np.bool_)
     scored: dict[str, float] = {}
@@ -152,7 +152,7 @@ def score_figures(
 
 
 def measure_auroc(above: Values, below: Values) -> float:
-    """Returns the share of pairs in which the one of `above` is larger; equal ones count half."""
+    """Returns the share of pairs in which the value of `above` is larger; ties count half."""
     everything = np.sort(np.concatenate((above, below)))
     ranks = (
         np.searchsorted(everything, above, side="left") + np.searchsorted(everything, above, side="right") + 1

@@ -1,4 +1,4 @@
-"""All that was measured, as one value, and the same as JSON with stable keys."""
+"""The report of all measurements, as a value and as JSON with stable keys, and figures to reach."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORMAT: Final = "eidet-eval/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The runs, the one that was asked for first, and the others compared with it."""
+    """All runs, the main one first, and the comparisons of the others with it."""
 
     cases: tuple[Case, ...] = field(repr=False)
     runs: tuple[Run, ...]
@@ -36,7 +36,7 @@ class Report:
 
     @property
     def k(self) -> int:
-        """The rank of the headlines: 10 if there is one."""
+        """The rank of the main figures: 10 if it was measured, else the highest."""
         return 10 if 10 in self.ks else max(self.ks)
 
     def __getitem__(self, name: str) -> Figure:
@@ -67,7 +67,7 @@ class Report:
         return [answer for answer in turns if answer is not None][:count]
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the documented keys, with numbers rounded to six places."""
+        """Returns the report under its documented keys, with numbers rounded to six places."""
         result: dict[str, Any] = _plain(
             {
                 "format": _FORMAT,
@@ -87,7 +87,7 @@ class Report:
 
 
 def names_of(variants: Sequence[Variant]) -> list[str]:
-    """Names variants by the parts in which they differ; a single one by embedder and recipe."""
+    """Returns names made of the parts in which variants differ; for a single one, embedder and recipe."""
     described = list(map(Variant.describe, variants))
     parts = dict.fromkeys(chain.from_iterable(described))
     differing = [name for name in parts if len({one.get(name) for one in described}) > 1]
@@ -134,7 +134,7 @@ def _answer(run: Run, at: int, answer: QuestionAnswer) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON, with floats rounded to six places."""
+    """Converts a value to JSON, with floats rounded to six places."""
     if isinstance(value, float):
         return round(value, 6)
     if is_dataclass(value) and not isinstance(value, type):
@@ -146,7 +146,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-# Figures that must be reached.
+# Figures to reach.
 
 
 _METRIC: Final = re.compile(
@@ -157,7 +157,7 @@ _METRIC: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Least:
-    """What a figure of the first run must reach, overall or in a category."""
+    """The least value that a figure of the first run must have, overall or in a category."""
 
     metric: str
     value: float
@@ -170,7 +170,7 @@ class Least:
 
     @property
     def budget(self) -> int | None:
-        """The tokens of the contexts that it is about, if it is about contexts."""
+        """The token budget, if it is a figure of contexts."""
         found = _METRIC.fullmatch(self.metric)
         return int(found[2]) if found and found[2] else None
 
@@ -180,7 +180,7 @@ class Least:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A figure that is below what it must reach."""
+    """A figure that is below its least value."""
 
     least: Least
     value: float
@@ -208,7 +208,7 @@ def least_of(text: str) -> Least:
 def check_least(
     gates: Sequence[Least], cases: Sequence[Case], depth: int, budgets: Sequence[int] = BUDGETS
 ) -> None:
-    """Raises, before anything is run, if a figure that is asked for will not be there."""
+    """Raises, before anything is run, if a required figure will not be measured."""
     questions: list[Question] = []
     for case in cases:
         questions.extend(case.questions)

@@ -1,4 +1,4 @@
-"""Asking: one memory with all cases in it, every question once, and what came back in what time."""
+"""Runs a variant: stores all cases in one memory, asks every question once, and times the answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]  # done, of how many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What is measured: an embedder (as `Memory` takes it), a recipe, a place, a language."""
+    """The settings to measure: an embedder (as `Memory` takes it), a recipe, a place, a language."""
 
     embedder: object = "wordllama"
     recipe: str | Recipe = "auto"
@@ -30,7 +30,7 @@ class Variant:
     language: str | None = None
 
     def describe(self) -> dict[str, str]:
-        """Describes its parts."""
+        """Returns its parts by name, as text."""
         embedder = getattr(self.embedder, "name", self.embedder)
         parts = {"embedder": str(embedder), "recipe": self._recipe(), "place": str(self.place)}
         if self.language:
@@ -38,7 +38,7 @@ class Variant:
         return parts
 
     def _recipe(self) -> str:
-        """Returns the recipe's name, or what a custom recipe changes."""
+        """Returns the recipe's name, or the fields that a custom recipe changes."""
         if isinstance(self.recipe, str):
             return self.recipe
         usual = Recipe()
@@ -52,7 +52,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedHit:
-    """A hit as the figures need it. `leaked` marks a hit from another scope than the one asked."""
+    """A hit with what the figures need. `leaked` marks a hit from a scope that was not searched."""
 
     id: str
     scope: str
@@ -65,24 +65,24 @@ class RankedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswer:
-    """The answer to a question, best first."""
+    """The answer to a question, best hits first."""
 
     question: Question
     scope: str
     found: tuple[RankedHit, ...]
-    sessions: tuple[str | None, ...]  # as they come when sessions are asked for, not records
+    sessions: tuple[str | None, ...]  # ranked by a recall of sessions instead of records
     millis: float
-    answered: float = 0.0  # how likely there is an answer
+    answered: float = 0.0  # the probability that there is an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswers:
-    """All answers of a variant, and how long loading its records took."""
+    """All answers of a variant, and the time to load its records."""
 
     answers: tuple[QuestionAnswer, ...]
     unanswerable: tuple[float, ...] = ()  # the best score of each question that nothing answers
-    unanswered: tuple[float, ...] = ()  # of each of those, how likely there is an answer
-    contexts: Mapping[str, Values]  # by figure, a number per answer
+    unanswered: tuple[float, ...] = ()  # for each of those, the probability that there is an answer
+    contexts: Mapping[str, Values]  # by figure, one number per answer
     records: int
     load_seconds: float
 
@@ -95,7 +95,7 @@ def ask(
     budgets: Sequence[int],
     tell: Callable[[int], None],
 ) -> RunAnswers:
-    """Remembers every case in one memory, asks every question; a place is left as empty as it was."""
+    """Stores every case in one memory and asks every question. Empties a place again afterwards."""
     recipe = recipe_of(variant.recipe)
     with variant.open_memory() as memory:
         if memory.scopes():
