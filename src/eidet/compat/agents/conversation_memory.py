@@ -185,7 +185,7 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
 
 
 def _message_as_json(message: Message) -> dict[str, Any]:
-    """Converts a message to JSON: always role and content, other fields only if they are set."""
+    """Converts a message to JSON: role, content and timestamp always, other fields only if set."""
     told = message_as_json(message) | {"timestamp": message.timestamp.isoformat()}
     return {name: value for name, value in told.items() if value or name in ("role", "content")}
 

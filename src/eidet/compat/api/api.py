@@ -149,7 +149,7 @@ class AgentMemoryAPI(OwnsMemory):
     def configure_memory_system(self, config: Mapping[str, Any]) -> MemoryConfig:
         """Changes settings by name, such as `cleanup_interval` or `stm_config.ttl`; all of them or none.
 
-        Where memories are kept cannot be changed while they are open.
+        The place of the memories cannot be changed while they are open.
         """
         if not isinstance(config, Mapping):
             raise MemoryConfigException(f"settings are a dict, not {type(config).__name__}")

@@ -34,7 +34,7 @@ log: logging.Logger = logging.getLogger("eidet.compat.api")
 
 
 class Severity(StrEnum):
-    """How serious an error is, and so what to do about it."""
+    """The severity of an error, which decides what to do about it."""
 
     RECOVERABLE = "recoverable"  # change the call, or go on with what the other tiers gave
     POTENTIALLY_RECOVERABLE = "potentially_recoverable"  # change the settings, or try again later

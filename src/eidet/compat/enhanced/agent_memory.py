@@ -198,7 +198,6 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def create_summary(self, step: int | None = None, keep: int | None = None) -> str:
         """Summarises and removes the messages before the newest `keep`. Returns the summary.
 
-
         With `step`, it begins with `Step N summary:` and the numbers of messages and tool calls.
         """
         counted = f"{len(self.messages)} messages, {len(self.tool_call_history)} tool calls"
@@ -303,7 +302,7 @@ def _value(rate: Mapping[str, Any] | None) -> float | None:
 
 
 def _store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
-    """Returns a store as it is, or the one that an installed package offers under this name."""
+    """Returns a store as it is, or the one that a package offers under a name (eidet.memory_stores)."""
     if isinstance(store, MemoryStore):
         return store
     make = load_plugin(_PLUGINS, store) if isinstance(store, str) else None

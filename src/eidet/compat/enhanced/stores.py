@@ -57,7 +57,6 @@ class StoreOptions(TypedDict, total=False):
 class InMemoryStore(OwnsMemory, MemoryStore[str]):
     """Texts in RAM (or in any `memory=`), searched by case-insensitive substring; each hit scores 1.0.
 
-
     `data` is a live mapping of the texts, in the order they were added. A key that is added again
     keeps its place, and its metadata if none is given. The whole number `importance` of the metadata
     stays there and becomes `min(1, importance / importance_scale)` of the record. `privacy` (a policy

@@ -258,7 +258,7 @@ class MemoryManager:
             await self._run(self.memory.feedback, self._last, useful=useful)
 
     async def metrics(self) -> dict[str, dict[str, float | None]]:
-        """Returns metrics of performance, quality and scale; None where there is no data yet."""
+        """Returns metrics of performance, quality and scale; None for metrics without data yet."""
         return _figures(await self._run(self.memory.admin.metrics, self.config.scope))
 
     async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:

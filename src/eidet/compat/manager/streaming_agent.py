@@ -149,7 +149,7 @@ class Agent:
     async def _retrieve(
         self, message: Message, context: ConversationContext, before: Sequence[Message]
     ) -> list[MemoryEntry]:
-        """Retrieves from each memory type, leaving out what the prompt contains anyway."""
+        """Retrieves entries of each memory type, without those that the prompt contains anyway."""
         sent = {message.content, *(turn.content for turn in before)}
         found: dict[str, MemoryEntry] = {}
         for kind in HEADINGS:

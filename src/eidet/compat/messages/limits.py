@@ -50,7 +50,7 @@ class InMemoryMemoryStore(BaseMemoryStore):
     def _trim(self, **limits: Any) -> None:
         try:
             self.conversation.trim(**limits)
-        except Refused as held:  # what is under a legal hold stays, whatever the limit
+        except Refused as held:  # messages under a legal hold stay, whatever the limit
             _log.warning("the session %r is over its limit: %s", self.session_id, held)
 
 
@@ -115,7 +115,7 @@ class SafeMemoryStore(BaseMemoryStore):
         surplus = max(1, len(seen) - (self.max_size - int(self.max_size * 0.2)))
         try:
             self.drop([message.record_id for message in seen[:surplus] if message.record_id])
-        except Refused as held:  # what is under a legal hold stays, whatever the limit
+        except Refused as held:  # messages under a legal hold stay, whatever the limit
             _log.warning("the session %r is over its limit: %s", self.session_id, held)
 
 

@@ -131,7 +131,7 @@ class Log(MutableSequence[Message]):
         self.become([])
 
     def become(self, wanted: Iterable[Message]) -> None:
-        """Makes these the messages; leaves those at the beginning that keep their order as they are."""
+        """Makes these the messages. Existing ones stay as they are if new ones only follow them."""
         messages = list(wanted)
         there = [record.id for record in self._store.conversation.records()]
         kept = _find_kept(there, messages)

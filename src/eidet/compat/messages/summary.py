@@ -269,7 +269,7 @@ def _argument(function: Callable[[Any], Any], messages: Sequence[Message]) -> An
 def _request(messages: Sequence[Message]) -> Request:
     system = "\n\n".join(m.content or "" for m in messages if m.role == "system")
     turns = [Turn(_side(m), m.content or "") for m in messages if m.role != "system" and m.content]
-    while turns and turns[0].role != "user":  # models want the user to begin
+    while turns and turns[0].role != "user":  # models expect the user to begin
         del turns[0]
     if not turns:
         raise BadInput("there is nothing to ask: every message is empty")
