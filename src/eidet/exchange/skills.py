@@ -74,7 +74,7 @@ def _make_item(front: Mapping[str, Any], body: str, where: str) -> SourceItem:
 
 
 def _find_own(front: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields that an Eidet export added (none of another program's), never trust."""
+    """Returns the fields that an Eidet export added, without trust; empty for another program's file."""
     metadata = front.get("metadata")
     own = parse_own(metadata.get("eidet")) if isinstance(metadata, dict) else None
     return {name: value for name, value in (own or {}).items() if name not in ("kind", "trust", "data")}

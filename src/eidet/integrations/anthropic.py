@@ -45,7 +45,7 @@ class _MemoryFiles:
         self.scope: str = Scope.exactly(scope).path
 
     def read(self, path: str) -> str | None:
-        """Returns the text of a file; None if there is none."""
+        """Returns the text of a file, or None if it does not exist or is a folder."""
         record = self._record(path)
         return None if record is None or _is_folder(record) else _text_of(record)
 

@@ -265,7 +265,7 @@ class EidetStore(BaseStore):
 
 
 def _score(hit: Hit, asked: Sequence[float] | None) -> float:
-    """Returns the cosine of the best text if the caller's embeddings rank, else the recall score."""
+    """Returns the cosine of the best text if the caller's embeddings rank, else the answer probability."""
     if asked is None or hit.record.vector is None:
         return hit.score
     return find_cosines([hit.record], asked)[0]

@@ -80,7 +80,7 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
         await finish(self._write)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Returns the beginning of the content, shorter by that many tokens; None if nothing is left."""
+        """Returns the beginning of the content, shorter by at least these tokens; None if nothing is left."""
         if not content:
             return None
         counter = counter_of(self.counter)

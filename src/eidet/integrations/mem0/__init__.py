@@ -211,7 +211,7 @@ class Memory:
             self.memory.close()
 
     def chat(self, query: str) -> None:
-        """mem0 has not written this either."""
+        """Raises `NotImplementedError`, as mem0 does."""
         raise NotImplementedError("Chat function not implemented yet.")
 
     def __enter__(self) -> Self:
@@ -297,7 +297,7 @@ class AsyncMemory:
         self._sync.close()
 
     async def chat(self, query: str) -> None:
-        """mem0 has not written this either."""
+        """Raises `NotImplementedError`, as mem0 does."""
         self._sync.chat(query)
 
     async def __aenter__(self) -> Self:

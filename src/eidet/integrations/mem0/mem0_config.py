@@ -17,7 +17,7 @@ _ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mem0Config:
-    """The place of the memories and the models. Everything has a default."""
+    """The place of the memories, and the models. All fields have defaults."""
 
     place: str | Path | EidetMemory | None = None  # a memory, or a path or URL; None: a file in MEM0_DIR
     scope: str = "mem0"  # below it, each user has a scope

@@ -117,7 +117,7 @@ def clean_metadata(metadata: object, what: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adding:
-    """One `add`: where its memories go and what they share. With an LLM, the model words them."""
+    """One `add`: the place of its memories and their common fields. With an LLM, the model words them."""
 
     memory: EidetMemory
     home: Home
