@@ -195,7 +195,7 @@ class MemoryConfig:
         return float(self.memory_priority_decay ** max(0, int(age // (self.stm.ttl or _SECONDS_A_DAY))))
 
     def but(self, changes: Mapping[str, Any]) -> MemoryConfig:
-        """Copies it with settings such as `cleanup_interval` or `stm_config.ttl` changed (all or none)."""
+        """Returns a copy with changes by name (`cleanup_interval`, `stm_config.ttl`), all or none."""
         flat: dict[str, Any] = {}
         deep: dict[str, dict[str, Any]] = {}
         for name, value in changes.items():
