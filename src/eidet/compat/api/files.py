@@ -32,7 +32,7 @@ _MANIFEST: Final = ("embedder", "analyzer", "exported")
 
 
 def save_file(memory: Memory, scopes: Iterable[str], path: Path) -> int:
-    """Writes agents' scopes to a file, and returns the count. Only a complete file replaces an old one."""
+    """Writes agents' scopes to a file and returns the count. An old file is replaced atomically."""
     if path.suffix not in (".json", ".jsonl"):
         raise BadInput(f"{path.name}: memories are saved as .json or .jsonl")
     with TemporaryDirectory(prefix="eidet-") as folder:

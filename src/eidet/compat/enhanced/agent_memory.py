@@ -196,7 +196,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     # Summarising and forgetting.
 
     def create_summary(self, step: int | None = None, keep: int | None = None) -> str:
-        """Summarises and removes the messages before the newest `keep`. Returns the summary.
+        """Returns a summary of the messages before the newest `keep`, which leave the working memory.
 
         With `step`, it begins with `Step N summary:` and the numbers of messages and tool calls.
         """

@@ -79,7 +79,7 @@ class RedisMemoryStore(_OnServer):
         return self._opened
 
     def _before(self) -> None:
-        """Deletes the whole session if its newest message is older than the TTL, as Redis expires a key."""
+        """Deletes the session, except protected messages, once the newest is older than the TTL."""
         with self.turn:
             newest = self.conversation.records(limit=1)
             if newest and newest[0].created + self.ttl.total_seconds() <= self.memory.parts.clock():
