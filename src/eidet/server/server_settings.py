@@ -23,7 +23,7 @@ class ServerSettings:
     port: int = 8765
     keys: Path | None = None  # the keys file; needed unless the host is loopback
     workers: int = 1  # processes; each opens the memory
-    tls_cert: Path | None = None  # PEM files, if this server ends TLS itself
+    tls_cert: Path | None = None  # PEM files, if this server terminates TLS itself
     tls_key: Path | None = None
     allow_hosts: tuple[str, ...] = ()  # further names that clients may call this server by
     cors_origins: tuple[str, ...] = ()  # foreign web pages that may call it, such as https://app.example
@@ -31,17 +31,17 @@ class ServerSettings:
     log_json: bool = False  # logs as lines of JSON
     log_content: bool = False  # logs and spans may hold queries, texts and scopes
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are believed
-    upload_bytes: int = 1000 * MEGABYTE  # of an export that is loaded
+    upload_bytes: int = 1000 * MEGABYTE  # the largest export to load
     body_seconds: float = 30.0  # a request body that takes longer is given up
     drain_seconds: float = 30.0  # how long requests in flight may take after SIGTERM
-    webhooks: tuple[Webhook, ...] = ()  # who is told of changes: the tables [[webhook]] of eidet.toml
+    webhooks: tuple[Webhook, ...] = ()  # receivers of changes: the tables [[webhook]] of eidet.toml
 
     @property
     def on_loopback(self) -> bool:
         return is_loopback(self.host)
 
     def check(self) -> None:
-        """`Misconfigured` for what would be open to strangers, or cannot work."""
+        """Raises `Misconfigured` for settings that would let strangers in, or cannot work."""
         if self.keys is None and not self.on_loopback:
             raise Misconfigured(
                 f"--host {self.host} lets other machines in: name a keys file with --keys "
@@ -54,7 +54,7 @@ class ServerSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Tells whether only this machine reaches the host."""
+    """Returns whether only this machine reaches the host."""
     if host == "localhost":
         return True
     try:
