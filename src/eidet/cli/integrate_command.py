@@ -66,7 +66,7 @@ def _integrate(
 
 
 def _place_of(at: str | None) -> str:
-    """The memory as any folder can name it; a password does not go into files of others."""
+    """Returns the place of the memory as seen from any folder; refuses an address with a password."""
     if at is None:
         return str(home() / "memory.db")
     if "://" not in at:
