@@ -102,7 +102,7 @@ class Client(Remote, Memory):
 
 
 class _ClientNamespaces:
-    """The namespaces of a client, where `Memory` looks for its own."""
+    """The namespaces of a client, in place of those of `Memory`."""
 
     def __init__(self, sender: Sender) -> None:
         self.facts = make_namespace(FactsNamespace, _FACTS, sender)

@@ -40,7 +40,7 @@ PAGE: Final = 500  # records that one request asks for
 
 
 def remember(send: Send, given: Arguments) -> Record | RememberedList:
-    """Stores under an idempotency key, so that a retry never stores anything twice."""
+    """Stores memories under an idempotency key, so that a retry never stores anything twice."""
     details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = details.pop("scope", Scope().path)
     body = {name: details.pop(name) for name in REMEMBER if name in details}
@@ -85,7 +85,7 @@ def ask(name: str, unpack_answer: Callable[[Any], T], **fixed: Any) -> Callable[
 
 
 def _pack_question(name: str, given: Arguments) -> dict[str, Any]:
-    """Builds the body of a verb; the parts of its filter are `options` of the call."""
+    """Builds the body of a verb; the parts of a filter come from the `options` of the call."""
     if options := given.get("options", {}):
         check_options(name, options)
     asked = {key: value for key, value in (given | options).items() if key not in ("scope", "options")}
@@ -238,7 +238,7 @@ def load(send: Send, given: Arguments) -> int:
 
 
 def _wide(scope: str | Scope | None) -> dict[str, Any]:
-    """Packs a scope where None means every scope, as in `Memory`."""
+    """Returns the scope parameter of verbs for which None means every scope, as in `Memory`."""
     if scope is None or scope == ALL:
         return {"scope": ALL}
     return {"scope": str(Scope.of(scope))}

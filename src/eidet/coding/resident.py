@@ -41,7 +41,7 @@ _Request = dict[str, Any]
 
 
 class _Resident:
-    """Answers events about one memory."""
+    """The server of one memory: answers recalls, and remembers other events."""
 
     def __init__(self, at: str, folder: Path) -> None:
         self._at, self._folder = at, folder

@@ -178,7 +178,7 @@ def _mark_of(path: Path) -> tuple[int, ...]:
 
 
 class _Entry(_Limits):
-    """One [[key]] of the file: `hash`, or for trials `key` in plain."""
+    """One entry [[key]] of the file, with a `hash`, or for trials a `key` in plain text."""
 
     name: str
     scopes: list[str] = Field(min_length=1)

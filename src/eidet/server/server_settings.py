@@ -17,7 +17,7 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """Where the server listens, who may use it, and how long it waits for slow clients."""
+    """The address of the server, who may use it, its limits and its timeouts."""
 
     host: str = "127.0.0.1"
     port: int = 8765

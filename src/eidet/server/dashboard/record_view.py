@@ -53,7 +53,7 @@ def _tell_links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]
 
 
 def _find_neighbours(memory: Memory, record: Record) -> list[Record | None]:
-    """Finds the records before and after it in its session, in order."""
+    """Finds the records before and after a record in its session, in order."""
     if record.session is None:
         return []
     near = memory.parts.index.around(record.scope, [record.seq], 2, None, now=memory.parts.clock())

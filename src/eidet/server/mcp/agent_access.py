@@ -31,7 +31,7 @@ class _CallerToken(AccessToken):
 
 
 class KeyVerifier:
-    """The SDK's `TokenVerifier` over the keys file, which is read again when it changes."""
+    """The SDK's `TokenVerifier` over the keys file, which is reloaded when it changes."""
 
     def __init__(self, keys: KeyRing) -> None:
         self._keys = keys
@@ -77,7 +77,7 @@ class AgentAccess:
 
     @contextmanager
     def enter(self, scope: str | None = None) -> Iterator[str]:
-        """Yields the path of the scope meant; attributes what happens inside to the caller.
+        """Yields the path of the scope that a call names or implies; attributes changes to the caller.
 
         The server has checked the right that the tool, resource or prompt needs.
         """

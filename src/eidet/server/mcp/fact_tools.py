@@ -1,4 +1,4 @@
-"""The tool for facts: what holds, what held, and since when."""
+"""The tool for facts, present and past, with their times."""
 
 from __future__ import annotations
 

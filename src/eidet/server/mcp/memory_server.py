@@ -100,7 +100,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[dict[str, Any], Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Calls a tool; a `ToolError` says what was wrong and what to do."""
+        """Calls a tool; raises a `ToolError` that says what was wrong and what to do."""
         status = "error"
         try:
             with _name_call(context):

@@ -265,7 +265,7 @@ class MemoryTools:
 
 
 def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
-    """Refuses a call that names nothing or means two things at once."""
+    """Refuses a call with neither ids nor filters, or with both."""
     if not ids and not filters:
         raise BadInput("forget needs ids, or one of session, who, since, until")
     if ids and filters:

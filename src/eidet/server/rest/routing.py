@@ -108,7 +108,7 @@ async def answer(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Answers with the JSON that `tell` returns; `size` is the number of records."""
+    """Sends the JSON that `tell` returns, written in a thread if `size`, its records, exceeds `MANY`."""
     if size > MANY:
         content = await serving.memory.threads.run(lambda: dump(tell()))
     else:
