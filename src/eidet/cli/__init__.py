@@ -148,7 +148,7 @@ class _Commands(TyperGroup):
         except EidetError as error:
             _fail(error, _exit_code(error))
         except BrokenPipeError:
-            raise  # typer ends quietly: whoever was reading has seen enough
+            raise  # typer exits quietly: the reader has closed the pipe
         except OSError as error:
             _fail(Unavailable(_describe_fault(error)), _EXIT_CODES[Unavailable])
 

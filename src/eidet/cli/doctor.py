@@ -108,7 +108,7 @@ def _check_machine(case: Subject) -> Findings:
     sources = [str(case.on.config)] if case.on.config is not None else []
     sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # names only
     yield ok("settings", ", ".join(sources) or "the defaults")
-    for one in find_installed(find_project(str(Path.cwd()))):  # of coding agents
+    for one in find_installed(find_project(str(Path.cwd()))):  # hooks of coding agents
         found = f"{one.tool.title} ({one.where}): {one.said}"
         again = f"eidet integrate {one.tool.name}{'' if one.where == 'user' else ' --project'}"
         yield ok("agents", found) if one.works else warning("agents", found, again)

@@ -23,7 +23,7 @@ _REEMBED: Final = "eidet rebuild --reembed"
 _SLOW_RECALL: Final = 0.25  # seconds
 FEW_RECALLS: Final = 20  # the times of fewer are not judged
 _MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
-_Concern = Literal["", "slow", "unsafe", "new"]  # of a warning: what it costs to leave it
+_Concern = Literal["", "slow", "unsafe", "new"]  # what a warning is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

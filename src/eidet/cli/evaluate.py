@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _output: Final = partial(Option, rich_help_panel="What comes out")
 _asked: Final = partial(Option, rich_help_panel="What is asked")
 DEFAULT: Final = "wordllama"
-_FEWEST_WRONG: Final = 10  # wrong first hits below which the last two of TRUST say nothing
+_FEWEST_WRONG: Final = 10  # wrong first hits that the last two of TRUST need
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # how far the best scores can be trusted
 _WORST: Final = 3  # questions that are shown
 SAID: Final = 100  # characters of a record that are shown

@@ -28,7 +28,7 @@ P = ParamSpec("P")
 Given = dict[str, Any]  # arguments of a verb that were given
 USUAL = "eidet.db"
 FILE: Final = Path("eidet.toml")
-ROOT: Final = 0  # the user
+ROOT: Final = 0  # the id of the user root
 NAMED: Final = 3  # scopes that a hint names at most
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -22,7 +22,7 @@ class Unreadable(ValueError):
 class Entry:
     """An entry of ours in a JSON file: a member of the object at a path, or an element of the list there.
 
-    `name` is None for an element of a list; `is_ours` recognises ours.
+    `name` is None for an element of a list; `is_ours` distinguishes it from entries of others.
     """
 
     path: tuple[str, ...]

@@ -22,7 +22,7 @@ from .. import __version__
 
 _LIMIT_SECONDS: Final = 0.27  # that this process may live; ending it takes the rest of the 300 ms
 _LIMIT: Final = "EIDET_HOOKS_WAIT_SECONDS"  # another limit, for a slow machine
-_READ_SECONDS: Final = 0.02  # for reading an event that comes too late for an answer, so that it is kept
+_READ_SECONDS: Final = 0.02  # to read an event that comes too late for an answer, so that it is kept
 _USUAL_START: Final = 0.1  # seconds, where the system does not say when a process was started
 _CHECK_SECONDS: Final = 10.0
 RECALLS: Final = ("start", "prompt")

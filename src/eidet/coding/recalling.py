@@ -20,7 +20,7 @@ _USER: Final = "default"  # the scope of the user's own memories
 _LEAST: Final = 0.1  # the lowest score of a hit that a prompt gets
 _QUERY_CHARS: Final = 2_000
 _FRAME: Final = 60  # tokens for the lines around the memories
-_KEPT_DAYS: Final = 30  # after its last change, until the file of a session is removed
+_KEPT_DAYS: Final = 30  # without a change before the file of a session is removed
 _LASTING: Final = ("fact", "procedure", "episode", "summary", "document")
 
 

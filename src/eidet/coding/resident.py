@@ -35,7 +35,7 @@ _IDLE: Final = "EIDET_HOOKS_IDLE_SECONDS"
 _ARRIVAL_SECONDS: Final = 1.0
 _OPENING_SECONDS: Final = 0.2  # how long a recall waits for another thread that opens the memory
 _MAINTAIN_SECONDS: Final = 86_400.0
-_MOST_TRIES: Final = 3  # of an event that cannot be remembered
+_MOST_TRIES: Final = 3  # attempts to remember an event
 _CONFIG: Final = "eidet.toml"  # settings for this memory, in ~/.eidet
 _Request = dict[str, Any]
 

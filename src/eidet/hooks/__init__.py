@@ -89,7 +89,7 @@ def _hook_subclasses(cls: type) -> None:
     def announce(sub: Any, /, **options: Any) -> None:
         if own is not None:
             own.__get__(None, sub)(**options)
-        else:  # the class may be a copy by now, as dataclasses with slots are: find it
+        else:  # the class may be a copy by now, as dataclasses with slots are: find that
             owner: Any = next(one for one in sub.__mro__ if one.__dict__.get("__init_subclass__") is made)
             super(owner, sub).__init_subclass__(**options)
         _hook_own(sub)

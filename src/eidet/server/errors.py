@@ -27,7 +27,7 @@ from ..core.errors import (
 
 LOG: Final = logging.getLogger("eidet.server")
 JSON: Final = "application/json"
-_NO_OBJECT: Final = ("model_type", "model_attributes_type", "dict_type")  # by pydantic, for bytes and lists
+_NO_OBJECT: Final = ("model_type", "model_attributes_type", "dict_type")  # pydantic's, for bytes and lists
 
 
 class ErrorBody(BaseModel):
@@ -124,7 +124,7 @@ def _make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
 
 
 def _make_no_object(content_type: str) -> Problem:
-    """Makes a 422 for a body that FastAPI did not parse; curl declares a form unless told otherwise."""
+    """Makes a 422 for a body that is no object, or not parsed: curl by default declares a form."""
     hint = _FIELDS_AT
     if content_type.partition(";")[0].strip().lower() != JSON:
         hint = "send the header Content-Type: application/json"

@@ -27,12 +27,12 @@ class ServerSettings:
     tls_key: Path | None = None
     allow_hosts: tuple[str, ...] = ()  # further names that clients may call this server by
     cors_origins: tuple[str, ...] = ()  # foreign web pages that may call it, such as https://app.example
-    public_url: str | None = None  # how clients reach this server, where a proxy stands before it
+    public_url: str | None = None  # how clients reach this server if it is behind a proxy
     log_json: bool = False  # logs as lines of JSON
     log_content: bool = False  # logs and spans may hold queries, texts and scopes
-    proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are believed
+    proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are trusted
     upload_bytes: int = 1000 * MEGABYTE  # the largest export to load
-    body_seconds: float = 30.0  # a request body that takes longer is given up
+    body_seconds: float = 30.0  # a request body that takes longer is refused
     drain_seconds: float = 30.0  # how long requests in flight may take after SIGTERM
     webhooks: tuple[Webhook, ...] = ()  # receivers of changes: the tables [[webhook]] of eidet.toml
 

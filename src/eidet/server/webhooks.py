@@ -57,7 +57,7 @@ class Webhook(BaseModel):
     secret: str = Field(repr=False)  # whsec_…, env:NAME or file:PATH
     scope: str = "default"
     private: bool = False  # lets it reach addresses of private networks, and http beyond this machine
-    seconds: float = Field(10.0, gt=0, le=60)  # that its receiver may take
+    seconds: float = Field(10.0, gt=0, le=60)  # within which its receiver must answer
 
     def check(self) -> None:
         """Raises `Misconfigured` for a webhook that could never be delivered, or would go unencrypted."""

@@ -173,7 +173,7 @@ def _count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
     return found
 
 
-DAYS: Final = 14  # that the bars show
+DAYS: Final = 14  # shown as bars
 NEWEST: Final = 6
 _REVIEWED: Final = 100  # more records to review are not counted
 FEW_RECALLS: Final = 20  # too few to say that recalls find nothing

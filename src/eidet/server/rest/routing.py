@@ -108,7 +108,7 @@ async def answer(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Sends the JSON that `tell` returns, written in a thread if `size`, its records, exceeds `MANY`."""
+    """Returns a response with the JSON of `tell`, made in a thread if `size` (records) exceeds `MANY`."""
     if size > MANY:
         content = await serving.memory.threads.run(lambda: dump(tell()))
     else:
