@@ -211,7 +211,7 @@ def _show_hit(hit: Hit) -> Text:
 
 
 def _tell_next(file: Path | None) -> None:
-    """Prints commands to try next; two of them ask the file of the demo if it was kept."""
+    """Prints commands to try next; two of them query the file of the demo if it was kept."""
     tell_heading("What to try next")
     tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {SCOPE}"]
     if file is not None:

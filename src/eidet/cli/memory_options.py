@@ -149,7 +149,7 @@ class Which:
             raise Misconfigured(f"`eidet {command}` works on a store, and {self.at} is a server: {instead}")
 
     def missing_file(self) -> Path | None:
-        """Returns the file of the memory if it is still absent; None if it exists, or if there is none."""
+        """Returns the file of the memory if it does not exist yet; None if it does, or for other stores."""
         from ..store.sql.inspect_file import file_of
 
         file = file_of(self.at)

@@ -23,7 +23,7 @@ Unpack = Callable[[Any], Any]
 
 
 def unpack(kind: Any, said: Any) -> Any:
-    """Makes a value of a type from its JSON."""
+    """Converts JSON to a value of a type."""
     return _unpacker_of(kind)(said)
 
 

@@ -71,7 +71,7 @@ def find_steps(tool: str, given: Mapping[str, Any], offset: int) -> tuple[list[S
 
 
 def _hold_unanswered(steps: list[Step], end: int) -> tuple[list[Step], int]:
-    """Holds a turn whose answer is not written yet back for the next event."""
+    """Leaves out a last turn whose answer is not written yet; the next event reads it."""
     asked = [n for n, step in enumerate(steps) if isinstance(step, Said) and step.who == "user"]
     if not asked or (isinstance(steps[-1], Said) and asked[-1] < len(steps) - 1):
         return steps, end

@@ -205,7 +205,7 @@ def _in_asyncio() -> bool:
 
 
 def _safely(place: str, what: Callable[[], T]) -> T | None:
-    """Returns what `what` returns; logs an error and returns None, so that no agent is disturbed."""
+    """Calls `what`; logs an error and returns None, so that no fault disturbs the agent."""
     try:
         return what()
     except Exception as error:  # noqa: BLE001  any state, result or store of a user may raise anything

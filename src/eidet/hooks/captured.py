@@ -32,7 +32,7 @@ class NotPlain(TypeError):
 
 
 def plain(value: Any, depth: int = _DEEPEST) -> Json:
-    """Copies a value as JSON, without parts that JSON cannot hold; raises `NotPlain` for the whole."""
+    """Copies a value as JSON, without parts that JSON cannot hold; raises `NotPlain` if it is one."""
     if value is None or isinstance(value, bool | str):
         return value if not isinstance(value, Enum) else value.value
     if isinstance(value, Enum):

@@ -134,7 +134,7 @@ def _find_sessions(rows: Iterable[Placed], by: str, first: float, last: float) -
 
 
 def _spread(rows: Iterable[Placed], by: str) -> list[Placed]:
-    """Returns episodes, summaries, facts and triples by time, evenly thinned out to `MARKS`."""
+    """Returns episodes, summaries, facts and triples by time, evenly thinned to at most `MARKS`."""
     found = sorted(
         (placed for placed in rows if placed[1].kind in MARKED), key=lambda placed: getattr(placed[1], by)
     )

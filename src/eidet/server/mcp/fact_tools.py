@@ -1,4 +1,4 @@
-"""The tool for facts, present and past, with their times."""
+"""The MCP tool for present and past facts and their times."""
 
 from __future__ import annotations
 

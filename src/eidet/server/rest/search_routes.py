@@ -217,12 +217,12 @@ _SPANS: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PageMark:
-    """The end of a page: the value of its last record, the records with that value, how many to skip."""
+    """The end of a page: the value of its last record, those with that value, and how many to skip."""
 
     order: str
-    asked: str  # the hash of what was asked
+    asked: str  # the hash of the question
     value: float | None = None
-    given: tuple[tuple[str, str], ...] = ()  # scope and id of each that was given already
+    given: tuple[tuple[str, str], ...] = ()  # scope and id of each already returned
     skip: int = 0
 
     def bounds(self) -> Where:

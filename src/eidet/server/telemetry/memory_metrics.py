@@ -27,7 +27,7 @@ TOKENS: Final = (50, 100, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 
 
 class MemoryMetrics:
-    """Observes verbs (`observe(metrics)`), tools and requests; `text()` returns them for Prometheus."""
+    """Observes verbs (`observe(metrics)`), tools and requests; `text()` returns metrics for Prometheus."""
 
     def __init__(self) -> None:
         try:
