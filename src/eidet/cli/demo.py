@@ -353,7 +353,7 @@ def _messages(turns: Sequence[str], at: float) -> Iterator[Message]:
 
 
 def _with_dates(text: str, at: float) -> str:
-    """Replaces `{+9}` by the day and month nine days later."""
+    """Replaces `{+9}` with the day and month nine days later."""
 
     def date_of(found: re.Match[str]) -> str:
         day = datetime.fromtimestamp(at + int(found.group(1)) * DAY, UTC)

@@ -66,7 +66,7 @@ def _integrate(
 
 
 def _place_of(at: str | None) -> str:
-    """Returns the place of the memory as seen from any folder; refuses an address with a password."""
+    """Returns the memory's absolute path or its address; refuses an address with a password."""
     if at is None:
         return str(home() / "memory.db")
     if "://" not in at:

@@ -223,7 +223,7 @@ def _first(asked: Any, *names: str) -> Any:
 
 
 def _text_of(content: Any) -> str:
-    """Extracts the text of a content: a string, a list of parts, or an object that holds one."""
+    """Extracts the text of message content: a string, a list of parts, or an object with one."""
     if isinstance(content, list):
         return "\n".join(filter(None, map(_text_of, content)))
     if isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""The details beside a record on a page: the curve of its strength, and its links."""
+"""The dashboard data of one record: the curve of its strength, and its links."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _start_ending(memory: AsyncMemory) -> None:
 
 
 def _leave(_ended: asyncio.Future[None]) -> None:
-    """Exits without joining threads: one still waits for a line of stdin, and only a line wakes it."""
+    """Exits without joining threads, because one is still blocked reading stdin."""
     os._exit(0)
 
 

@@ -36,7 +36,7 @@ _TYPES: Final = {Form.NUMBER: float}
 
 
 def takes(*names: str, table: Mapping[str, Argument]) -> Callable[[Tool], Tool]:
-    """Replaces the `**keywords` of a tool by arguments of the table; the tool gets those that were given."""
+    """Replaces the `**keywords` of a tool with arguments of the table; the tool gets those given."""
 
     def declare(tool: Tool) -> Tool:
         signature = inspect.signature(tool, eval_str=True)
