@@ -1,13 +1,13 @@
-"""The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
+"""The command line: commands call the verbs of `Memory` and print the answers as text or JSON.
 
-    memory_options.py    which memory is meant, and opening it; eidet.toml
+    memory_options.py    the options that name a memory, and opening it; eidet.toml
     write_commands.py    remember, mark
     read_commands.py     recall, context, find, show, scopes; facts.py: facts
     erase.py             forget, receipt
     exchange_commands.py export, load, import, sync; copy.py: copy
-    upkeep_commands.py   maintain, review, rebuild, doctor, stats; doctor.py: what the doctor looks at
+    upkeep_commands.py   maintain, review, rebuild, doctor, stats; doctor.py: its checks
     audit.py, key_commands.py    audit, keys
-    demo.py, evaluate.py, *_command.py    as they are named
+    demo.py, evaluate.py, *_command.py    the commands of these names
     show.py              answers for people, answers as JSON
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
@@ -71,7 +71,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
 }
 MODULES: Final = {name: module for commands in COMMANDS.values() for name, module in commands.items()}
 
-# Modules whose commands ask a question and end: threads of NumPy and the tokenizer would cost more than they
+# Modules of short-lived commands, for which threads of NumPy and the tokenizer would cost more than they
 # save.
 _ASKING_ONCE: Final = (("read_commands",), ("facts",))
 
@@ -148,7 +148,7 @@ class _Commands(TyperGroup):
         except EidetError as error:
             _fail(error, _exit_code(error))
         except BrokenPipeError:
-            raise  # typer ends quietly: whoever was reading has seen enough
+            raise  # typer exits quietly: the reader has closed the pipe
         except OSError as error:
             _fail(Unavailable(_describe_fault(error)), _EXIT_CODES[Unavailable])
 
@@ -158,7 +158,7 @@ def _exit_code(error: EidetError) -> int:
 
 
 def _describe_fault(error: OSError) -> str:
-    """The system's error message, without its number."""
+    """Returns the system's error message, without its number."""
     message = error.strerror or str(error)
     return message if error.filename is None else f"{error.filename}: {message}"
 
@@ -186,7 +186,7 @@ def _eidet(
 
 
 def make_app(modules: Iterable[str]) -> typer.Typer:
-    """The command line with the commands of some modules."""
+    """Builds the command line with the commands of some modules."""
     made = typer.Typer(
         name="eidet",
         cls=_Commands,
@@ -201,7 +201,7 @@ def make_app(modules: Iterable[str]) -> typer.Typer:
 
 
 def modules_for(words: Sequence[str]) -> tuple[str, ...]:
-    """The module of the command that is named first; all of them where none is, as for --help."""
+    """Returns the module of the command named first, or all modules without one, as for --help."""
     if words and words[0] in MODULES:
         return (MODULES[words[0]],)
     return tuple(dict.fromkeys(MODULES.values()))

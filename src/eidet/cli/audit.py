@@ -92,7 +92,7 @@ def _tell(found: Verified) -> None:
 
 
 def _choose_log(path: Path | None) -> Path:
-    """The log that was named, or the one of the configuration."""
+    """Returns the log that was named, or the one of the configuration."""
     if path is not None:
         return path
     from ..trust.audit import OFF

@@ -69,7 +69,7 @@ def _copy(
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """Says how to resume work that was stopped or lost its server."""
+    """Prints how to resume work that is stopped, or adds it to the error if the server is lost."""
     try:
         yield
     except KeyboardInterrupt:

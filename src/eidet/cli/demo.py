@@ -211,7 +211,7 @@ def _show_hit(hit: Hit) -> Text:
 
 
 def _tell_next(file: Path | None) -> None:
-    """Prints commands to try next; without a file of its own, the demo left nothing to ask."""
+    """Prints commands to try next; two of them query the file of the demo if it was kept."""
     tell_heading("What to try next")
     tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {SCOPE}"]
     if file is not None:
@@ -233,11 +233,11 @@ HOUR: Final = 3600.0
 DAY: Final = 86_400.0
 AHEAD = re.compile(r"\{\+(\d+)\}")
 SEED: Final = 1789
-_Work = Callable[["Memory", float], None]  # something that happens at a moment of the story
+_Work = Callable[["Memory", float], None]  # an event at a moment of the story
 
 
 def build_example(place: str | Path, end: float) -> int:
-    """Fills a new memory with half a year of conversations, facts, states and recalls; how many records."""
+    """Fills a new memory with half a year of conversations, facts, states and recalls; counts them."""
     from ..memory import Memory
 
     now = start = _next_monday(end - DAYS * DAY)
@@ -251,7 +251,7 @@ def build_example(place: str | Path, end: float) -> int:
 
 
 def _next_monday(at: float) -> float:
-    """Midnight, UTC, of the Monday that comes: the first day of 1970 was a Thursday."""
+    """Returns midnight, UTC, of the first Monday from `at` on; 1970 began on a Thursday."""
     return -((-at - 3 * DAY) // (7 * DAY)) * 7 * DAY - 3 * DAY
 
 
@@ -300,7 +300,7 @@ def _works(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Work]]
 
 
 def _meetings(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Work]]:
-    """Yields each Monday what three people did and what is in the way."""
+    """Yields a meeting for each Monday: what three people did, and what is in the way."""
     for week in range(DAYS // 7):
         dice = random.Random(SEED + week)  # noqa: S311
         customer = _take(story["customers"], week)
@@ -331,7 +331,7 @@ def _states(boats: Sequence[str], start: float) -> Iterator[tuple[float, _Work]]
 
 
 def _recalls(questions: Sequence[str], start: float) -> Iterator[tuple[float, _Work]]:
-    """A few questions a day, more of them lately; about one in five is judged."""
+    """Yields a few recalls a day, more of them lately; about one in four gets feedback."""
     dice = random.Random(SEED + 1)  # noqa: S311
     for day in range(3, DAYS):
         for _ in range(dice.choice((0, 0, 1, 2, 3)) + (9 if day > DAYS - 42 else 0)):
@@ -353,7 +353,7 @@ def _messages(turns: Sequence[str], at: float) -> Iterator[Message]:
 
 
 def _with_dates(text: str, at: float) -> str:
-    """`{+9}` becomes the day and month nine days later."""
+    """Replaces `{+9}` with the day and month nine days later."""
 
     def date_of(found: re.Match[str]) -> str:
         day = datetime.fromtimestamp(at + int(found.group(1)) * DAY, UTC)

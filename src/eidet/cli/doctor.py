@@ -1,4 +1,4 @@
-"""`eidet doctor`: looks at a memory from the outside in, and reports on one screen what to do about it.
+"""`eidet doctor`: examines a memory from the outside in, and reports faults and cures on one screen.
 
 doctor_checks.py has the checks of a memory that could be opened, and of its server.
 """
@@ -65,7 +65,7 @@ class Subject:
 
 
 def examine(on: Which, *, thorough: bool) -> Findings:
-    """The findings, from the outside in; what lies behind a fault is not looked at."""
+    """Yields findings, from the outside in; stops after a check that finds a fault or no memory yet."""
     case = Subject(on, file_of(on.at), thorough)
     if is_server(on.at):
         checks: tuple[Callable[[Subject], Findings], ...] = (_check_machine, _check_address, _check_server)
@@ -106,9 +106,9 @@ def _check_machine(case: Subject) -> Findings:
     python, database = platform.python_version(), sqlite_version()
     yield ok("installed", f"eidet {__version__}, Python {python}, SQLite {database}, {platform.system()}")
     sources = [str(case.on.config)] if case.on.config is not None else []
-    sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # values may be secret
+    sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # names only
     yield ok("settings", ", ".join(sources) or "the defaults")
-    for one in find_installed(find_project(str(Path.cwd()))):  # of coding agents
+    for one in find_installed(find_project(str(Path.cwd()))):  # hooks of coding agents
         found = f"{one.tool.title} ({one.where}): {one.said}"
         again = f"eidet integrate {one.tool.name}{'' if one.where == 'user' else ' --project'}"
         yield ok("agents", found) if one.works else warning("agents", found, again)
@@ -139,7 +139,7 @@ def _check_file(case: Subject) -> Findings:
 
 
 def _check_surroundings(case: Subject) -> Findings:
-    """Checks disk space, permissions, the kind of disk, and leftovers."""
+    """Checks disk space, permissions, the file system, and leftovers."""
     path = case.path
     free, wanted = shutil.disk_usage(path.absolute().parent).free, max(_LITTLE_SPACE, path.stat().st_size)
     if free < wanted:
@@ -213,10 +213,10 @@ def _check_address(case: Subject) -> Findings:
 
 
 def check_line(place: str) -> Findings:
-    """Warns if texts travel to another machine in the clear."""
+    """Yields warnings if texts go to another machine unencrypted."""
     url, options = urlsplit(place), parse_qs(urlsplit(place).query)
     host = url.hostname or options.get("host", [""])[0]
-    if host in _LOOPBACK or host.startswith("/"):  # a path is a socket of this machine
+    if host in _LOOPBACK or host.startswith("/"):  # a path is that of a local socket
         return
     if url.scheme == "redis":
         yield warning("store", f"texts go to {host} unencrypted", "use rediss:// in the address", "unsafe")
@@ -227,7 +227,7 @@ def check_line(place: str) -> Findings:
 
 
 def _check_server(case: Subject) -> Findings:
-    """Reports the state of a server of Eidet; its files are examined where it runs."""
+    """Reports the state of a server of Eidet; the doctor examines its files where it runs."""
     with case.on.open_memory() as memory:
         health, count = memory.admin.health(), sum(memory.scopes().values())
         state = health["state"]

@@ -1,4 +1,4 @@
-"""The checks of `eidet doctor` inside a memory: each yields findings, and says what to do about them."""
+"""The checks of `eidet doctor` inside a memory: each yields findings with their cures."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .memory_options import Which
 START: Final = "start it, or check the address and the network; then run `eidet doctor` again"
 _REEMBED: Final = "eidet rebuild --reembed"
 _SLOW_RECALL: Final = 0.25  # seconds
-FEW_RECALLS: Final = 20  # the time of fewer says little
+FEW_RECALLS: Final = 20  # the times of fewer are not judged
 _MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
-_Concern = Literal["", "slow", "unsafe", "new"]  # of a warning: what it costs to leave it
+_Concern = Literal["", "slow", "unsafe", "new"]  # what a warning is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def fault(check: str, message: str, todo: str) -> CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class OpenMemory:
-    """A memory that is examined from inside."""
+    """An open memory, to be examined from inside."""
 
     on: Which
     memory: Memory

@@ -1,4 +1,4 @@
-"""`eidet eval`: how well a memory finds what is asked for, on conversations and questions of your own."""
+"""`eidet eval`: measures how well a memory answers questions, on conversations of your own."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _output: Final = partial(Option, rich_help_panel="What comes out")
 _asked: Final = partial(Option, rich_help_panel="What is asked")
 DEFAULT: Final = "wordllama"
-_FEWEST_WRONG: Final = 10  # wrong first hits below which the last two of TRUST say nothing
-TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
+_FEWEST_WRONG: Final = 10  # wrong first hits that the last two of TRUST need
+TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # how far the best scores can be trusted
 _WORST: Final = 3  # questions that are shown
 SAID: Final = 100  # characters of a record that are shown
 
@@ -106,7 +106,7 @@ def _evaluate(
 
 
 def _change_variant(base: Variant, text: str) -> Variant:
-    """The variant with some parts changed: `embedder=hashing:256,recipe=facts`."""
+    """Returns the variant with some parts changed, such as `embedder=hashing:256,recipe=facts`."""
     known = [field.name for field in fields(base)]
     parts = dict(part.partition("=")[::2] for part in text.split(","))
     if any(name not in known or not value for name, value in parts.items()):
@@ -115,7 +115,7 @@ def _change_variant(base: Variant, text: str) -> Variant:
 
 
 def _check_writable(path: Path | None) -> None:
-    """Before minutes are spent on what could not be written down."""
+    """Raises `BadInput` for a file that cannot be written, before minutes are spent on measuring."""
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise BadInput(f"{path} cannot be written: its folder does not exist, or it is a folder itself")
 
@@ -162,7 +162,7 @@ def _tell_figures(run: Run, report: Report) -> None:
 
 
 def _cells_of(figures: Mapping[str, Figure], names: Sequence[str], main: str) -> list[str]:
-    """The number of questions and the figures; the main one with its interval."""
+    """Returns the number of questions and the figures, the main one with its interval."""
     cells = [f"{figures[main].questions:,}"]
     for name in names:
         figure = figures[name]
@@ -177,7 +177,7 @@ def _names_to_show(report: Report) -> list[str]:
 
 
 def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
-    """Lists the figures that are one number for the whole run."""
+    """Yields lines with the figures that are one number for the whole run."""
     names = ("hit@1", f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
     yield style_text(
         ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall)
@@ -190,7 +190,7 @@ def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
 
 
 def _tell_contexts(run: Run, budgets: Sequence[int]) -> None:
-    """Shows what blocks of text hold: any of the gold, and how much of it."""
+    """Prints, for each budget, whether a context holds any of the gold, and which share of it."""
     ways = {"context": "context", "hits listed": "listed", "plain listed": "plain"}
     heads = [(f"{what}@{budget:,}", RIGHT) for budget in budgets for what in ("any", "all")]
     rows = [
@@ -202,7 +202,7 @@ def _tell_contexts(run: Run, budgets: Sequence[int]) -> None:
 
 
 def _names_of_trust(run: Run) -> list[str]:
-    """Names the figures on how far scores can be trusted, if enough answers are wrong."""
+    """Lists figures on how far scores can be trusted; if few answers are wrong, only AUROC."""
     wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
     enough = [name for name in TRUST if name == "AUROC" or wrong >= _FEWEST_WRONG]
     return [name for name in enough if name in run.overall]
@@ -227,7 +227,7 @@ def _tell_differences(comparison: Comparison, report: Report) -> None:
 
 
 def _style_of(row: Difference) -> str:
-    """Coloured only where the interval has one sign."""
+    """Returns green or red where the interval has one sign, else no style."""
     return ("", "green", "red")[row.sign]
 
 
@@ -244,7 +244,7 @@ def _count(count: int, noun: str) -> str:
 
 
 def _tell_worst(report: Report) -> Iterator[Text]:
-    """Shows the worst questions, with what came first and what was expected."""
+    """Yields the worst questions, with the first hits and those that were expected."""
     texts = {(case.scope, draft.id): draft.text or "" for case in report.cases for draft in case.records}
     for number, answer in enumerate(report.find_worst(_WORST)):
         if not number:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..exchange import Exported, Imported, Importer, Synced
 
 _LOSSLESS: Final = "eidet"
-SHOWN: Final = 10  # scopes, and things that were left out
+SHOWN: Final = 10  # scopes and omissions that are listed
 
 Source = Annotated[str, Argument(metavar="SOURCE", help="A file, a folder, or the URL of a server.")]
 TrustOf = Annotated[
@@ -96,7 +96,7 @@ def _import(
 
 
 def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
-    """Checks the whole source before the memory is opened, and perhaps made."""
+    """Imports a source; checks all of it before it opens, or creates, the memory."""
     on.check_local("import", "import into a file, `eidet export` that, and `eidet load` the export there")
     checked = importer.check(on.settings(), time.time())
     if dry_run and on.missing_file() is not None:
@@ -170,7 +170,7 @@ def _sync(
     from ..exchange import sync_files
     from ..memory import Memory
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what cannot be read is told below
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # files that cannot be read are reported below
     how: dict[str, Any] = {"scope": on.one_scope, "name": name, "trust": trust, "dry_run": dry_run}
     with resumable(), progress_bar("syncing") as tell:
         in_ram = dry_run and on.missing_file() is not None

@@ -1,4 +1,4 @@
-"""`eidet facts`: what held when, who is who, and which sentences say so."""
+"""`eidet facts`: facts with their times, entities, and the sentences that they come from."""
 
 from __future__ import annotations
 

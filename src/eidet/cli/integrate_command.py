@@ -66,7 +66,7 @@ def _integrate(
 
 
 def _place_of(at: str | None) -> str:
-    """The memory as any folder can name it; a password does not go into files of others."""
+    """Returns the memory's absolute path or its address; refuses an address with a password."""
     if at is None:
         return str(home() / "memory.db")
     if "://" not in at:

@@ -1,4 +1,4 @@
-"""`eidet keys master`; `eidet doctor` checks them, `eidet forget --shred` destroys one."""
+"""`eidet keys master`; `eidet doctor` checks keys, `eidet forget --shred` destroys one."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _make_caller(scope: str | None, rights: str) -> Caller:
 
 
 def _show_config(on: Which, rights: str) -> None:
-    """The same server in the two forms that agents take: JSON, and a command line."""
+    """Prints the same server in the two forms that agents accept: JSON, and a command line."""
     server = _describe_server(on, rights)
     typer.echo(json.dumps({"mcpServers": {"eidet": server}}, indent=2))
     line = shlex.join([server["command"], *server["args"]])
@@ -91,7 +91,7 @@ def _show_config(on: Which, rights: str) -> None:
 
 
 def _describe_server(on: Which, rights: str) -> dict[str, Any]:
-    """The entry of a configuration file. A URL with a password goes into the environment."""
+    """Returns the entry of a configuration file; a URL with a password goes into the environment."""
     command, *args = find_command()
     args.append("mcp")
     server: dict[str, Any] = {"command": command, "args": args}

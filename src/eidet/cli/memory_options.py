@@ -1,4 +1,4 @@
-"""Which memory a command works on: the options all of them share, and opening what they name."""
+"""The options of all commands that name a memory, and opening that memory."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ P = ParamSpec("P")
 Given = dict[str, Any]  # arguments of a verb that were given
 USUAL = "eidet.db"
 FILE: Final = Path("eidet.toml")
-ROOT: Final = 0  # the user
-NAMED: Final = 3  # scopes that a hint names
+ROOT: Final = 0  # the id of the user root
+NAMED: Final = 3  # scopes that a hint names at most
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Vectors = Annotated[bool, typer.Option("--vectors", help="With --json: the vectors too.")]
@@ -82,12 +82,12 @@ class Which:
         at = self.at or configured.get("memory") or USUAL
         embedder = self.embedder or configured.get("embedder")
         if is_server(at) and self.embedder in (None, os.environ.get("EIDET_EMBEDDER")):
-            embedder = None  # a usual one is for memories that are opened here
+            embedder = None  # the usual one is for memories that are opened here
         return replace(self, at=at, embedder=embedder, config=file)
 
     @property
     def scope(self) -> str | None:
-        """Returns the scope that --scope names, if given; raises `BadInput` if given more than once."""
+        """The scope that --scope names, or None; raises `BadInput` if it is given more than once."""
         if self.scopes and len(self.scopes) > 1:
             raise BadInput("this command works in one scope: give --scope once")
         return self.scopes[0] if self.scopes else None
@@ -97,11 +97,11 @@ class Which:
         return Scope().path if self.scope is None else self.scope
 
     def reach(self) -> Scope:
-        """The scopes that --scope names."""
+        """Returns the scopes that --scope names, or the default one."""
         return Scope.among(self.scopes or Scope())
 
     def reach_or_all(self) -> Scope | None:
-        """The scopes that --scope names, or None for every scope if none is named."""
+        """Returns the scopes that --scope names, or None for every scope if it names none."""
         return None if self.scopes in (None, [], [ALL]) else self.reach()
 
     def settings(self) -> Settings:
@@ -109,7 +109,7 @@ class Which:
         return found if self.key_file is None else replace(found, key=f"file:{self.key_file}")
 
     def _own_settings(self) -> Settings | None:
-        """The settings; None for a memory on a server, which has its own."""
+        """Returns the settings, or None for a memory on a server, which has its own."""
         if not is_server(self.at):
             return self.settings()
         if self.key_file is not None:
@@ -120,7 +120,7 @@ class Which:
         return None
 
     def open_memory(self, *, creates: bool = False) -> Memory:
-        """The memory, ready to embed; it must exist unless the command `creates` it."""
+        """Opens the memory, ready to embed; it must exist unless the command `creates` it."""
         from ..memory import Memory
 
         if not creates:
@@ -128,7 +128,7 @@ class Which:
         return Memory(self.at, embedder=self.embedder, language=self.language, settings=self._own_settings())
 
     def open_async(self) -> AsyncMemory:
-        """Makes the memory for asyncio; its first verb opens it."""
+        """Returns the memory for asyncio; its first verb opens it."""
         from ..aio import AsyncMemory
 
         settings = self._own_settings()
@@ -144,12 +144,12 @@ class Which:
         return Memory(self.at, settings=replace(self.settings(), language=None))
 
     def check_local(self, command: str, instead: str) -> None:
-        """Refuses a command that works on a store, where --at names a server; `instead` says what to do."""
+        """Raises `Misconfigured` if --at names a server, since the command needs a store."""
         if is_server(self.at):
             raise Misconfigured(f"`eidet {command}` works on a store, and {self.at} is a server: {instead}")
 
     def missing_file(self) -> Path | None:
-        """The file that is not there yet; None if it is, or if the memory lives elsewhere."""
+        """Returns the file of the memory if it does not exist yet; None if it does, or for other stores."""
         from ..store.sql.inspect_file import file_of
 
         file = file_of(self.at)
@@ -164,7 +164,7 @@ class Which:
 
 
 def option(argument: Argument, *flags: str, about: str = "", **how: Any) -> Any:
-    """An option, or with `about` the end of its help, as the table of verbs describes it."""
+    """Makes an option as the table of verbs describes it; `about` is added to its help."""
     metavar = _METAVARS.get(argument.form)
     return typer.Option(*flags, **({"metavar": metavar} | how), help=f"{argument.about} {about}".strip())
 
@@ -176,7 +176,7 @@ class Options:
     """
 
     def __init__(self, table: Mapping[str, Argument], *names: str, **flags: str | tuple[str, ...]) -> None:
-        """`flags` names options that are not called as the argument is: `kinds="--kind"`."""
+        """`flags` names options whose name is not that of the argument: `kinds="--kind"`."""
         self.names = names
         self._table, self._flags = table, flags
 
@@ -205,7 +205,7 @@ class Options:
             )
 
     def read(self, typed: Mapping[str, Any]) -> Given:
-        """The values that were given, as verbs take them."""
+        """Parses the values that were given to the form that verbs take."""
         given = {name: self._parse_value(name, value) for name, value in typed.items()}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -279,7 +279,7 @@ def _with_options(run: Callable[..., None], scoped: bool) -> Callable[..., None]
 
 
 def tell_elsewhere(on: Which, memory: Memory) -> None:
-    """Names scopes that hold records, if the one that was asked for holds none."""
+    """Prints scopes that hold records, if the one that was named holds none."""
     scope = on.reach()
     if on.json or any(one.below for one in scope.members):
         return
@@ -296,7 +296,7 @@ def tell_elsewhere(on: Which, memory: Memory) -> None:
 
 
 def choose_file(named: Path | None) -> Path | None:
-    """The file that a command reads: the one that was named, or else eidet.toml here, if it is the user's."""
+    """Returns the settings file: the one named, else eidet.toml here, which the user must own, else None."""
     if named is not None or not FILE.is_file():
         return named
     _check_own(FILE)
@@ -310,7 +310,7 @@ def read_choices_here() -> dict[str, str]:
 
 
 def read_settings_here() -> Settings:
-    """The settings of the file here, and of the environment."""
+    """Reads the settings of the file here and of the environment."""
     return read_settings(os.environ, choose_file(None))
 
 

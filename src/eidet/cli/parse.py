@@ -1,4 +1,4 @@
-"""What is typed, as values: spans and times, JSON, coordinates, lines of files."""
+"""Parses what users type: spans and times, JSON, coordinates, lines of files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MESSAGE: Final = {field.name for field in fields(Message)}
 
 
 def end_of(text: str | None) -> str | timedelta | None:
-    """`30d`, `12h` or `45m` from now; anything else is taken for an ISO time."""
+    """Parses `30d`, `12h` or `45m` as a span; returns anything else as it is, for an ISO time."""
     found = _SPAN.fullmatch(text or "")
     if found is None:
         return text
@@ -53,7 +53,7 @@ def _locate(error: Exception) -> str:
 
 
 def meta_of(pairs: Sequence[str]) -> dict[str, Json] | None:
-    """`key=value`, where a value that is JSON means that JSON: `floor=3`, `tags=["a"]`."""
+    """Parses pairs `key=value`; a value is parsed as JSON if it is that: `floor=3`, `tags=["a"]`."""
     return dict(map(_pair, pairs)) or None
 
 
@@ -68,14 +68,14 @@ def _pair(pair: str) -> tuple[str, Json]:
 
 
 def lines_of(file: str) -> list[str]:
-    """The lines of a file that say something; `-` is standard input."""
+    """Returns the lines of a file that are not blank; `-` is standard input."""
     return [line for _, line in _number_lines(file)]
 
 
 def messages_of(file: str, text_chars: int) -> list[dict[str, Json]]:
     """Parses one message per line; unknown fields become its metadata.
 
-    A message that could not be remembered is an error that names its line, before anything is stored.
+    Raises `BadInput` with the line of a message that could not be remembered, before anything is stored.
     """
     messages: list[dict[str, Json]] = []
     for number, line in _number_lines(file):

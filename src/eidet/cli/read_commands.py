@@ -241,7 +241,7 @@ def _scopes(
 
 
 def _tell_hits(hits: Hits, *, scopes: bool) -> None:
-    """Prints a row for each; `scopes` says that they may be of several scopes."""
+    """Prints a row for each hit; `scopes` adds a column of scopes."""
     scope: list[Column] = [("scope", FOLD | {"max_width": 24})] if scopes else []
     if hits:
         tell_table(
@@ -282,7 +282,7 @@ def _tell_context(context: Context) -> None:
 
 
 def _tell_records(records: Sequence[Record], *, scopes: bool) -> None:
-    """Prints a row for each; `scopes` says that they may be of several scopes."""
+    """Prints a row for each record; `scopes` adds a column of scopes."""
     if not records:
         console(stderr=True).print("nothing found")
         return
@@ -323,7 +323,7 @@ def _describe_event(event: Event) -> tuple[str, ...]:
 
 
 def _tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
-    """Prints a line for each; `scopes` says that they may be of several scopes."""
+    """Prints a line for each session; `scopes` adds a column of scopes."""
     if not found:
         console(stderr=True).print("no sessions")
         return

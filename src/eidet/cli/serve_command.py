@@ -1,4 +1,4 @@
-"""`eidet serve`, and `eidet keys api` for those who call it."""
+"""`eidet serve`, and `eidet keys api` for its callers."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def tell_addresses(server: ServerSettings, place: str, port: int) -> None:
 
 
 def hide_login(place: str) -> str:
-    """An address without user and password."""
+    """Returns an address without user and password."""
     from ..net.url import split_url
 
     return place if "://" not in place else str(split_url(place))
@@ -165,7 +165,7 @@ def api(
 
 
 def _split_words(said: list[str]) -> list[str]:
-    """Values may be repeated, or stand with commas between them."""
+    """Splits values, which may be repeated or separated by commas."""
     return [word.strip() for one in said for word in one.split(",") if word.strip()]
 
 

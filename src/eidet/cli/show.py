@@ -1,4 +1,4 @@
-"""Answers for people, in tables and lines of rich, and answers as JSON.
+"""Prints answers for people, in tables and lines of rich, or as JSON.
 
 In JSON times are ISO 8601 in UTC, and vectors are left out unless asked for.
 """
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 Column = str | tuple[str, dict[str, Any]]
 RIGHT: Final = {"justify": "right"}
 FOLD: Final = {"overflow": "fold"}
-REST: Final = {"ratio": 1, "overflow": "fold"}  # all the width that others leave
+REST: Final = {"ratio": 1, "overflow": "fold"}  # all the width that other columns leave
 WIDE: Final = 90  # columns; on fewer, an id beside a column of reasons would not fit on its line
 MINUTE: Final = 16  # columns of a time such as 2026-05-08 09:30
 ID_WIDTH: Final = 28  # columns of an id that Eidet made; it is copied, so it is never cut or wrapped
 LISTED: Final = 1000  # characters of a text that are shown in a list …
 SHOWN: Final = 4000  # … and of a single record
-# Characters that steer a terminal, or turn the direction of what is read.
+# Characters that control a terminal, or change the direction of text.
 _STEERING: Final = (
     *(*range(9), *range(11, 32), *range(127, 160), 0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
     *(*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080)),
@@ -48,7 +48,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def plain(text: str) -> str:
-    """Removes control characters: what was remembered must not steer a terminal, or read backwards."""
+    """Removes control characters, so that a text cannot control the terminal or be shown backwards."""
     return text.translate(_CONTROLS)
 
 
@@ -73,7 +73,7 @@ def local_time(moment: float | None) -> str:
 
 
 def table(columns: Iterable[Column], rows: Iterable[Iterable[str | Text]]) -> Table:
-    """Makes a table; a column is its heading, or that and how rich lays it out."""
+    """Makes a table; a column is its heading, or a heading with options of rich."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -85,7 +85,7 @@ def table(columns: Iterable[Column], rows: Iterable[Iterable[str | Text]]) -> Ta
 
 
 def grid(styles: Iterable[str], rows: Iterable[Iterable[str | Text]]) -> Table:
-    """Makes columns without lines; long text hangs in its own."""
+    """Makes columns without lines; long text wraps within its column."""
     from rich.table import Table
 
     made = Table.grid(padding=(0, 2))
@@ -105,7 +105,7 @@ def tell_table(columns: Iterable[Column], rows: Iterable[Iterable[str | Text]]) 
 
 
 def show_record(record: Record, most: int = LISTED) -> Text:
-    """Shows who said what, with the id below; a mark before what waits for review."""
+    """Formats speaker and text, with the id below, and a mark if the record waits for review."""
     from ..recall.prompt_lines import speaker_of
 
     who = speaker_of(record)
@@ -116,14 +116,14 @@ def show_record(record: Record, most: int = LISTED) -> Text:
 
 
 def reason_columns() -> list[Column]:
-    """Columns for a record and why it is there; on a narrow terminal they are one."""
+    """Returns columns for a record and its reasons; on a narrow terminal they are one."""
     what: Column = ("what", {"ratio": 5, "overflow": "fold"})
     wide = console().width >= WIDE
     return [what, ("why", {"ratio": 3, "style": "cyan", "overflow": "fold"})] if wide else [what]
 
 
 def with_reasons(record: Record, why: str) -> tuple[Text, ...]:
-    """The cells of `reason_columns`."""
+    """Returns the cells of `reason_columns`."""
     if console().width >= WIDE:
         return show_record(record), style_text(why)
     return (show_record(record) + style_text((f"\n{why}", "cyan")),)
@@ -164,12 +164,12 @@ _ESCAPES: Final = {sign: dumps(chr(sign))[1:-1] for sign in _STEERING if sign > 
 
 
 def emit(answer: object) -> None:
-    """Prints one JSON document on one line; escapes what would steer a terminal."""
+    """Prints one JSON document on one line; escapes characters that control a terminal."""
     typer.echo(dump_json(answer).translate(_ESCAPES))
 
 
 def emit_each(answers: Iterable[object]) -> None:
-    """JSON lines."""
+    """Prints each answer as a line of JSON."""
     for answer in answers:
         emit(answer)
 

@@ -243,7 +243,7 @@ def _tell_stats(stats: Mapping[str, Any]) -> None:
 
 
 def _describe_stores(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The state of the server, or of each store and its outbox."""
+    """Yields the state of the server, or of each store, and of the outbox."""
     if "state" in stores:
         yield "server", stores["state"]
         return

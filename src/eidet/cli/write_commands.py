@@ -83,7 +83,7 @@ def _things(
 
 
 def _check_no_files(texts: list[str]) -> None:
-    """Refuses the path of a document or folder that is there: its user wants what it says, not its name."""
+    """Raises `BadInput` for the path of an existing document or folder: users mean its content."""
     for text in texts:
         if _is_document(text):
             raise BadInput(

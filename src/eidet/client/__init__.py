@@ -1,12 +1,12 @@
-"""The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
+"""`Client` and `AsyncClient`: the verbs of a memory that is on a server.
 
-    requests_of.py   each verb as the requests it makes and what it does with the answers
-    remote_verbs.py  methods from requests          by_address.py   `Memory("http://…")`
-    packing.py       what a caller gives, as JSON   unpacking.py    JSON as records, hits, contexts, facts
-    sending.py       one request over the wire, and what an error of the server means here
+    requests_of.py   the requests of each verb, and what it makes of the answers
+    remote_verbs.py  methods that send requests     by_address.py   `Memory("http://…")`
+    packing.py       arguments to JSON              unpacking.py    JSON to records, hits, contexts, facts
+    sending.py       sends one request, with retries, and translates errors of the server
 
-`Client` is a subclass of the memory whose verbs it has; `serve` overrides those verbs. `AsyncClient` is an
-`AsyncMemory` around one.
+`Client` is a subclass of `Memory`; `serve` overrides its verbs. `AsyncClient` is an `AsyncMemory` around a
+`Client`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _ADMIN: Final[Mapping[str, Requests]] = {
     "sessions": requests_of.sessions,
     "changes": ask("changes", partial(unpack, ChangePage)),
 }
-_AT_ONCE: Final = 32  # requests of an `AsyncClient`
+_AT_ONCE: Final = 32  # concurrent requests of an `AsyncClient`
 
 
 __all__ = ["AsyncClient", "Client", "connect"]
@@ -82,10 +82,10 @@ __all__ = ["AsyncClient", "Client", "connect"]
 class Client(Remote, Memory):
     """A memory on a server, with the verbs of `Memory`: `Client("http://127.0.0.1:8765")`.
 
-    `key` is a key of the server's callers; `env:NAME` and `file:PATH` name where it is kept. Without one, the
-    variable EIDET_API_KEY is read. A call that cannot reach the server, or that the server asks to wait with,
-    is sent again until `timeout` seconds have passed. Storing is never doubled by that. Safe from many
-    threads. A verb that no server offers raises `Misconfigured`.
+    `key` authenticates the caller; `env:NAME` and `file:PATH` name where it is kept. Without one, the
+    variable EIDET_API_KEY is read. A call that cannot reach the server, or that the server asks to wait, is
+    retried until `timeout` seconds have passed; a retry never stores anything twice. Many threads can share
+    a client. A verb that the server does not offer raises `Misconfigured`.
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
@@ -102,7 +102,7 @@ class Client(Remote, Memory):
 
 
 class _ClientNamespaces:
-    """The namespaces of a client, where `Memory` looks for its own."""
+    """The namespaces of a client, in place of those of `Memory`."""
 
     def __init__(self, sender: Sender) -> None:
         self.facts = make_namespace(FactsNamespace, _FACTS, sender)
@@ -113,7 +113,7 @@ class _ClientNamespaces:
 
 
 class AsyncClient(KeptByServer, AsyncMemory):
-    """`Client` for asyncio, with the verbs of `AsyncMemory`: a thread waits for the server."""
+    """`Client` for asyncio, with the verbs of `AsyncMemory`; threads wait for the server."""
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         client = Client(url, key=key, timeout=timeout)
@@ -126,6 +126,6 @@ class AsyncClient(KeptByServer, AsyncMemory):
 def connect(url: str, *, key: str | None = None, timeout: float = 30.0) -> Client:
     """Opens a memory on a server, as `Memory(url)` does: `eidet.connect("http://127.0.0.1:8765")`.
 
-    `timeout` says for how many seconds a call is tried.
+    A call is retried for at most `timeout` seconds.
     """
     return Client(url, key=key, timeout=timeout)

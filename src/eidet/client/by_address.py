@@ -1,4 +1,4 @@
-"""`Memory("http://…")` and `AsyncMemory("http://…")`: clients that take what a memory takes."""
+"""`Memory("http://…")` and `AsyncMemory("http://…")`: clients with the arguments of a memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEFAULTS: Final[dict[str, object]] = {"clock": time.time}
 
 
 class RemoteMemory(Client):
-    """The class that `Memory("http://…")` opens. The server decides on all but the address and the key."""
+    """The class that `Memory("http://…")` opens. The server decides all but the address and the key."""
 
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
@@ -36,7 +36,7 @@ class AsyncRemoteMemory(AsyncClient):
 
 
 def _check_theirs(url: str, given: Mapping[str, Any]) -> None:
-    """Refuses what the server has chosen already, and warns of variables that do not protect its memory."""
+    """Refuses arguments that the server decides, and warns of security variables that have no effect."""
     names = [f"EIDET_{name.upper()}" for name in SECURITY]
     unused = [name for name in (*names, KEY_FILE) if name in os.environ]
     if unused:

@@ -1,4 +1,4 @@
-"""What a caller gives to a verb, as the JSON of a request: each argument in the form that the table says."""
+"""Converts the arguments of a verb to the JSON of a request, each in the form that the table names."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _SERVERS: Final[dict[str, str]] = {
 
 
 def pack_scope(scope: Scopes | None) -> dict[str, Any]:
-    """Returns the scope parameter; empty where the verb distinguishes none from the default."""
+    """Returns the scope parameter; empty for None, which leaves the choice to the server."""
     return {} if scope is None else {"scope": list(map(str, Scope.among(scope).members))}
 
 
 def check_left_out(**given: object) -> None:
-    """Refuses what a memory of one's own takes, but a server decides by itself."""
+    """Raises `BadInput` for arguments that a local memory takes but a server decides by itself."""
     for name, value in given.items():
         if value is not None:
             raise BadInput(f"{_SERVERS[name]}: leave {name} out")
 
 
 def pack_arguments(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Builds a request's body from a call's arguments; leaves None to the server."""
+    """Builds the body of a request from the arguments of a call; leaves out those that are None."""
     body: dict[str, Any] = {}
     for name, value in given.items():
         sent = verb.renamed.get(name, name)
@@ -51,7 +51,7 @@ def pack_arguments(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pack_draft(draft: Draft) -> dict[str, Any]:
-    """Packs the fields that a draft has."""
+    """Packs the fields of a draft that are set."""
     body: dict[str, Any] = {}
     for one in fields(Draft):
         value = getattr(draft, one.name)
@@ -61,7 +61,7 @@ def pack_draft(draft: Draft) -> dict[str, Any]:
 
 
 def pack_detail(name: str, value: Any) -> dict[str, Any]:
-    """Packs one field of a draft; text, id and key must be texts."""
+    """Packs one field of a draft; text, id and key must be strings."""
     return _pack_value(name, DETAILS.get(name, Argument(form=Form.TEXT)), value)
 
 

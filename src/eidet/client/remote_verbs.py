@@ -1,4 +1,4 @@
-"""Methods that a server answers, with the signatures, overloads and docstrings of the verbs they are.
+"""Methods that ask a server, with the signatures, overloads and docstrings of the verbs they replace.
 
 `serve` overrides the verbs that a client inherits.
 """
@@ -20,7 +20,7 @@ Requests = Callable[[Send, Arguments], Any]
 
 
 class Remote(KeptByServer):
-    """Base of classes whose verbs a server answers."""
+    """Base of classes whose verbs ask a server."""
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
@@ -32,7 +32,7 @@ class Remote(KeptByServer):
 
 
 def serve(answered: Mapping[str, Requests], absent: Iterable[str] = ()) -> Callable[[type[C]], type[C]]:
-    """Overrides the verbs that a class inherits: each asks the server. What is `absent` stays with it."""
+    """Overrides inherited verbs to ask the server; those in `absent` raise `Misconfigured`."""
 
     def fill(owner: type[C]) -> type[C]:
         for name, requests in answered.items():
@@ -45,7 +45,7 @@ def serve(answered: Mapping[str, Requests], absent: Iterable[str] = ()) -> Calla
 
 
 def make_namespace(base: type[C], answered: Mapping[str, Requests], sender: Sender) -> C:
-    """A namespace of a memory that a server keeps. What the server does not answer is absent."""
+    """Makes a namespace whose verbs ask the server; all others raise `Misconfigured`."""
     if base not in _classes:
         made = type(f"Remote{base.__name__}", (Remote, base), {"__doc__": base.__doc__})
         rest = [name for name in vars(base) if not name.startswith("_") and name not in answered]
@@ -54,7 +54,7 @@ def make_namespace(base: type[C], answered: Mapping[str, Requests], sender: Send
     return new
 
 
-_classes: Final[dict[type, Any]] = {}  # made when a client first needs them
+_classes: Final[dict[type, Any]] = {}  # each is made when a client first needs it
 
 
 def _ask(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
@@ -67,7 +67,7 @@ def _ask(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
 
 
 def _refuse(like: Any, name: str) -> Any:
-    """A verb that no server offers, or an attribute that stays with it; using either says what to do."""
+    """Makes a method or property that raises `Misconfigured` with a hint of what to do instead."""
     if not callable(like):
         return property(lambda self: _raise_absent(self, name), doc=f"Stays with the server: {name}.")
 
@@ -84,7 +84,7 @@ def _raise_absent(remote: Remote, what: str) -> NoReturn:
     )
 
 
-_signature_of = cache(inspect.signature)  # of a verb, when it is first called
+_signature_of = cache(inspect.signature)  # computed when a verb is first called
 
 
 def _bind(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:

@@ -1,7 +1,7 @@
-"""Each verb by the requests it makes, and what it returns of the answers.
+"""The requests of each verb, and what it returns from the answers.
 
-A function gets what sends a request, and the arguments of its verb by name, defaults included:
-`remote_verbs` reads them from the signature of the verb.
+Each function gets a `Send` and the arguments of its verb by name, defaults included: `remote_verbs` binds
+them by the signature of the verb.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PAGE: Final = 500  # records that one request asks for
 
 
 def remember(send: Send, given: Arguments) -> Record | RememberedList:
-    """Stores under an idempotency key, so that a retry never stores anything twice."""
+    """Stores memories under an idempotency key, so that a retry never stores anything twice."""
     details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = details.pop("scope", Scope().path)
     body = {name: details.pop(name) for name in REMEMBER if name in details}
@@ -72,7 +72,7 @@ def get(send: Send, given: Arguments) -> Record | list[Record | None] | None:
 
 
 def ask(name: str, unpack_answer: Callable[[Any], T], **fixed: Any) -> Callable[[Send, Arguments], T]:
-    """Makes the request of a verb of the table: its arguments by name, and what the server answers."""
+    """Makes a function that sends the arguments of a verb of the table and unpacks the answer."""
     verb = VERBS[name]
 
     def steps(send: Send, given: Arguments) -> T:
@@ -85,11 +85,11 @@ def ask(name: str, unpack_answer: Callable[[Any], T], **fixed: Any) -> Callable[
 
 
 def _pack_question(name: str, given: Arguments) -> dict[str, Any]:
-    """Builds the body of a verb; the parts of its filter are `options` of the call."""
+    """Builds the body of a verb; the parts of a filter come from the `options` of the call."""
     if options := given.get("options", {}):
         check_options(name, options)
     asked = {key: value for key, value in (given | options).items() if key not in ("scope", "options")}
-    if asked.get("counter") == "estimate":  # the server's own, by name
+    if asked.get("counter") == "estimate":  # the server's default, by name
         del asked["counter"]
     return pack_arguments(VERBS[name], asked)
 
@@ -111,7 +111,7 @@ def feedback(send: Send, given: Arguments) -> None:
 
 
 def find(send: Send, given: Arguments) -> FoundList:
-    """Page by page."""
+    """Finds records, page by page; `more` says whether others are left."""
     fields = _pack_question("find", {**given, "limit": None})
     fields["offset"] = check_offset(fields.get("offset", 0))
     most, cursor = check_most(given["limit"]), None
@@ -128,7 +128,7 @@ def find(send: Send, given: Arguments) -> FoundList:
 
 
 def revise(send: Send, given: Arguments) -> Record:
-    """Revises. With a version or a digest, the record must still have it. The server notes who acts."""
+    """Revises a record; a version or digest given must still be its own. The server notes who acts."""
     check_left_out(by=given["by"])
     headers: dict[str, str] = {}
     if given["version"] is not None or given["digest"] is not None:
@@ -151,7 +151,7 @@ def revise(send: Send, given: Arguments) -> Record:
 
 
 def promote(send: Send, given: Arguments) -> Record:
-    """Twice is the same as once. The server notes who acts."""
+    """Copies or moves a record; doing so twice has no further effect. The server notes who acts."""
     check_left_out(by=given["by"])
     body = {"id": given["id"], "to": str(Scope.of(given["to"])), "move": given["move"]}
     promoted: Record = unpack(Record, send(_post("/v1/promote", given["scope"], body)))
@@ -159,7 +159,7 @@ def promote(send: Send, given: Arguments) -> Record:
 
 
 def _find_tag(send: Send, given: Arguments) -> str:
-    """The ETag of the record, if it is still at that version, or says that."""
+    """Returns the ETag of the record; raises `Conflict` if its version or digest is another."""
     answer = send(_ask_for_record(given))
     check_unchanged(unpack(Record, answer), given["version"], given["digest"])
     tag: str = answer["etag"]
@@ -172,13 +172,13 @@ def _ask_for_record(given: Arguments, part: str = "") -> WireRequest:
 
 
 def _path_of_record(id: str) -> str:
-    """Dots are encoded, too: a path segment of dots alone would mean another path."""
+    """Returns the path of a record; dots are encoded, as a segment of dots alone means another path."""
     encoded = quote(clean_text(id, "an id"), safe="").replace(".", "%2E")
     return f"/v1/memories/{encoded}"
 
 
 def history(send: Send, given: Arguments) -> list[Event]:
-    """Reads the history; an empty list for a record that never existed."""
+    """Returns the history of a record; empty if it never existed."""
     try:
         answer = send(_ask_for_record(given, "/history"))
     except NotFound:
@@ -206,7 +206,7 @@ def sessions(send: Send, given: Arguments) -> list[SessionSummary]:
 
 
 def export(send: Send, given: Arguments) -> int:
-    """Writes a file here; calls `progress` once, at the end."""
+    """Downloads an export to a local file; calls `progress` once, at the end."""
     params, target = _wide(given["scope"]) | {"plain": given["plain"]}, Path(given["path"])
     send(WireRequest(method="GET", path="/v1/export", params=params, download=target))
     return _tell(given["progress"], _count_of(target))
@@ -231,14 +231,14 @@ def _count_of(path: Path) -> int:
 
 
 def load(send: Send, given: Arguments) -> int:
-    """Reads a local file; calls `progress` once, at the end."""
+    """Uploads an export from a local file; calls `progress` once, at the end."""
     params = _wide(given["scope"])
     answer = send(WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"])))
     return _tell(given["progress"], answer["count"])
 
 
 def _wide(scope: str | Scope | None) -> dict[str, Any]:
-    """Packs a scope where None means every scope, as in `Memory`."""
+    """Returns the scope parameter of verbs for which None means every scope, as in `Memory`."""
     if scope is None or scope == ALL:
         return {"scope": ALL}
     return {"scope": str(Scope.of(scope))}
@@ -255,7 +255,7 @@ def health(send: Send, _given: Arguments) -> dict[str, Any]:
 
 
 def mark(method: str, kind: str) -> Callable[[Send, Arguments], Record]:
-    """Sets (PUT) or ends (DELETE) a pin or a legal hold. Twice is the same as once."""
+    """Makes a function that sets (PUT) or ends (DELETE) a pin or a legal hold; both can be repeated."""
 
     def steps(send: Send, given: Arguments) -> Record:
         check_left_out(by=given["by"])
@@ -267,7 +267,7 @@ def mark(method: str, kind: str) -> Callable[[Send, Arguments], Record]:
 
 
 def ask_facts(name: str) -> Callable[[Send, Arguments], Any]:
-    """Makes the request of a verb of `memory.facts`; its return type says what the answer becomes."""
+    """Makes the function of a verb of `memory.facts`, which unpacks by the return type of the verb."""
     verb = FACTS[name]
     returned = get_type_hints(getattr(FactsNamespace, name))["return"]
 
@@ -289,7 +289,7 @@ def ask_facts(name: str) -> Callable[[Send, Arguments], Any]:
 
 
 def _join_patterns(given: dict[str, Any]) -> dict[str, Any]:
-    """Patterns, the last of them perhaps given by its parts."""
+    """Appends a pattern that is given by its parts to the list of patterns."""
     subject, relation, object = (given.pop(name) for name in ("subject", "relation", "object"))
     patterns = list(given["patterns"])
     if subject is not None or relation is not None or object is not None:

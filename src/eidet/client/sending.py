@@ -1,4 +1,4 @@
-"""One request over the wire: sent again while the server is away, and its errors as those of Eidet."""
+"""Sends one request, retries it while the server is down, and raises its errors as those of Eidet."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     import httpx
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
-_NEVER: Final = 1_000_000_000  # failures in a row before a client stops asking: its caller decides
+_NEVER: Final = 1_000_000_000  # failures in a row before a client stops; its caller decides when
 PIECE: Final = 1 << 16
-WAIT: Final = frozenset((429, 502, 503, 504))  # the server, or what stands before it, asks to come again
+WAIT: Final = frozenset((429, 502, 503, 504))  # the server, or a proxy before it, asks to retry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireRequest:
-    """A request. `repeatable` says that it does no harm when the server has seen it already."""
+    """A request; it is `repeatable` if sending it twice does no harm."""
 
     method: str
     path: str
@@ -69,7 +69,7 @@ class Sender:
         self._http = httpx.Client(base_url=self.url, headers=_headers(key), timeout=timeout)
 
     def send(self, request: WireRequest) -> Any:
-        """What the server answers; tried with growing pauses until the time is over."""
+        """Sends a request and returns the answer; retries with growing pauses until the time is over."""
         return self._retrier.call(lambda _left: self._send_once(request), idempotent=request.repeatable)
 
     def _send_once(self, request: WireRequest) -> Any:
@@ -94,7 +94,7 @@ class Sender:
 
 
 def _headers(key: str | None) -> dict[str, str]:
-    """The key that was given, or that of the environment; `env:NAME` and `file:PATH` name where it is."""
+    """Returns a header with the key, by default that of the environment; reads env:NAME and file:PATH."""
     chosen = key or os.environ.get(API_KEY)
     if not chosen:
         return {}
@@ -145,7 +145,7 @@ def _download(reply: httpx.Response, path: Path) -> None:
 
 
 def _parse_answer(reply: httpx.Response) -> Any:
-    """The JSON of an answer; raises what an error means."""
+    """Returns the JSON of an answer; raises the error that a failure stands for."""
     if reply.is_success:
         if not reply.content:
             return None
@@ -179,7 +179,7 @@ _BY_TYPE: Final[dict[str, type[EidetError]]] = {
 
 
 def _make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
-    """The error that the same verb of a memory of one's own would raise."""
+    """Returns the error that the same verb of a local memory would raise."""
     if reply.status_code in WAIT:
         return Busy(message, retry_after=parse_retry_after(reply.headers.get("retry-after")))
     kind = _BY_TYPE.get(type)

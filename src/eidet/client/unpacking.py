@@ -1,4 +1,4 @@
-"""The JSON of answers as records, hits, contexts, facts and receipts: each by the types of its fields."""
+"""Converts JSON to records, hits, contexts, facts and receipts, each by the types of its fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Unpack = Callable[[Any], Any]
 
 
 def unpack(kind: Any, said: Any) -> Any:
-    """A value of a type from its JSON."""
+    """Converts JSON to a value of a type."""
     return _unpacker_of(kind)(said)
 
 
@@ -62,14 +62,14 @@ def _unpack_values(inner: Unpack) -> Unpack:
 
 
 def _unpack_fields(kind: type) -> Unpack:
-    """Unpacks a dataclass; a field that the answer leaves out gets its default."""
+    """Makes a function that unpacks a dataclass; a field left out of the answer gets its default."""
     hints = get_type_hints(kind)
     inner = {one.name: _unpacker_of(hints[one.name]) for one in fields(kind)}
     return lambda said: kind(**{name: read(said[name]) for name, read in inner.items() if name in said})
 
 
 def _unpack_number(said: float | str) -> float:
-    """A number, or a time, which JSON has as ISO 8601."""
+    """Returns a number, or a time in seconds, which JSON holds as ISO 8601."""
     return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else said
 
 

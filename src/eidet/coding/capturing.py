@@ -1,8 +1,8 @@
-"""What of a turn is remembered, how far it is trusted, and for how long it is kept.
+"""Makes drafts of a turn, with the trust and the retention of each.
 
-What the user and the assistant said are messages. Their decisions are facts. Commands are kept with their
-outcome, in the agent's own words. What a tool or the web said (the text of an error, a page) is quarantined:
-a person approves it with `eidet review`, and until then no answer has it.
+Messages of the user and the assistant are kept as such, and decisions in them as facts. Commands are kept as
+the agent wrote them, with their outcome. Text of a tool or the web (of an error, of a page) is quarantined:
+a person reviews it with `eidet review`, and until it is approved no answer contains it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _PROMPT_CHARS: Final = 4_000
 _ANSWER_CHARS: Final = 2_000
 _COMMAND_CHARS: Final = 200
 _OUTPUT_CHARS: Final = 400
-_MOST_COMMANDS: Final = 20  # of a turn
+_MOST_COMMANDS: Final = 20  # in a turn
 _ASIDE: Final = "quarantined"
 _DECIDED: Final = 0.8  # the importance of a decision
-_UNREVIEWED_DAYS: Final = 30  # that something waits in quarantine
+_UNREVIEWED_DAYS: Final = 30  # that text may wait in quarantine
 RETENTION: Final = (  # by then, upkeep has made episodes of them; decisions stay
     Retention(scope="projects/**", kinds=("message", "action"), then="delete", days=180, name="turns"),
 )
@@ -38,7 +38,7 @@ _DECISION: Final = re.compile(
     re.IGNORECASE,
 )
 _OUTCOMES: Final = {True: " (failed)", False: " (worked)", None: ""}
-# Secrets that only a command line shows for what they are; the guard finds all others.
+# Secrets that only their place in a command line reveals; the guard finds all others.
 _IN_COMMAND: Final = re.compile(
     r"""\b[A-Z][A-Z0-9_]*(?:PASS|PASSWORD|PASSWD|PWD|SECRET|TOKEN|KEY)=(?P<set>[^\s;&|]+)
     | \s(?:-u|--user)[ =]?[^\s:]+:(?P<user>[^\s'"]+)
@@ -57,7 +57,7 @@ def make_drafts(steps: Sequence[Step], tool: str, session: str) -> list[Draft]:
 
 
 def forget_unreviewed(memory: Memory, now: float) -> None:
-    """Forgets what tools and pages said, where nobody has approved it for a month."""
+    """Forgets quarantined text of tools and pages that was not approved within a month."""
     old = Where(trust=(Trust.QUARANTINED,), created_until=now - _UNREVIEWED_DAYS * 86_400)
     for scope in memory.scopes("projects"):
         memory.forget(where=old, scope=scope, for_good=False)
@@ -145,13 +145,13 @@ def _describe_fix(step: Done) -> str:
 
 
 def _error_line(output: str) -> str:
-    """The last line that speaks of an error, or the last line."""
+    """Returns the last line that mentions an error, or else the last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()] or [""]
     return _shorten(next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1]), _OUTPUT_CHARS)
 
 
 def _shorten(text: str, chars: int) -> str:
-    """A text without secrets of command lines, and not too long; half a word could be half a secret."""
+    """Hides secrets of command lines and shortens a text at a word: half of it could be half a secret."""
     text = _IN_COMMAND.sub(_hide, text)
     return text if len(text) <= chars else f"{_LAST_WORD.sub('', text[:chars]).rstrip()} …"
 

@@ -1,7 +1,7 @@
-"""Entries of ours in the configuration files of others: JSON as values, TOML as a table of its own. Pure.
+"""Adds and removes our entries in configuration files of others: members in JSON, a table in TOML. Pure.
 
-A JSON file is written anew with its own indentation, and what others have in it stays in its order. One with
-comments would lose them: it is an error.
+A JSON file is rewritten with its own indentation, and the members of others keep their order. A file with
+comments would lose them, so it is an error.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 
 class Unreadable(ValueError):
-    """A text that is not what its name promises; the message says where."""
+    """A file that cannot be parsed, or has no place for our entry; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of ours in a JSON file: a member of the object at a path, or an element of the list there.
 
-    `name` is None for an element of a list; `is_ours` tells it from those of others.
+    `name` is None for an element of a list; `is_ours` distinguishes it from entries of others.
     """
 
     path: tuple[str, ...]
@@ -32,7 +32,7 @@ class Entry:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The object that a text holds; an empty text holds none."""
+    """Parses a JSON object; an empty text gives an empty one."""
     try:
         found = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
@@ -43,7 +43,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def add_entries(text: str, entries: Sequence[Entry], base: Mapping[str, Any]) -> str:
-    """Adds the entries, and the members of `base` that are not there; replaces ours."""
+    """Adds the entries and absent members of `base`; replaces earlier entries of ours."""
     members = {**base, **parse(text)}
     for entry in entries:
         _put(members, entry)
@@ -71,7 +71,7 @@ def _check(found: Any, kind: type, entry: Entry) -> Any:
 
 
 def remove_entries(text: str, entries: Sequence[Entry], base: Mapping[str, Any]) -> str:
-    """Removes our entries and what that leaves empty; "" if nothing is left but `base`."""
+    """Removes our entries and what that leaves empty; returns "" if nothing but `base` is left."""
     members = parse(text)
     for entry in entries:
         _take_out(members, entry, entry.path)
@@ -98,7 +98,7 @@ def _dump(members: Mapping[str, Any], text: str) -> str:
 
 
 def add_table(text: str, name: str, values: dict[str, Any]) -> str:
-    """The text with `[name]` at its end; one of that name is replaced."""
+    """Returns the text with the table `[name]` at its end, in place of one of that name."""
     text = remove_table(text, name)
     lines = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
     added = f"{text}{chr(10) if text else ''}[{name}]\n{lines}"
@@ -107,7 +107,7 @@ def add_table(text: str, name: str, values: dict[str, Any]) -> str:
 
 
 def remove_table(text: str, name: str) -> str:
-    """The text without the table of that name and those below it."""
+    """Returns the text without the table of that name and those below it."""
     _check_toml(text)
     pattern = rf"\n?^\[{re.escape(name)}(?:\.[^\]\n]+)?\][ \t]*\n(?:[\w-]+ *= [^\n]*(?:\n|\Z))*"
     text = re.sub(pattern, "", text, flags=re.MULTILINE)

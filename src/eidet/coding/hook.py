@@ -2,9 +2,9 @@
 
     python -P -m eidet.coding.hook claude prompt --at ~/.eidet/memory.db
 
-It asks the resident process and prints what that answers. Without an answer within 300 ms of its start, that
-of Python included, it prints nothing; whatever goes wrong is one line in ~/.eidet/hooks.log, and the exit
-code is 0. It imports only the version.
+It asks the resident process and prints the answer. Without an answer within 300 ms of its start, that of
+Python included, it prints nothing; any failure is one line in ~/.eidet/hooks.log, and the exit code is 0.
+Of Eidet it imports only the version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .. import __version__
 
 _LIMIT_SECONDS: Final = 0.27  # that this process may live; ending it takes the rest of the 300 ms
 _LIMIT: Final = "EIDET_HOOKS_WAIT_SECONDS"  # another limit, for a slow machine
-_READ_SECONDS: Final = 0.02  # for reading an event that comes too late for an answer, so that it is kept
+_READ_SECONDS: Final = 0.02  # to read an event that comes too late for an answer, so that it is kept
 _USUAL_START: Final = 0.1  # seconds, where the system does not say when a process was started
 _CHECK_SECONDS: Final = 10.0
 RECALLS: Final = ("start", "prompt")
@@ -31,8 +31,8 @@ BUDGET: Final = 800  # tokens
 _SWITCH: Final = "EIDET_HOOKS"  # "off" switches hooks off for a session
 _OFF_FILE: Final = Path(".eidet", "off")  # in a project: switches them off there
 _LOG_BYTES: Final = 1_000_000
-KEY: Final = "key"  # the file with the key by which the two processes know each other
-_unsent: Final[dict[str, Any]] = {}  # the event that nobody has taken yet
+KEY: Final = "key"  # the file with the key that authenticates the two processes
+_unsent: Final[dict[str, Any]] = {}  # the event that was not delivered yet
 
 
 def main() -> None:
@@ -50,16 +50,16 @@ def main() -> None:
     watchdog.start()
     try:
         answer = _run(words, left)
-    except Exception as error:  # noqa: BLE001  # an agent's session goes on, whatever is wrong here
+    except Exception as error:  # noqa: BLE001  # no failure here may stop the agent's session
         _give_up(f"{type(error).__name__}: {error}")
     watchdog.cancel()
     if answer:
         os.write(1, answer.encode())
-    os._exit(0)  # skips what Python does at its end
+    os._exit(0)  # skips Python's own shutdown
 
 
 def _measure_start() -> float:
-    """Seconds since this process was started: on a busy machine, Python alone may take most of the time."""
+    """Returns the seconds since this process started, most of which Python may take on a busy machine."""
     with suppress(OSError, AttributeError, ValueError, LookupError):
         words = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         lived = time.clock_gettime(time.CLOCK_BOOTTIME) - int(words[19]) / os.sysconf("SC_CLK_TCK")
@@ -69,7 +69,7 @@ def _measure_start() -> float:
 
 
 def _give_up(why: str) -> NoReturn:
-    """Ends without an answer. What was to be remembered waits in a file, unless it has arrived."""
+    """Exits without an answer; an event to remember waits in a file, unless it was delivered."""
     with suppress(Exception):
         leave_event(_unsent)
     write_log(f"{' '.join(sys.argv[1:3])}: {why}")
@@ -84,7 +84,7 @@ def _run(words: list[str], left: float) -> str:
     if left <= 0:
         raise TimeoutError("the machine is busy: Python's start took all the time")
     answer = ask(request)
-    if answer is None:  # nobody is there yet: the event waits, and the next one finds the process
+    if answer is None:  # no process yet: the event waits, and the next one finds it
         start_resident(request["at"])
         leave_event(request)
     _unsent.clear()
@@ -92,7 +92,7 @@ def _run(words: list[str], left: float) -> str:
 
 
 def _read_request(words: list[str]) -> dict[str, Any] | None:
-    """The event, or None where hooks are switched off."""
+    """Reads the event from stdin; returns None where hooks are switched off."""
     request = _parse_words(words)
     event = json.loads(sys.stdin.buffer.read())
     if not isinstance(event, dict):
@@ -105,7 +105,7 @@ def _read_request(words: list[str]) -> dict[str, Any] | None:
 
 
 def _parse_words(words: list[str]) -> dict[str, Any]:
-    """`claude prompt --at PLACE --budget 800` as a request."""
+    """Parses `claude prompt --at PLACE --budget 800` as a request."""
     tool, event, *rest = words
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     return {
@@ -118,12 +118,12 @@ def _parse_words(words: list[str]) -> dict[str, Any]:
 
 
 def home() -> Path:
-    """The user's folder for hooks and their memory."""
+    """Returns the user's folder for hooks and their memory."""
     return Path.home() / ".eidet"
 
 
 def _is_off(cwd: str) -> bool:
-    """Tells whether a project is switched off: its folder, or one above it, has `.eidet/off`."""
+    """Returns whether a project is switched off: its folder, or one above it, has `.eidet/off`."""
     folder = Path(cwd).absolute()
     return any((above / _OFF_FILE).exists() for above in (folder, *folder.parents))
 
@@ -139,14 +139,14 @@ def folder_for(at: str) -> Path:
 
 
 def address_in(folder: Path) -> str:
-    """Returns the resident's socket, relative to the folder because a socket's path is limited."""
+    """Returns the resident's address, relative to the folder: the path of a socket must be short."""
     return rf"\\.\pipe\eidet-{folder.name}" if os.name == "nt" else "socket"
 
 
 def ask(request: dict[str, Any]) -> str | None:
-    """Asks the resident process; "" if it has no answer, None if there is no such process.
+    """Asks the resident process; returns "" if it has no answer, None if there is no such process.
 
-    The process is told when the answer has arrived: what arrives too late counts as not shown.
+    Confirms the arrival of an answer: records of one that arrives too late do not count as shown.
     """
     from multiprocessing.connection import Client
 
@@ -166,7 +166,7 @@ def ask(request: dict[str, Any]) -> str | None:
 
 
 def leave_event(request: dict[str, Any]) -> None:
-    """Writes an event into the folder that the resident process empties when it starts."""
+    """Writes an event to remember into the folder that the resident process empties."""
     if request.get("event") not in CAPTURES:
         return
     spool = folder_for(request["at"]) / "spool"
@@ -178,7 +178,7 @@ def leave_event(request: dict[str, Any]) -> None:
 
 
 def take_lock(folder: Path) -> BinaryIO | None:
-    """A lock that makes a process the only one of its memory; None if there is one already."""
+    """Takes the lock of the only resident process of a memory; returns None if another holds it."""
     file = (folder / "lock").open("wb")
     try:
         if os.name == "nt":
@@ -196,7 +196,7 @@ def take_lock(folder: Path) -> BinaryIO | None:
 
 
 def start_resident(at: str) -> None:
-    """Starts the process, unless one is there or starting."""
+    """Starts the resident process, unless one runs or is starting."""
     import subprocess
 
     lock = take_lock(folder_for(at))
@@ -210,15 +210,15 @@ def start_resident(at: str) -> None:
 
 
 def _become_resident(at: str) -> NoReturn:
-    """Serves a memory in this process; the lock is taken before anything that takes time."""
+    """Serves a memory in this process; takes the lock before any slow work, or exits without it."""
     folder = folder_for(at)
     os.chdir(folder)
-    lock = take_lock(folder)  # held as long as it is referred to
+    lock = take_lock(folder)  # held as long as it is referenced
     if lock is not None:
         from .resident import serve
 
         serve(at, folder)
-    os._exit(0)  # whatever threads still wait for
+    os._exit(0)  # even if threads still wait
 
 
 def write_log(line: str) -> None:
@@ -233,7 +233,7 @@ def write_log(line: str) -> None:
 
 
 def _check(words: list[str]) -> None:
-    """Says on stdout what the resident process answers, and waits for its start if need be."""
+    """Prints the answer of the resident process, which it starts and waits for if need be; exits."""
     request = {**_parse_words(words), "input": {}, "cwd": str(Path.cwd())}
     end, answer = time.monotonic() + _CHECK_SECONDS, ask(request)
     while answer is None and time.monotonic() < end:

@@ -1,7 +1,7 @@
-"""`eidet integrate`: what changes in which file, writing it, undoing it, and whether it works.
+"""`eidet integrate`: plans changes of files, writes and undoes them, and tests whether they work.
 
-Every change is planned as the texts of files before anything is written. A file that cannot be understood, or
-not be written, is an error, and no file is touched. Files are replaced as a whole.
+All new texts of files are planned before anything is written. A file that cannot be parsed or written is an
+error, and no file is changed. Each file is replaced as a whole.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from .recalling import scope_of
 from .tools import MCP, RULE, TOOLS, Commands, Tool, hook_entries, server_entry
 
 _TRIAL: Final = 20  # seconds
-_Edit = Callable[[str | None, bool], str | None]  # the text after from the text before; True: taken out
+_Edit = Callable[[str | None, bool], str | None]  # makes the new text of the old one; True removes our part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A file as it is and as it would be; None where there is none."""
+    """The text of a file before and after a change; None where the file does not exist."""
 
     path: Path
     before: str | None
     after: str | None
 
     def diff(self) -> str:
-        """The change as a unified diff."""
+        """Returns the change as a unified diff."""
         before, after = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
         old, new = (os.devnull if text is None else str(self.path) for text in (self.before, self.after))
         lines = difflib.unified_diff(before, after, old, new)
@@ -48,7 +48,7 @@ class Change:
 
 
 def plan(tool: Tool, commands: Commands, project: Path | None, *, remove: bool = False) -> list[Change]:
-    """Plans the changes for the user, or in a project; none if all is as it should be."""
+    """Plans the changes for the user, or in a project; returns none if nothing has to change."""
     texts = {path: _read(path) for path in _paths(tool, project)}
     planned = dict(texts)
     for path, edit in _edits(tool, commands, project):
@@ -124,7 +124,7 @@ def _read(path: Path) -> str | None:
 
 
 def apply(changes: Sequence[Change]) -> None:
-    """Writes the changes; nothing at all if one of the files cannot be written, or changed meanwhile."""
+    """Writes all changes, or none if one of the files cannot be written or was changed meanwhile."""
     made: list[tuple[Path, Path]] = []
     try:
         for change in changes:
@@ -144,7 +144,7 @@ def apply(changes: Sequence[Change]) -> None:
 
 
 def _write_beside(change: Change) -> Path:
-    """Writes the new text beside its file, a link's target, with the same permissions."""
+    """Writes the new text beside its file, or the target of a link, with the same permissions."""
     target = change.path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = name_partial(target)
@@ -155,7 +155,7 @@ def _write_beside(change: Change) -> Path:
 
 
 def _delete(path: Path) -> None:
-    """Deletes a file that was ours, and the folders that this leaves empty."""
+    """Deletes a file of ours, and the folders that this leaves empty."""
     path.unlink(missing_ok=True)
     with suppress(OSError):
         for folder in path.parents[:2]:
@@ -165,7 +165,7 @@ def _delete(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """Where a coding agent has our hooks, and what a trial of them said."""
+    """An installation of our hooks in a coding agent, and the result of a trial."""
 
     tool: Tool
     where: str  # "user", or the folder of the project
@@ -174,7 +174,7 @@ class Installed:
 
 
 def find_installed(project: Path) -> Iterator[Installed]:
-    """Tries each installation for the user and in a project, by running its own hook command."""
+    """Yields each installation for the user and in a project, after a trial of its own hook command."""
     for tool, place in product(TOOLS.values(), (None, project)):
         try:
             words = _find_hook(tool, place)
@@ -186,7 +186,7 @@ def find_installed(project: Path) -> Iterator[Installed]:
 
 
 def _find_hook(tool: Tool, project: Path | None) -> list[str] | None:
-    """Returns the command installed for a prompt; None if there is none."""
+    """Returns the command installed for a prompt, or None."""
     text = _read(_paths(tool, project)[0])
     if text is None or "eidet.coding.hook" not in text:
         return None

@@ -1,4 +1,4 @@
-"""What a coding agent is told at an event: a context within a budget, and no record twice in a session."""
+"""Recalls a context for an event of a coding agent: within a budget, no record twice in a session."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 _USER: Final = "default"  # the scope of the user's own memories
-_LEAST: Final = 0.1  # the score of a hit from which a prompt gets to see it
+_LEAST: Final = 0.1  # the lowest score of a hit that a prompt gets
 _QUERY_CHARS: Final = 2_000
 _FRAME: Final = 60  # tokens for the lines around the memories
-_KEPT_DAYS: Final = 30  # of what a session was told
+_KEPT_DAYS: Final = 30  # without a change before the file of a session is removed
 _LASTING: Final = ("fact", "procedure", "episode", "summary", "document")
 
 
 @dataclass(slots=True)
 class Session:
-    """What the hooks know of a session: the records shown, and how far its transcript was read."""
+    """The state of a session: the records it was shown, and how far its transcript was read."""
 
     shown: list[str] = field(default_factory=list)
     offset: int = 0
@@ -35,7 +35,7 @@ class Session:
     def load(cls, file: Path) -> Session:
         try:
             return cls(**json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):  # none yet, or not ours
+        except (OSError, ValueError, TypeError):  # absent, or not ours
             return cls()
 
     def save(self, file: Path) -> None:
@@ -50,29 +50,29 @@ def remove_old_sessions(folder: Path) -> None:
 
 
 def find_project(cwd: str) -> Path:
-    """The folder of the project: the nearest above that is a git repository, or else the folder itself."""
+    """Returns the nearest folder, from `cwd` upwards, that is a git repository, or else `cwd` itself."""
     folder = Path(cwd).absolute()
     return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
 
 
 def scope_of(cwd: str) -> str:
-    """The scope of a folder's project, `projects/NAME-…`: two folders of one name have two scopes."""
+    """Returns the scope of a project, `projects/NAME-…`; two folders of one name have two scopes."""
     project = find_project(cwd)
     name = "".join(c if c.isalnum() or c in "-_." else "-" for c in project.name).strip(".") or "root"
     return f"projects/{name[:60]}-{blake2b(str(project).encode(), digest_size=3).hexdigest()}"
 
 
 def session_of(request: Mapping[str, Any]) -> str:
-    """The name of a session in the memory, such as `claude:…`."""
+    """Returns the name of a session in the memory, such as `claude:…`."""
     given = request["input"]
     return f"{request['tool']}:{given.get('session_id') or given.get('conversation_id') or 'unknown'}"
 
 
 def recall(memory: Memory, request: Mapping[str, Any], session: Session) -> tuple[str, list[str]]:
-    """Returns the text for a session's start or a prompt, with its ids; "" if nothing fits.
+    """Returns the text for a session's start or a prompt, and the ids of its records; "" if nothing fits.
 
-    What a session said itself is not told to it. One that was told nothing at its start, because the
-    resident process was not there yet, is told with its first prompt.
+    Records of the session itself are left out. A session that got nothing at its start, because the
+    resident process was not running yet, gets it with its first prompt.
     """
     event, query = request["event"], str(request["input"].get("prompt") or "")
     project, own = scope_of(request["cwd"]), Where(session=session_of(request))
@@ -101,14 +101,14 @@ def recall(memory: Memory, request: Mapping[str, Any], session: Session) -> tupl
 
 
 def _list_portions(event: str, project: str) -> list[tuple[list[str], tuple[str, ...], float]]:
-    """Scopes, kinds (none: all), and the share of what is left of the budget, one after the other."""
+    """Lists portions in order: scopes, kinds (none: all), and the share of the remaining budget."""
     if event == "prompt":
         return [([project, _USER], (), 1.0)]
     return [([project], _LASTING, 0.5), ([_USER], _LASTING, 0.5), ([project], (), 1.0)]
 
 
 def write_answer(tool: str, text: str, given: Mapping[str, Any]) -> str:
-    """The text in the form that an agent reads."""
+    """Formats the text as the JSON that an agent reads."""
     if tool in ("cursor", "opencode"):
         return json.dumps({"additional_context": text})
     output = {"hookEventName": given.get("hook_event_name"), "additionalContext": text}

@@ -1,8 +1,8 @@
 """The process that keeps a memory open between the events of coding agents.
 
 The first hook starts it; it ends by itself after some idle minutes. It listens on a socket in a private
-folder, to callers who have the key there. Recalls are answered at once; what is to be remembered is done one
-by one behind them. A memory that cannot be opened is a line in the log, and no answer.
+folder, for callers with the key stored there. It answers recalls at once, and remembers events one by one in
+the background. If the memory cannot be opened, it logs a line and gives no answer.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _IDLE: Final = "EIDET_HOOKS_IDLE_SECONDS"
 _ARRIVAL_SECONDS: Final = 1.0
 _OPENING_SECONDS: Final = 0.2  # how long a recall waits for another thread that opens the memory
 _MAINTAIN_SECONDS: Final = 86_400.0
-_MOST_TRIES: Final = 3  # of an event that cannot be remembered
+_MOST_TRIES: Final = 3  # attempts to remember an event
 _CONFIG: Final = "eidet.toml"  # settings for this memory, in ~/.eidet
 _Request = dict[str, Any]
 
 
 class _Resident:
-    """Answers events about one memory."""
+    """The server of one memory: answers recalls, and remembers other events."""
 
     def __init__(self, at: str, folder: Path) -> None:
         self._at, self._folder = at, folder
@@ -54,14 +54,14 @@ class _Resident:
         self.ended = threading.Event()
 
     def run(self, idle: float) -> None:
-        """Serves until nothing has happened for so many seconds."""
+        """Serves until nothing has happened for `idle` seconds and no upkeep is due."""
         key = self._folder / KEY
         if not key.exists():
             key.touch(mode=0o600)
             key.write_bytes(os.urandom(32))
         address = address_in(self._folder)
         with suppress(OSError):
-            Path(address).unlink()  # of a process that was killed
+            Path(address).unlink()  # left by a process that was killed
         with Listener(address, backlog=16, authkey=key.read_bytes()) as listener:
             for task in (self._accept, self._remember):
                 threading.Thread(target=task, args=(listener,), daemon=True).start()
@@ -83,7 +83,7 @@ class _Resident:
                 self._warm = True
 
     def _maintain(self) -> bool:
-        """Keeps the memory in order, once a day and when nobody works; whether it was time for that."""
+        """Runs upkeep if the last run was a day ago; returns whether it was due."""
         stamp = self._folder / "maintained"
         if stamp.exists() and stamp.stat().st_mtime > time.time() - _MAINTAIN_SECONDS:
             return False
@@ -101,7 +101,7 @@ class _Resident:
             try:
                 line: Any = listener.accept()
             except (AuthenticationError, EOFError, ConnectionError):
-                continue  # a caller who hung up, or has no key
+                continue  # a caller that disconnected, or has no key
             except OSError:
                 return
             threading.Thread(target=self._serve, args=(line,), daemon=True).start()
@@ -152,7 +152,7 @@ class _Resident:
             request = self._waiting.get()
             try:
                 self._capture(request)
-            except Exception as error:  # noqa: BLE001  # the next event has nothing to do with it
+            except Exception as error:  # noqa: BLE001  # a failure must not stop the next event
                 write_log(f"{request['tool']} {request['event']}: not remembered: {error}")
                 tries = request.get("tries", 0) + 1
                 if tries < _MOST_TRIES:
@@ -180,7 +180,7 @@ class _Resident:
         return self._folder / "sessions" / f"{name}.json"
 
     def _open(self, creates: bool) -> Memory | None:
-        """Opens the memory; None if there is none yet. Reopens one that was deleted or replaced."""
+        """Opens (or reopens) the memory; returns None if its file is absent and not to be created."""
         if not self._opening.acquire(timeout=30.0 if creates else _OPENING_SECONDS):
             raise TimeoutError("the memory is still being opened")
         try:
@@ -200,9 +200,9 @@ class _Resident:
 
 
 def _read_configuration() -> dict[str, Any]:
-    """Settings of ~/.eidet/eidet.toml and the environment.
+    """Reads the settings of ~/.eidet/eidet.toml and the environment.
 
-    Where they say nothing of it, personal data and secrets are redacted, and turns are kept for a while.
+    By default, personal data and secrets are redacted, and turns are deleted after a while.
     """
     file = home() / _CONFIG
     config = file if file.is_file() else None
@@ -213,9 +213,9 @@ def _read_configuration() -> dict[str, Any]:
 
 
 def serve(at: str, folder: Path) -> None:
-    """Serves a memory until nothing has happened for a while; whatever ends it is a line in the log."""
+    """Serves a memory until nothing has happened for a while; logs an error that ends it."""
     try:
         _Resident(at, folder).run(float(os.environ.get(_IDLE, _IDLE_SECONDS)))
-    except Exception as error:  # noqa: BLE001  # there is nobody to raise it to
+    except Exception as error:  # noqa: BLE001  # no caller is left to handle it
         if folder.exists():
             write_log(f"the resident process ended: {type(error).__name__}: {error}")

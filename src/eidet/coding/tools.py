@@ -1,4 +1,4 @@
-"""The coding agents that `eidet integrate` knows: their files, their events, and what is written there."""
+"""The coding agents that `eidet integrate` supports: their files, their events, and our entries there."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ When something is decided, found out or preferred that will matter in a later se
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A coding agent. Files are (of the user below their home, of a project below its folder).
+    """A coding agent. Files are pairs: the user's, below their home, and a project's, below its folder.
 
-    `events` says which of its events is which of ours: start, prompt, note (only remembered), turn, end.
+    `events` maps its events to ours: start, prompt, note (only remembered), turn, end.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Tool:
     hooks: tuple[str, str]
     mcp: tuple[str, str]
     events: Mapping[str, str]
-    groups: bool = True  # hooks stand in groups with a matcher: Claude's form
+    groups: bool = True  # whether hooks are in groups with a matcher, as in Claude
     timeout: int = _HOOK_SECONDS
-    more: Mapping[str, Any] = field(default_factory=dict)  # of a hook
+    more: Mapping[str, Any] = field(default_factory=dict)  # further members of a hook
     base: Mapping[str, Any] = field(default_factory=dict)  # members that a file of hooks must have
     mcp_path: str = "mcpServers"
-    rule: str | None = None  # a file of a project with words for the agent
-    after: str = ""  # what a person has to do yet
+    rule: str | None = None  # a file of a project with instructions for the agent
+    after: str = ""  # what the user still has to do
 
 
 _CLAUDE: Final = {"SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "turn", "SessionEnd": "end"}
@@ -132,7 +132,7 @@ def find_command() -> list[str]:
 
 
 def hook_entries(tool: Tool, commands: Commands) -> list[Entry]:
-    """Our hooks in an agent's file of hooks."""
+    """Returns our entries in an agent's file of hooks."""
     entries, join = [], subprocess.list2cmdline if os.name == "nt" else shlex.join
     for theirs, event in tool.events.items():
         line = join(commands.hook(tool.name, event))
@@ -143,7 +143,7 @@ def hook_entries(tool: Tool, commands: Commands) -> list[Entry]:
 
 
 def _is_our_hook(value: Any) -> bool:
-    """Whether a hook, or every hook of a group, runs this package; `Unreadable` for a group of both."""
+    """Returns whether a hook or all of a group run this package; `Unreadable` if only some do."""
     inner = value.get("hooks") if isinstance(value, dict) else None
     if not isinstance(inner, list):
         return isinstance(value, dict) and "eidet.coding.hook" in str(value.get("command"))
@@ -154,7 +154,7 @@ def _is_our_hook(value: Any) -> bool:
 
 
 def server_entry(tool: Tool, commands: Commands) -> Entry:
-    """Our MCP server in an agent's file of servers."""
+    """Returns the entry of our MCP server in an agent's file of servers."""
     command, *args = commands.server
     value: dict[str, Any] = {"command": command, "args": args}
     if tool.name == "opencode":

@@ -1,7 +1,7 @@
-"""What was said and done in a turn, from the transcripts and events of each coding agent.
+"""Parses what was said and done in a turn from the transcripts and events of each coding agent.
 
-Every agent writes its own form; here all of them become `Said` and `Done`. A line that cannot be understood
-is passed over: the form may be newer than this module.
+Every agent has its own format; all of them become `Said` and `Done`. A line that cannot be parsed is skipped,
+because the format may be newer than this module.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _EDITS: Final = frozenset(
     ("edit", "write", "multiedit", "notebookedit", "apply_patch", "replace", "write_file", "patch")
 )
 _WEB: Final = re.compile(r"web|fetch|browser|^mcp_", re.IGNORECASE)
-_SCAFFOLD: Final = re.compile(r"\s*(?:<[a-z]|# AGENTS\.md|Caveat: )")  # what an agent says for its user
-_ADDED: Final = re.compile(r"<(system-reminder|hook_context)>.*?</\1>", re.DOTALL)  # by an agent, or by us
+_SCAFFOLD: Final = re.compile(r"\s*(?:<[a-z]|# AGENTS\.md|Caveat: )")  # added in the name of the user
+_ADDED: Final = re.compile(r"<(system-reminder|hook_context)>.*?</\1>", re.DOTALL)  # by an agent or by us
 _EXIT: Final = re.compile(r'(?im:^(?:process exited with code|exit code:?)|"exit_code":)\s*(-?\d+)')
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Something the user or the assistant said; `key` names it within its session."""
+    """A message of the user or the assistant; `key` identifies it within its session."""
 
     key: str
     who: str
@@ -48,7 +48,7 @@ class Done:
     sort: str
     what: str  # the command line, the file or the address
     output: str = ""
-    failed: bool | None = None  # None: nobody says
+    failed: bool | None = None  # None: unknown
     when: str | None = None
 
 
@@ -71,7 +71,7 @@ def find_steps(tool: str, given: Mapping[str, Any], offset: int) -> tuple[list[S
 
 
 def _hold_unanswered(steps: list[Step], end: int) -> tuple[list[Step], int]:
-    """Leaves a turn whose answer is not written yet for the next event."""
+    """Leaves out a last turn whose answer is not written yet; the next event reads it."""
     asked = [n for n, step in enumerate(steps) if isinstance(step, Said) and step.who == "user"]
     if not asked or (isinstance(steps[-1], Said) and asked[-1] < len(steps) - 1):
         return steps, end
@@ -79,7 +79,7 @@ def _hold_unanswered(steps: list[Step], end: int) -> tuple[list[Step], int]:
 
 
 def _read_lines(path: Any, offset: int) -> tuple[list[tuple[int, Any]], int]:
-    """The JSON lines after an offset, each with its own offset; an unfinished last line waits."""
+    """Reads the JSON lines after an offset, each with its own; leaves an unfinished last line."""
     file = Path(path) if isinstance(path, str) and path else None
     if file is None or not file.is_file():
         return [], offset
@@ -139,7 +139,7 @@ def _parse_codex(lines: Iterable[tuple[int, Any]]) -> Iterator[Step]:
 
 
 def _parse_gemini(lines: Iterable[tuple[int, Any]]) -> Iterator[Step]:
-    """Yields only what was done: Gemini's events say what was said. A rewritten message replaces itself."""
+    """Yields tool calls only: Gemini's events hold the messages. A rewritten message replaces the old one."""
     messages = {line.get("id"): line for _, line in lines if line.get("toolCalls")}
     for id, message in messages.items():
         for number, call in enumerate(message["toolCalls"]):
@@ -166,7 +166,7 @@ def _parse_opencode(messages: Iterable[Any]) -> Iterator[Step]:
 
 
 def _parse_event(given: Mapping[str, Any]) -> Iterator[Step]:
-    """Yields what an event itself says, for agents that report a turn in events."""
+    """Yields the messages and the command of one event, for agents that report a turn in events."""
     key = str(given.get("generation_id") or given.get("turn_id") or given.get("timestamp") or "")
     yield from _said(f"{key}.prompt", "user", given.get("prompt"), None)
     for name in ("last_assistant_message", "prompt_response", "text"):
@@ -182,7 +182,7 @@ def _said(key: str, who: Any, text: Any, when: Any) -> Iterator[Said]:
 
 
 def _called(key: str, tool: Any, asked: Any, when: Any) -> Done | None:
-    """Returns a call whose answer is not known yet; None for one not worth remembering."""
+    """Returns a call whose output is not known yet, or None if it is not worth remembering."""
     tool = str(tool or "").lower()
     if isinstance(asked, str) and asked.startswith("{"):
         asked = _load(asked.encode())
@@ -223,7 +223,7 @@ def _first(asked: Any, *names: str) -> Any:
 
 
 def _text_of(content: Any) -> str:
-    """The text of a content: a text, a list of parts, or an object that holds one."""
+    """Extracts the text of message content: a string, a list of parts, or an object with one."""
     if isinstance(content, list):
         return "\n".join(filter(None, map(_text_of, content)))
     if isinstance(content, dict):

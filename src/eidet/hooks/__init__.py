@@ -1,9 +1,9 @@
-"""Hooks: what an agent does and becomes is remembered, without changing the agent.
+"""Hooks that remember the actions and states of an agent, without changing the agent.
 
-`install_hooks` is for a class, `with_hooks` for one agent. Around each call of a method (`act`, unless
-said otherwise) the state before and after, what changed, the result, the reward and the time are kept
-as records of kind state and action. The method runs exactly once and its answer and its exceptions
-are its own; trouble with the memory is told in the log ("eidet"), at most once a minute for each place.
+`install_hooks` is for a class, `with_hooks` for one agent. For each call of a method (`act` by default),
+the state before and after, the changes, the result, the reward and the time are kept as records of kind
+state and action. The method runs exactly once, and its result and exceptions are passed on as they are;
+failures of the memory are logged ("eidet"), at most once a minute for each place.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def install_hooks(cls: None = None, **options: Unpack[HookOptions]) -> Callable[
 @overload
 def install_hooks(cls: C, **options: Unpack[HookOptions]) -> C: ...
 def install_hooks(cls: C | None = None, **options: Unpack[HookOptions]) -> C | Callable[[C], C]:
-    """Captures what the agents of a class and of its subclasses do: `@install_hooks(memory=memory)`.
+    """Captures the calls of agents of a class and its subclasses: `@install_hooks(memory=memory)`.
 
     Options are those of `HookOptions`. Class methods, static methods and generators are left alone.
     Installing again only changes where captures go.
@@ -42,10 +42,10 @@ def install_hooks(cls: C | None = None, **options: Unpack[HookOptions]) -> C | C
 
 
 def with_hooks(agent: A, **options: Unpack[HookOptions]) -> A:
-    """Captures what one agent does, also when it calls its own methods; the same agent.
+    """Captures the calls of one agent, also those it makes itself; returns the same agent.
 
-    Options are those of `HookOptions`. The methods of its class look for the plan of an agent when they are
-    called, so nothing of other agents is captured. Calling it again only changes where captures go.
+    Options are those of `HookOptions`. The methods of its class look up the plan of their agent at each
+    call, so no other agent is captured. Calling it again only changes where captures go.
     """
     plan, cls = Plan.of(options), type(agent)
     methods = {name: inspect.getattr_static(cls, name, None) for name in plan.methods}
@@ -57,7 +57,7 @@ def with_hooks(agent: A, **options: Unpack[HookOptions]) -> A:
 
 
 def _hook_methods(cls: type, methods: Mapping[str, object]) -> None:
-    """Puts captures around plain methods; those that have one already stay."""
+    """Wraps plain methods in captures, except those that are wrapped already."""
     for name, method in methods.items():
         if _hookable(method):
             try:
@@ -67,7 +67,7 @@ def _hook_methods(cls: type, methods: Mapping[str, object]) -> None:
 
 
 def _install(cls: C, plan: Plan) -> C:
-    """Installs capture; what the class or a base class already captures stays."""
+    """Installs capture on a class; keeps what it or a base class captures already."""
     if not isinstance(cls, type):
         raise BadInput(f"install_hooks is for a class, not {type(cls).__name__}; with_hooks is for an agent")
     found = [name for name in plan.methods if inspect.getattr_static(cls, name, None) is not None]
@@ -83,13 +83,13 @@ def _install(cls: C, plan: Plan) -> C:
 
 
 def _hook_subclasses(cls: type) -> None:
-    """Captures what a subclass overrides, too."""
+    """Makes future subclasses capture the methods that they override."""
     own = cls.__dict__.get("__init_subclass__")
 
     def announce(sub: Any, /, **options: Any) -> None:
         if own is not None:
             own.__get__(None, sub)(**options)
-        else:  # the class may be a copy by now, as dataclasses with slots are: look where this is
+        else:  # the class may be a copy by now, as dataclasses with slots are: find that
             owner: Any = next(one for one in sub.__mro__ if one.__dict__.get("__init_subclass__") is made)
             super(owner, sub).__init_subclass__(**options)
         _hook_own(sub)
@@ -104,7 +104,7 @@ def _hook_own(sub: type) -> None:
 
 
 def _hookable(method: object) -> TypeGuard[FunctionType]:
-    """Tells whether it is a plain method or a coroutine, and not captured yet. Streams are left alone."""
+    """Returns whether it is a plain or coroutine method that is not captured yet, and no generator."""
     if not isinstance(method, FunctionType) or getattr(method, MARK, False):
         return False
     return not inspect.isgeneratorfunction(method) and not inspect.isasyncgenfunction(method)

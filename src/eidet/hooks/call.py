@@ -1,4 +1,4 @@
-"""One call of an agent while it runs: what is seen before it, and what is kept after it.
+"""Captures one call of an agent: the state before it, the result and the state after it.
 
 The method runs exactly once, whatever happens to the capture.
 """
@@ -31,7 +31,7 @@ _running: Final[ContextVar[frozenset[_Key]]] = ContextVar("eidet_hooks", default
 
 
 def _plan_of(agent: Any) -> Plan | None:
-    """Returns the plan of the agent, or of its class."""
+    """Returns the plan of the agent, else that of its class, else None."""
     known = agents.find(agent)
     own = None if known is None else known.plan
     return own if own is not None else getattr(type(agent), PLAN, None)
@@ -39,7 +39,7 @@ def _plan_of(agent: Any) -> Plan | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What was seen before a method ran. Errors here never escape; they are logged."""
+    """A call in progress, with the state before it. Errors of the capture are logged and never escape."""
 
     agent: Any
     plan: Plan
@@ -53,7 +53,7 @@ class Call:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """Wraps the method's run: its calls of the same name on the same agent belong to it."""
+        """Marks the method as running: nested calls of it on the same agent belong to this call."""
         before = _running.get()
         token = _running.set(before | {_key_of(self.agent, self.method)})
         try:
@@ -112,7 +112,7 @@ class Call:
 
 
 def hook_method(method: FunctionType) -> _Method:
-    """The method with a capture around it, of the same kind: plain or coroutine."""
+    """Returns the method with a capture around it, of the same kind: plain or coroutine."""
     wrapper = _coroutine(method) if inspect.iscoroutinefunction(method) else _plain(method)
     setattr(wrapper, MARK, True)
     return wrapper
@@ -159,7 +159,7 @@ async def _await_call(call: Call, running: Any) -> Any:
 
 
 def _begin_call(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call | None:
-    """Begins a capture; None if there is no plan, or the call is part of a captured one."""
+    """Begins a capture; returns None without a plan, or if the call is part of a captured one."""
     name = method.__name__
     return _safely(f"begin of {type(agent).__name__}.{name}", lambda: _begin(agent, method, args, kwargs))
 
@@ -185,7 +185,7 @@ def _begin(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[s
 
 
 def _key_of(agent: Any, method: str) -> _Key:
-    """A call in one thread and one task: what another task does is another call."""
+    """Returns the key of a running call, which another thread or task does not share."""
     return id(agent), method, threading.get_ident(), _task()
 
 
@@ -205,10 +205,10 @@ def _in_asyncio() -> bool:
 
 
 def _safely(place: str, what: Callable[[], T]) -> T | None:
-    """Runs it; None if it fails: a memory's fault must not disturb an agent."""
+    """Calls `what`; logs an error and returns None, so that no fault disturbs the agent."""
     try:
         return what()
-    except Exception as error:  # noqa: BLE001  any state, result or store of somebody's may raise anything
+    except Exception as error:  # noqa: BLE001  any state, result or store of a user may raise anything
         failures.warn(place, error)
         return None
 
@@ -223,7 +223,7 @@ def _arguments(
     """Returns the arguments by name, as far as JSON can hold them."""
     try:
         bound = inspect.signature(method).bind_partial(agent, *args, **kwargs)
-    except TypeError:  # the method will say so itself
+    except TypeError:  # the method itself will raise it
         return {}
     _, *given = bound.arguments.items()
     arguments: dict[str, Json] = plain({name: value for name, value in given if open_name(name)})
@@ -238,7 +238,7 @@ def _plainly(value: Any) -> Json:
 
 
 def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json] | None) -> str:
-    """Returns the name given when hooked, else that of the state or agent, else a made-up one."""
+    """Returns the name given when hooked, else that of the state or agent, else a generated one."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     stated = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
     return str(stated) if isinstance(stated, str | int | UUID) else known.name_agent(type(agent))

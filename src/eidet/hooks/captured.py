@@ -1,4 +1,4 @@
-"""What was captured around one call of an agent, and the records it is kept as."""
+"""The capture of one call of an agent, and its conversion to records."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ..upkeep.importance import action_importance, state_importance
 _DEEPEST: Final = 20
 _SECRET: Final = re.compile(
     r"(?:^|_)(?:api_?key|password|passwd|secret|credentials?|token)$", re.IGNORECASE
-)  # attributes that are nobody's memory
+)  # attributes that are never captured
 _AS_DICT: Final = ("as_dict", "model_dump", "to_dict")
 
 
 class NotPlain(TypeError):
-    """A value that JSON cannot say."""
+    """A value that JSON cannot hold."""
 
 
 def plain(value: Any, depth: int = _DEEPEST) -> Json:
-    """A value as JSON, copied, without what JSON cannot say; NotPlain where that is all of it."""
+    """Copies a value as JSON, without parts that JSON cannot hold; raises `NotPlain` if it is one."""
     if value is None or isinstance(value, bool | str):
         return value if not isinstance(value, Enum) else value.value
     if isinstance(value, Enum):
@@ -60,7 +60,7 @@ def _whole(value: Any, depth: int) -> Json:
     if isinstance(value, PurePath | UUID):
         return str(value)
     if callable(listed := getattr(value, "tolist", None)) and not isinstance(value, type):
-        return plain(listed(), depth)  # arrays and numbers of numpy and its like
+        return plain(listed(), depth)  # arrays and numbers of numpy and similar libraries
     raise NotPlain(type(value).__name__)
 
 
@@ -87,7 +87,7 @@ def _each(items: Iterable[tuple[Any, Any]], depth: int) -> Iterator[tuple[Any, J
 
 
 def state_of(agent: Any) -> dict[str, Json]:
-    """Returns the agent's `get_state`, or else its public attributes, as far as JSON goes."""
+    """Returns the result of the agent's `get_state`, else its public attributes, as far as JSON goes."""
     ask = getattr(agent, "get_state", None)
     if not callable(ask):
         return dict(_each(_attributes_of(agent), _DEEPEST))
@@ -102,7 +102,7 @@ def state_of(agent: Any) -> dict[str, Json]:
 
 
 def _attributes_of(thing: Any) -> list[tuple[str, Any]]:
-    """Public attributes of an instance, with those in slots; none that are named as secrets are."""
+    """Returns public attributes of an instance, with slots, without methods and names of secrets."""
     names = dict.fromkeys(getattr(thing, "__dict__", {}))
     for kind in type(thing).__mro__:
         slots = kind.__dict__.get("__slots__", ())
@@ -126,7 +126,7 @@ def _changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> d
 
 
 def number(value: Any) -> float | None:
-    """A finite number, or None."""
+    """Returns the value as a finite number, or None if it is not one."""
     try:
         found = None if value is None or isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -135,20 +135,20 @@ def number(value: Any) -> float | None:
 
 
 def part(thing: Any, *names: str) -> Any:
-    """The first key of a mapping, or attribute of anything else, that is there."""
+    """Returns the first key of a mapping, or attribute of another value, that is present, or None."""
     if isinstance(thing, Mapping):
         return next((thing[name] for name in names if name in thing), None)
     return next((getattr(thing, name) for name in names if hasattr(thing, name)), None)
 
 
-_TEXT_CHARS: Final = 4_000  # of a state or an action in words; its data has all of it
+_TEXT_CHARS: Final = 4_000  # of the text of a state or an action; its data is complete
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
     """One call of an agent's method: the state before and after, and the outcome.
 
-    `before` and `after` are None where the state could not be told. `error` is what the agent
+    `before` and `after` are None where the state could not be read. `error` is what the agent
     raised, as `Type: message`. `step` is that of the call, `step_after` the one it led to.
     """
 
@@ -165,7 +165,7 @@ class Captured:
     action: str = ""
     reward: float | None = None
     error: str | None = None
-    before_known: bool = False  # it is the state that the last call led to, which is kept already
+    before_known: bool = False  # `before` is the state after the last call, which is kept already
 
     @property
     def changes(self) -> dict[str, dict[str, Json]]:
@@ -176,7 +176,7 @@ class Captured:
 
     @property
     def state_change(self) -> float:
-        """Returns the share of attributes that changed."""
+        """The share of attributes that changed, from 0 to 1."""
         names = {*(self.before or ()), *(self.after or ())}
         return len(self.changes) / len(names) if names else 0.0
 
@@ -189,7 +189,7 @@ class Captured:
         return state_importance(health, self.reward)
 
     def drafts(self) -> list[Draft]:
-        """The state before (unless it is kept already), the action, the state after: in that order."""
+        """Returns the state before (unless it is kept already), the action and the state after, in order."""
         ended = self.started + max(self.seconds, 0.0)
         before = self._state(self.before, self.step, self.started) if not self.before_known else None
         after = self._state(self.after, self.step_after, ended)

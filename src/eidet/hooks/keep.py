@@ -1,4 +1,4 @@
-"""Where captures go, what is known of each agent, and how the hooks log what fails."""
+"""The destination of captures, the registry of agents, and the log of failures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class HookOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to capture, and where to keep it."""
+    """The methods to capture, and where to keep the captures."""
 
     memory: Source = None
     store: Store | None = None
@@ -99,7 +99,7 @@ class Plan:
 
 @dataclass(slots=True)
 class KnownAgent:
-    """What the hooks know of one agent: its own plan if any, its name, its steps."""
+    """What the hooks know of one agent: its own plan if any, its name, its calls, its last state."""
 
     plan: Plan | None = None
     name: str = ""
@@ -108,28 +108,28 @@ class KnownAgent:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def call(self) -> int:
-        """The number of this call, from 0."""
+        """Counts a call and returns its number, from 0."""
         with self.lock:
             self.calls += 1
             return self.calls - 1
 
     def name_agent(self, kind: type) -> str:
-        """A name for an agent that has none, the same each time."""
+        """Returns a generated name for an agent without one, the same each time."""
         with self.lock:
             self.name = self.name or f"{kind.__name__}-{uuid.uuid4().hex[:8]}"
             return self.name
 
 
 class AgentRegistry:
-    """Keeps what is known of each agent while it lives. Agents need not be hashable and stay unchanged.
+    """Maps each agent to its `KnownAgent` while it lives. Agents need not be hashable and stay unchanged.
 
-    The registry keeps agents alive that cannot be referred to weakly, at most `_STRONG_MOST` of them.
+    Agents that do not support weak references are kept alive, at most `_STRONG_MOST` of them.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[Any], KnownAgent]] = {}
         self._strong: OrderedDict[int, tuple[Any, KnownAgent]] = OrderedDict()
-        self._lock = threading.RLock()  # a reference may die while it is held
+        self._lock = threading.RLock()  # reentrant: a weak reference may die while it is held
 
     def of(self, agent: Any) -> KnownAgent:
         with self._lock:
@@ -161,7 +161,7 @@ class AgentRegistry:
 
 
 class ThrottledLog:
-    """Logs what fails, at most once a minute for each place."""
+    """Logs failures, at most once a minute for each place."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,13 +1,13 @@
-"""A scope as a folder of Markdown that a person reads and edits; both sides follow each other.
+"""Mirrors a scope as a folder of Markdown that a person reads and edits, in both directions.
 
-    blocks.py   records as blocks of a file, and back      folder.py   whose folder it is; files and state
+    blocks.py   records as blocks of a file, and back      folder.py   the files and the state of a folder
 
     done = mirror_folder(memory, "notes", scope="ann")
     print(done.remembered, done.revised, done.forgotten, done.conflicts)
 
-A run compares for each record what the last run left, what the memory says, and what the file says. What
-only the file changed becomes `remember`, `revise` or `forget`; then all files are written from the memory.
-What both changed stays as the memory says it, and the file's text is kept in `*.conflict.md`.
+For each record, a run compares the last run, the memory and the file. A change of the file alone becomes
+`remember`, `revise` or `forget`; then all files are written from the memory. Where both changed, the memory
+wins, and the text of the file is kept in `*.conflict.md`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .folder import Folder, Seen
 
 __all__ = ["Mirrored", "mirror_folder", "watch_folder"]
 
-MOST_FORGOTTEN: Final = 20  # records that one run forgets without being told that this is meant
+MOST_FORGOTTEN: Final = 20  # records that one run forgets without `delete`
 _OWN_MATTER: Final = frozenset(("type", "title", "scope", "session", "kind"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirrored:
-    """The result of a run, or of a `dry_run`: ids by what became of them, and files written."""
+    """The result of a run, or of a `dry_run`: ids by outcome, and files written."""
 
     folder: str
     scope: str
@@ -53,8 +53,8 @@ class Mirrored:
     remembered: tuple[str, ...] = ()
     revised: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
-    conflicts: tuple[str, ...] = ()  # file, id and reason of what was not done
-    unresolved: tuple[str, ...] = ()  # files with texts of conflicts, until somebody deletes them
+    conflicts: tuple[str, ...] = ()  # file, id and reason of each change not made
+    unresolved: tuple[str, ...] = ()  # files with texts of conflicts, until they are deleted
     written: tuple[str, ...] = ()
 
     @property
@@ -86,14 +86,14 @@ def mirror_folder(
     delete: bool = False,
     plain: bool = False,
 ) -> Mirrored:
-    """Brings a folder and a scope to the same state; see the module.
+    """Synchronises a folder and a scope; see the module.
 
     Nothing is written if a file cannot be read, if the folder is not this mirror's, or if more than
     `MOST_FORGOTTEN` records would be forgotten without `delete`. Records are forgotten softly: they may be
-    said again. A sealed memory is mirrored only if you ask for `plain` files.
+    stored again. A sealed memory is mirrored only if you ask for `plain` files.
     """
     place = Scope.exactly(scope).path
-    if isinstance(memory, Client):  # whose server audits, and shows texts only to those who may read them
+    if isinstance(memory, Client):  # the server audits, and shows texts only to those who may read
         return _Run(memory, Folder(Path(folder), str(memory), place), place).start(dry_run, delete)
     check_plain(memory, plain, instead="ask for plain=True, and guard the folder yourself")
     with Auditing(memory.audit).doing("mirror", place, file=str(folder)) as done:
@@ -112,26 +112,26 @@ def watch_folder(
     seconds: float = 1.0,
     **options: Any,
 ) -> None:
-    """Mirrors whenever the memory or the folder has changed and rested, until `stop` is set.
+    """Mirrors whenever the memory or the folder has changed and settled, until `stop` is set.
 
-    Tells of the first run, of each that did something, and of each that was refused.
+    Calls `tell` for the first run, each run that changed something, and each refusal or failure.
     """
     last = before = None
     notes, scope = Folder(Path(folder), "", ""), options.get("scope", "default")
     while not stop.is_set():
         try:
             now = (memory.admin.changes(scope=scope).cursor, notes.stat_notes())
-            if last is None or (now != last and now == before):  # nobody is writing a file at this moment
-                first, last = last is None, now  # what somebody changes from here on is seen by the next run
+            if last is None or (now != last and now == before):  # no file is being written at this moment
+                first, last = last is None, now  # later changes are seen by the next run
                 done = mirror_folder(memory, folder, **options)
                 if first or done.has_changes:
                     tell(done)
             before = now
-        except FileNotFoundError:  # somebody deleted it after it was listed: look again
+        except FileNotFoundError:  # deleted after it was listed: check again
             before = None
         except (BadInput, Refused) as error:
             tell(error)
-        except Unavailable as error:  # a server that will be back
+        except Unavailable as error:  # the server may come back
             tell(error)
             last = None
         stop.wait(seconds)
@@ -153,7 +153,7 @@ class _Run:
         changes = list(self._list_changes(pages, records, seen))
         self._check_forgotten(changes, delete)
         if state is None and not dry_run:
-            self._folder.write_state({})  # from now on the folder is ours, wherever this run may end
+            self._folder.write_state({})  # claims the folder, even if this run is killed
         told = self._apply(changes, dry_run)
         written = [] if dry_run else self._write(pages, seen)
         return replace(told, written=tuple(written), unresolved=tuple(self._folder.list_conflicts()))
@@ -165,7 +165,7 @@ class _Run:
     # Comparing
 
     def _name_new(self, pages: Mapping[str, Page], seen: Mapping[str, Seen]) -> dict[str, Page]:
-        """Gives new blocks ids that follow from file and text: a run that was killed makes the same again."""
+        """Gives new blocks ids derived from file and text, so that a run after a kill makes the same."""
         taken = {*seen, *(str(block.id) for page in pages.values() for block in page.blocks)}
         return {
             file: replace(page, blocks=[self._name_block(block, taken) for block in page.blocks])
@@ -207,7 +207,7 @@ class _Run:
         return self._mark(dump_json(dict(row), sort_keys=True))
 
     def _mark(self, text: str) -> str:
-        """Hashes a text with the store's secret, so that nobody without it can guess the text."""
+        """Hashes a text with the store's secret, so that the hash does not reveal it."""
         return hmac.new(self._secret, text.encode(), sha256).hexdigest()[:25]
 
     # Changing the memory
@@ -251,7 +251,7 @@ class _Run:
         self._memory.forget(change.id, scope=self._scope, for_good=False, **how)
 
     def _sign(self, change: _Change) -> dict[str, str]:
-        """Names the file as the one who acts; a server names the key of the caller."""
+        """Returns the file as the actor of a change; a server records the caller's key instead."""
         return {"by": f"file:{change.file}"} if self._is_local else {}
 
     def _keep(self, change: _Change, why: str = "it changed on both sides") -> None:
@@ -262,7 +262,7 @@ class _Run:
     # Writing the folder
 
     def _write(self, pages: Mapping[str, Page], seen: Mapping[str, Seen]) -> list[str]:
-        """Makes all files say what the memory says, each record where it stands or where it belongs."""
+        """Writes all files from the memory, each record in its present or usual file; lists those changed."""
         records = self._read_records()
         rows = {id: make_row(record) for id, record in records.items()}
         orders = {file: [str(block.id) for block in page.blocks] for file, page in pages.items()}
@@ -302,7 +302,7 @@ class _Run:
 
 
 def _own_secret() -> bytes:
-    """The secret of this user for mirrors of servers, which keep theirs."""
+    """Reads or creates this user's secret for mirrors of servers, which do not share theirs."""
     file = Path.home() / ".eidet" / "mirror.key"
     if not file.exists():
         file.parent.mkdir(mode=0o700, exist_ok=True)
@@ -311,7 +311,7 @@ def _own_secret() -> bytes:
 
 
 def _choose_file(record: Record) -> str:
-    """The file of a record that has none yet: its session's, or that of its kind and month."""
+    """Returns the file for a record without one: that of its session, or of its kind and month."""
     if record.session:
         return f"sessions/{make_stem(record.session)}.md"
     return f"{record.kind}/{record.when:%Y-%m}.md"

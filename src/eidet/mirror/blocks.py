@@ -8,9 +8,9 @@
 
     ^0063f1a2b3c4d5
 
-The comment says what is known beside the text, in YAML. The last line is the anchor that links lead to; text
-after it, or in a file without blocks, is new. What Markdown would change (a text that begins with a blank
-line, say) stands in the comment as `text`.
+The comment holds the fields beside the text, in YAML. The last line is the anchor that links point to; text
+after it, or in a file without blocks, is new. A text that Markdown would change (one that begins with a blank
+line, say) is the field `text` of the comment.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from ..exchange.front_matter import can_hold, dump_yaml, load_yaml, make_stem, s
 from ..exchange.table_files import make_json_row
 from ..write.shape import shape_record
 
-Row = Mapping[str, Any]  # what a caller can say of a record, as JSON; fields at their default are left out
+Row = Mapping[str, Any]  # fields of a record that a caller can set, as JSON; without defaults
 
 _MARKER: Final = "<!-- eidet"
 _END: Final = "-->"
 _FIELDS: Final = frozenset(one.name for one in fields(Draft)) - {"key", "vector"}
 _USUAL: Final = {"kind": "fact", "tier": "short", "importance": 0.5, "trust": "user"}
-_OF_ALL: Final = ("session", "kind", "who", "agent")  # fields that a front matter says of new blocks
+_OF_ALL: Final = ("session", "kind", "who", "agent")  # fields that new blocks take from the front matter
 _ANCHOR: Final = re.compile("[A-Za-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One record as a file says it."""
+    """One record as a file holds it."""
 
     file: str
     line: int
@@ -62,7 +62,7 @@ class Page:
 
 
 def make_row(record: Record) -> dict[str, Any]:
-    """Returns what a caller can set of a record; leaves out an end that follows from a time to live."""
+    """Returns the fields of a record that a caller can set; omits an expiry derived from `ttl`."""
     row = make_json_row(record)
     hidden = {"scope", "eidet", *(["expires"] if "ttl" in row else [])}
     hidden |= {name for name, usual in _USUAL.items() if row.get(name) == usual}
@@ -70,7 +70,7 @@ def make_row(record: Record) -> dict[str, Any]:
 
 
 def shape_row(block: Block, scope: str, text_chars: int) -> dict[str, Any]:
-    """The row of the record that a block describes; `BadInput` names file and line if it cannot be one."""
+    """Returns the row of the record in a block; raises `BadInput` with file and line if it is invalid."""
     try:
         draft = Draft(**block.fields)
         row = make_row(shape_record(draft, scope=scope, now=EARLIEST, text_chars=text_chars))
@@ -82,7 +82,7 @@ def shape_row(block: Block, scope: str, text_chars: int) -> dict[str, Any]:
 
 
 def parse_page(text: str, file: str) -> Page:
-    """The blocks of a file; text outside of them, but for a heading on top, is new."""
+    """Parses the blocks of a file; text outside of them, except a heading on top, becomes new ones."""
     matter, body, first = split_front_matter(text, file)
     defaults = {name: matter[name] for name in _OF_ALL if name in matter}
     lines = body.split("\n")
@@ -132,7 +132,7 @@ def _load_fields(lines: Sequence[str], file: str, line: int) -> dict[str, Any]:
 
 
 def render_block(row: Row, homes: Mapping[str, str]) -> str:
-    """A block; it links to the records that it was made from, where `homes` knows their files."""
+    """Formats a block; it links to the records it was derived from, if `homes` has their files."""
     values, text, id = dict(row), str(row.get("text", "")), row["id"]
     if _is_plain(text, id):
         values.pop("text", None)
@@ -146,7 +146,7 @@ def render_block(row: Row, homes: Mapping[str, str]) -> str:
 
 
 def _make_anchor(id: str) -> str:
-    """The name of a block in links: letters, digits and hyphens."""
+    """Returns the name of a block in links: letters, digits and hyphens."""
     return id if _ANCHOR.fullmatch(id) else f"r-{make_stem(id).replace('_', '-')}"
 
 

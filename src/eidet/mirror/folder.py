@@ -1,4 +1,4 @@
-"""The folder of a mirror: whose it is, what it held after the last run, and writing files whole."""
+"""The folder of a mirror: its store and scope, its state after the last run, and writes of whole files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONFLICT: Final = ".conflict.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What the last run left of a record: a keyed hash of what it says, and its file."""
+    """The state of a record after the last run: a keyed hash of its row, and its file."""
 
     hash: str
     file: str
@@ -32,7 +32,7 @@ class Folder:
         self.path, self._store, self._scope = path, store, scope
 
     def read_state(self) -> dict[str, Seen] | None:
-        """The records of the last run; None for a new folder, `Refused` for one that is not ours."""
+        """Returns the records of the last run, None for a new folder; raises `Refused` for a foreign one."""
         file = self.path / _STATE
         if not file.is_file():
             self._check_empty()
@@ -71,7 +71,7 @@ class Folder:
         return sorted(name.as_posix() for name in names if not any(part[0] == "." for part in name.parts))
 
     def list_notes(self) -> list[str]:
-        """The Markdown files that may hold records, with slashes, sorted."""
+        """Lists the Markdown files that may hold records, with slashes, sorted."""
         skipped = (*(f"/{name}" for name in RESERVED), _CONFLICT)
         return [name for name in self._list_files() if not f"/{name}".endswith(skipped)]
 
@@ -79,7 +79,7 @@ class Folder:
         return [name for name in self._list_files() if name.endswith(_CONFLICT)]
 
     def stat_notes(self) -> tuple[tuple[str, int, int], ...]:
-        """Returns times and sizes of the files, which differ once a file is changed."""
+        """Returns times and sizes of the files, by which a change is noticed."""
         stats = [(name, (self.path / name).stat()) for name in self.list_notes()]
         return tuple((name, found.st_mtime_ns, found.st_size) for name, found in stats)
 
@@ -105,7 +105,7 @@ class Folder:
             raise BadInput(f"{file} cannot be read: {error.strerror}") from None
 
     def write_page(self, file: str, text: str | None) -> bool:
-        """Makes a file say this text, or removes it for None; whether that changed it."""
+        """Writes a text to a file, or removes the file for None; returns False if it had this text."""
         if text is None:
             (self.path / file).unlink(missing_ok=True)
         elif (self.path / file).is_file() and self._read(file) == text:
@@ -115,7 +115,7 @@ class Folder:
         return True
 
     def keep_conflict(self, file: str, why: str, block: str) -> None:
-        """Adds a block to the conflicts beside a file, unless it stands there already."""
+        """Appends a block to the conflicts beside a file, unless it is there already."""
         name = file.removesuffix(".md") + _CONFLICT
         there = self._read(name) if (self.path / name).is_file() else ""
         if block not in there:

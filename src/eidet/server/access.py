@@ -1,4 +1,4 @@
-"""Who may do what: callers with scopes, rights and limits, and the file that lists their keys.
+"""Access control: callers with scopes, rights and limits, and the file that lists their keys.
 
 [[key]]
 name = "support"
@@ -33,7 +33,7 @@ from ..core.private_files import write_private
 from ..core.record import Record
 from ..core.scope import ALL, BELOW, Scope
 
-PREFIX: Final = "eidet_"  # by which scanners for leaked secrets know our keys
+PREFIX: Final = "eidet_"  # by which scanners for leaked secrets recognise our keys
 HASH: Final = "sha256:"
 _HASHED: Final = re.compile(HASH + "[0-9a-f]{64}")
 
@@ -45,7 +45,7 @@ class Right(StrEnum):
     WRITE = "write"
     FORGET = "forget"
     ADMIN = "admin"
-    AGENTS = "agents"  # sign what it writes with the name of any agent
+    AGENTS = "agents"  # may sign records with the name of any agent
 
 
 class _Limits(BaseModel):
@@ -70,19 +70,19 @@ class Caller:
 
     @property
     def sees_all(self) -> bool:
-        """Tells whether every scope is open to this caller."""
+        """Whether every scope is open to this caller."""
         return ALL in self.scopes
 
     def may(self, right: Right) -> bool:
         return right in self.rights
 
     def reaches(self, scope: Scope) -> bool:
-        """Tells whether everything that a scope covers is open to the caller."""
+        """Returns whether everything that a scope covers is open to the caller."""
         own = [] if self.sees_all else [Scope.under(prefix) for prefix in self.scopes]
         return self.sees_all or all(any(one in prefix for prefix in own) for one in scope.members)
 
     def choose_home(self, home: str = Scope().path) -> str:
-        """The scope of a request that names none: the usual one, or the first of a caller not let into it."""
+        """Returns the scope of a request that names none: `home`, or else the first scope of the caller."""
         if self.reaches(Scope.of(home)):
             return home
         return self.scopes[0]
@@ -109,14 +109,14 @@ LOCAL: Final = Caller(name=None, limits=_Limits(requests_per_second=math.inf))
 
 @dataclass(frozen=True, slots=True)
 class _ApiKey:
-    """A key as the file has it: what it opens, and the hash of its secret."""
+    """A key of the file: the hash of its secret, and its caller."""
 
     digest: bytes = field(repr=False)
     caller: Caller
 
 
 def _make_key() -> str:
-    """A new secret for a caller."""
+    """Generates a secret for a caller."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
@@ -130,9 +130,9 @@ def _digest(key: str) -> bytes:
 
 
 class KeyRing:
-    """The callers of a keys file, which Eidet reads again whenever it changes.
+    """The callers of a keys file, which is reloaded whenever it changes.
 
-    Without a file everybody is `LOCAL`. While the file cannot be read, nobody is let in.
+    Without a file every caller is `LOCAL`. While the file cannot be read, every key is refused.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -140,17 +140,17 @@ class KeyRing:
         self._mark: tuple[int, ...] | None = None
         self._keys: tuple[_ApiKey, ...] = ()
         if path is not None:
-            with suppress(OSError):  # `_read_keys` says what is wrong
-                self._mark = _mark_of(path)  # before it is read: what changes meanwhile is read again
+            with suppress(OSError):  # `_read_keys` reports what is wrong
+                self._mark = _mark_of(path)  # before reading, so that a change meanwhile is noticed
             self._keys = _read_keys(path)
 
     @property
     def required(self) -> bool:
-        """Tells whether a caller needs a key."""
+        """Whether callers need a key."""
         return self._path is not None
 
     def find(self, key: str) -> Caller | None:
-        """Returns the caller with this key; None if there is none. Takes constant time."""
+        """Returns the caller with this key, or None; compares in constant time."""
         digest, found = _digest(key), None
         for one in self._current():
             if hmac.compare_digest(one.digest, digest):
@@ -172,13 +172,13 @@ class KeyRing:
 
 
 def _mark_of(path: Path) -> tuple[int, ...]:
-    """Changes whenever the file is written or replaced."""
+    """Returns a fingerprint that changes whenever the file is written or replaced."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 class _Entry(_Limits):
-    """One [[key]] of the file: `hash`, or for trials `key` in plain."""
+    """One entry [[key]] of the file, with a `hash`, or for trials a `key` in plain text."""
 
     name: str
     scopes: list[str] = Field(min_length=1)
@@ -221,7 +221,7 @@ class _KeysFile(BaseModel):
 
 
 def _read_keys(path: Path) -> tuple[_ApiKey, ...]:
-    """The keys of a file; `Misconfigured` names the entry that is wrong, and never shows a secret."""
+    """Reads the keys of a file; `Misconfigured` names the entry that is wrong, and shows no secret."""
     try:
         entries = _KeysFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).key
     except OSError as error:
@@ -239,12 +239,12 @@ def _read_keys(path: Path) -> tuple[_ApiKey, ...]:
 
 
 def _parse_scope(said: str) -> str:
-    """The path of a scope, which means it and all below it; `**` is every scope."""
+    """Returns the path of a scope, which includes all below it; `**` is every scope."""
     return ALL if said == ALL else Scope.exactly(said.removesuffix(BELOW)).path
 
 
 def parse_rights(said: Iterable[str]) -> frozenset[Right]:
-    """The rights of an option `--rights`."""
+    """Parses the rights of an option `--rights`."""
     named = list(said)
     if unknown := set(named) - set(Right):
         raise Misconfigured(f"--rights: unknown right {min(unknown)!r}; there are {', '.join(Right)}")
@@ -255,7 +255,7 @@ HEAD = "[[key]]"
 
 
 def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str]) -> str:
-    """Adds a key under a name and answers its secret, which is kept nowhere."""
+    """Adds a key under a name and returns its secret, which is stored nowhere."""
     there = list_keys(path)
     if any(key.caller.name == name for key in there):
         raise Refused(f"{path} has a key named {name!r}: revoke it first, or choose another name")
@@ -267,14 +267,14 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
 
 
 def list_keys(path: Path) -> tuple[_ApiKey, ...]:
-    """The keys of a file; none if there is no file yet."""
+    """Reads the keys of a file; returns none if the file does not exist yet."""
     if not path.exists():
         return ()
     return _read_keys(path)
 
 
 def remove_key(path: Path, name: str) -> None:
-    """Takes the key with a name out; a running server refuses it from then on."""
+    """Removes the key with a name; a running server refuses it from then on."""
     if not any(key.caller.name == name for key in list_keys(path)):
         raise NotFound(f"{path} has no key named {name!r}")
     blocks = _split(path.read_text(encoding="utf-8"))
@@ -282,7 +282,7 @@ def remove_key(path: Path, name: str) -> None:
 
 
 def _write_entry(name: str, scopes: Iterable[str], rights: Iterable[str], hash: str) -> str:
-    """JSON strings and lists of them are TOML, too."""
+    """Formats an entry of the file; JSON strings and lists of them are valid TOML."""
     return (
         f"{HEAD}\n"
         f"name = {json.dumps(name, ensure_ascii=False)}\n"
@@ -293,7 +293,7 @@ def _write_entry(name: str, scopes: Iterable[str], rights: Iterable[str], hash: 
 
 
 def _split(text: str) -> list[str]:
-    """Splits a file into what stands before its first entry and one block for each entry."""
+    """Splits a file into the text before its first entry and one block for each entry."""
     blocks = [""]
     for line in text.splitlines(keepends=True):
         if line.strip().replace(" ", "") == HEAD:

@@ -27,7 +27,7 @@ from ..core.errors import (
 
 LOG: Final = logging.getLogger("eidet.server")
 JSON: Final = "application/json"
-_NO_OBJECT: Final = ("model_type", "model_attributes_type", "dict_type")  # says pydantic of bytes and lists
+_NO_OBJECT: Final = ("model_type", "model_attributes_type", "dict_type")  # pydantic's, for bytes and lists
 
 
 class ErrorBody(BaseModel):
@@ -40,7 +40,7 @@ class ErrorBody(BaseModel):
 
 
 class Problem(HTTPException):
-    """Ends a request with an error. FastAPI lets an HTTPException pass while it reads a body."""
+    """Ends a request with an error. FastAPI passes only an HTTPException on while it reads a body."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ _STATUS: Final[dict[type[EidetError], tuple[int, str]]] = {
 
 
 def problem_of(error: EidetError) -> Problem:
-    """An error of a verb as one of HTTP. What only operators may know stays in the log."""
+    """Converts an error of a verb to one of HTTP; details for operators go to the log only."""
     for kind, (status, type) in _STATUS.items():
         if isinstance(error, kind):
             return _problem_of_kind(error, status, type)
@@ -89,7 +89,7 @@ def _problem_of_kind(error: EidetError, status: int, type: str) -> Problem:
 
 
 def make_unavailable(retry_after: float | None = None) -> Problem:
-    """A store or model is away; its address is nothing for callers."""
+    """Makes a 503 for a store or model that is down, without its address."""
     seconds = max(1, math.ceil(retry_after or 1.0))
     return Problem(
         503,
@@ -124,7 +124,7 @@ def _make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
 
 
 def _make_no_object(content_type: str) -> Problem:
-    """FastAPI reads a body as JSON only if its content type says so; curl says that it is a form."""
+    """Makes a 422 for a body that is no object, or not parsed: curl by default declares a form."""
     hint = _FIELDS_AT
     if content_type.partition(";")[0].strip().lower() != JSON:
         hint = "send the header Content-Type: application/json"
@@ -146,7 +146,7 @@ def _list_methods(request: Request) -> list[str]:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Makes errors of the app answer in the one shape; those of verbs are answered by `AccessMiddleware`."""
+    """Registers handlers that give errors of the app the one shape; `AccessMiddleware` does for verbs."""
 
     async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
@@ -158,7 +158,7 @@ def add_handlers(app: FastAPI) -> None:
         if isinstance(error, Problem):
             return error.respond()
         type, headers = _HTTP.get(error.status_code, "bad_request"), dict(error.headers or {})
-        if error.status_code == 400:  # all that FastAPI says so is that a body is not JSON
+        if error.status_code == 400:  # FastAPI's only 400 is for a body that is not JSON
             return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond()
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_list_methods(request))

@@ -1,4 +1,4 @@
-"""Checks every request before any route: host, origin, key, rate, size; and says in whose name it acts."""
+"""Checks the host, origin, key, rate and size of every request before any route, and sets who acts."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 REQUEST_ID: Final = "eidet.request_id"
 _UPLOAD: Final = "/v1/load"  # the path whose body is a file
-_ENCODED: Final = b"/v1/memories/"  # before ids, which may have any character
-_STRANGER_BYTES: Final = 65_536  # of a body without a valid key
+_ENCODED: Final = b"/v1/memories/"  # the path before ids, which may hold any character
+_STRANGER_BYTES: Final = 65_536  # the largest body of a request without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _HOST: Final = re.compile(r"(?:\[(?P<number>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::[0-9]{1,5})?", re.ASCII)
-_BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
+_BURST_SECONDS: Final = 2.0  # of unused rate that a caller may save up
 
 
 class AccessMiddleware:
-    """ASGI middleware around the whole app."""
+    """ASGI middleware that checks every request to the app and answers errors of verbs."""
 
     def __init__(self, app: AsgiApp, serving: Serving) -> None:
         self._app = app
@@ -62,12 +62,12 @@ class AccessMiddleware:
             await answer.fail(problem, receive)
         except EidetError as error:
             await answer.fail(problem_of(error), receive)
-        except Exception:  # noqa: BLE001  # logged, and told in the one shape
+        except Exception:  # noqa: BLE001  # logged, and answered in the one shape
             LOG.exception("request %s failed", scope[REQUEST_ID])
             await answer.fail(make_internal(), receive)
 
     async def _pass_other(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """The life of the app; there are no web sockets here."""
+        """Passes lifespan events to the app, and refuses web sockets."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         else:
@@ -83,7 +83,7 @@ class AccessMiddleware:
         return caller
 
     def _find_caller(self, authorization: str | None) -> Caller | None:
-        """Returns the caller of the key sent; None without a key, 401 for a wrong one."""
+        """Returns the caller of the key sent, or None without a key; raises 401 for a wrong one."""
         keys = self._serving.keys
         if not keys.required:
             return LOCAL
@@ -109,7 +109,7 @@ class AccessMiddleware:
 
 
 def _keep_encoded(scope: MutableMapping[str, Any]) -> None:
-    """Leaves ids in a path as they came: a route that reads one decodes it, and a %2F is part of it."""
+    """Keeps ids in the path percent-encoded, since they may hold a %2F; their route decodes them."""
     raw = scope.get("raw_path") or quote(scope["path"]).encode()
     if raw.startswith(_ENCODED):
         scope["path"] = raw.decode("ascii", "replace")
@@ -121,7 +121,7 @@ def _trim_headers(scope: MutableMapping[str, Any]) -> None:
 
 
 def _choose_request_id(given: str | None) -> str:
-    """The id that the client gave, if it is harmless, else a new one."""
+    """Returns the id that the client gave if it is harmless, else a new one."""
     if given is not None and _GIVEN_ID.fullmatch(given):
         return given
     return secrets.token_hex(8)
@@ -135,9 +135,9 @@ def _client_of(scope: MutableMapping[str, Any]) -> str | None:
 
 
 def _check_host(hosts: Sequence[str], settings: ServerSettings) -> None:
-    """421 for a name that this server does not go by: a page could have rebound it to this address.
+    """Raises 421 for a name that is not this server's: a page could have rebound it to this address.
 
-    400 for a header that is missing, doubled or malformed: a proxy could read another name from it.
+    Raises 400 for a header that is missing, doubled or malformed: a proxy could read another name from it.
     """
     found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
     if found is None:
@@ -146,7 +146,7 @@ def _check_host(hosts: Sequence[str], settings: ServerSettings) -> None:
     name = (found["number"] or found["name"]).lower()
     if name in settings.allow_hosts or name == settings.host or is_loopback(name):
         return
-    if not settings.on_loopback and _is_address(name):  # nobody can rebind a number
+    if not settings.on_loopback and _is_address(name):  # an address cannot be rebound
         return
     raise Problem(
         421,
@@ -165,7 +165,7 @@ def _is_address(name: str) -> bool:
 
 
 def _check_origin(headers: Headers, settings: ServerSettings) -> None:
-    """403 for a request that a foreign page makes."""
+    """Raises 403 for a request from a page of another origin."""
     origin = headers.get("origin")
     if origin is None or origin in settings.cors_origins:
         return
@@ -180,14 +180,14 @@ def _check_origin(headers: Headers, settings: ServerSettings) -> None:
 
 
 class _RateLimiter:
-    """Limits the rate of each caller by a token bucket. Several workers divide the rate among them."""
+    """Limits the rate of each caller by a token bucket; each of several workers enforces its share."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
-        self._buckets: dict[str | None, tuple[float, float]] = {}  # name: tokens left, when that was
+        self._buckets: dict[str | None, tuple[float, float]] = {}  # by name: tokens left, and at what time
 
     def take(self, caller: Caller) -> None:
-        """429 if the caller is too fast."""
+        """Takes a token of the caller; raises 429 if none is left."""
         rate = caller.limits.requests_per_second / self._workers
         if math.isinf(rate):
             return
@@ -211,7 +211,7 @@ def _make_too_fast(seconds: int) -> Problem:
 
 
 class _LimitedBody:
-    """Receives a request body, never more than a limit of it, and not for ever.
+    """Receives a request body, limited in size and time.
 
     The whole body must arrive within `seconds`; with `pieces`, each piece of it.
     """
@@ -226,14 +226,14 @@ class _LimitedBody:
         self._complete = False
 
     def check_announced(self, headers: Headers) -> None:
-        """413 before a byte is read, where the client says how much will come."""
+        """Raises 413 before reading a byte if the announced length exceeds the limit."""
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self._largest:
             raise self._make_too_large()
 
     async def __call__(self) -> Message:
         if self._complete:
-            return await self._receive()  # waits until the client goes away
+            return await self._receive()  # waits until the client disconnects
         now = asyncio.get_running_loop().time()
         if self._pieces or not self._deadline:
             self._deadline = now + self._seconds
@@ -279,7 +279,7 @@ class _Answer:
         await self._send(message)
 
     async def fail(self, problem: Problem, receive: Receive) -> None:
-        """Answers with an error, unless an answer has begun: then the connection breaks off."""
+        """Answers with an error; if an answer has begun, raises it, which breaks the connection off."""
         if self._started:
             raise problem
         await problem.respond()(self._scope, receive, self)

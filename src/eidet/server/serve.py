@@ -40,14 +40,14 @@ ABOUT: Final = """A memory for AI agents. Every route works in one scope, `defau
 
 Errors have one shape: `type`, `message`, `hint` and `field`."""
 
-# FastAPI's own spans would tell paths and queries, which can name anybody. Older versions have none.
+# FastAPI's own spans would hold paths and queries, which can name a person. Older versions make none.
 _NO_TELEMETRY: Final[Any] = {"tracing": False, "metrics": False, "logs": False}
 
 
 def create_app(
     memory: AsyncMemory, settings: ServerSettings | None = None, *, closes: bool = False
 ) -> FastAPI:
-    """The server as an ASGI application. With `closes`, the memory is closed when the server stops."""
+    """Builds the server as an ASGI application. With `closes`, it closes the memory when it stops."""
     chosen = settings or ServerSettings()
     serving = Serving(memory, KeyRing(chosen.keys), chosen)
     memory.threads.hop_always()
@@ -84,7 +84,7 @@ def create_app(
 
 
 def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
-    """Tells browsers which foreign pages may call; outermost, so that such pages can read errors, too."""
+    """Lets browsers call from these origins; outside of `AccessMiddleware`, so that errors are readable."""
     app.add_middleware(
         CORSMiddleware,
         allow_origins=list(origins),
@@ -98,19 +98,19 @@ def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
 
 
 def _add_parts(app: FastAPI, serving: Serving) -> None:
-    """Mounts everything. The dashboard comes last, because it takes all other paths."""
+    """Adds all parts; telemetry comes before MCP, which counts calls in its metrics."""
     parts: list[Any] = [add_rest, add_telemetry, add_webhooks, add_mcp, add_dashboard]
     for add in parts:
         add(app, serving)
 
 
 _BACKLOG: Final = 2048
-_STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
+_STARTING_SECONDS: Final = 60  # until a worker that does not answer is restarted; a busy machine is slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """Which memory to serve and how to open it. Travels to the workers, and makes their app when called."""
+    """The memory to serve and how to open it. Each worker gets a copy, and calls it to make its app."""
 
     place: str
     embedder: str | None
@@ -126,9 +126,9 @@ class Opening:
 
 
 def serve(opening: Opening, ready: Callable[[int], None]) -> None:
-    """Serves until SIGINT or SIGTERM; then answers what is in flight and closes the memory.
+    """Serves until SIGINT or SIGTERM; then finishes requests in flight and closes the memory.
 
-    `ready` is told the port once the server listens.
+    Calls `ready` with the port once the server listens.
     """
     server = opening.server
     server.check()
@@ -151,7 +151,7 @@ def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], N
 
 
 def _check_memory(opening: Opening) -> None:
-    """Opens the memory once, so that faults show before anybody connects."""
+    """Opens the memory once, so that faults show before a client connects."""
     if opening.place in RAM:
         return
     memory = opening.open_memory()
@@ -180,7 +180,7 @@ def _configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
 
 @contextlib.contextmanager
 def listen(server: ServerSettings) -> Iterator[socket.socket]:
-    """A socket that listens where the settings say."""
+    """Yields a socket that listens on the host and port of the settings."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     try:
         listener = socket.create_server(
@@ -197,5 +197,5 @@ def listen(server: ServerSettings) -> Iterator[socket.socket]:
 
 
 def _describe(error: OSError) -> str:
-    """The system's error message without the address that Python adds to it."""
+    """Returns the system's error message without the address that Python adds to it."""
     return (error.strerror or str(error)).partition(" (while ")[0]

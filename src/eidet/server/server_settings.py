@@ -17,31 +17,31 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """Where the server listens, who may use it, and how long it waits for slow clients."""
+    """The address of the server, who may use it, its limits and its timeouts."""
 
     host: str = "127.0.0.1"
     port: int = 8765
     keys: Path | None = None  # the keys file; needed unless the host is loopback
     workers: int = 1  # processes; each opens the memory
-    tls_cert: Path | None = None  # PEM files, if this server ends TLS itself
+    tls_cert: Path | None = None  # PEM files, if this server terminates TLS itself
     tls_key: Path | None = None
     allow_hosts: tuple[str, ...] = ()  # further names that clients may call this server by
     cors_origins: tuple[str, ...] = ()  # foreign web pages that may call it, such as https://app.example
-    public_url: str | None = None  # how clients reach this server, where a proxy stands before it
+    public_url: str | None = None  # how clients reach this server if it is behind a proxy
     log_json: bool = False  # logs as lines of JSON
     log_content: bool = False  # logs and spans may hold queries, texts and scopes
-    proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are believed
-    upload_bytes: int = 1000 * MEGABYTE  # of an export that is loaded
-    body_seconds: float = 30.0  # a request body that takes longer is given up
+    proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are trusted
+    upload_bytes: int = 1000 * MEGABYTE  # the largest export to load
+    body_seconds: float = 30.0  # a request body that takes longer is refused
     drain_seconds: float = 30.0  # how long requests in flight may take after SIGTERM
-    webhooks: tuple[Webhook, ...] = ()  # who is told of changes: the tables [[webhook]] of eidet.toml
+    webhooks: tuple[Webhook, ...] = ()  # receivers of changes: the tables [[webhook]] of eidet.toml
 
     @property
     def on_loopback(self) -> bool:
         return is_loopback(self.host)
 
     def check(self) -> None:
-        """`Misconfigured` for what would be open to strangers, or cannot work."""
+        """Raises `Misconfigured` for settings that would let strangers in, or cannot work."""
         if self.keys is None and not self.on_loopback:
             raise Misconfigured(
                 f"--host {self.host} lets other machines in: name a keys file with --keys "
@@ -54,7 +54,7 @@ class ServerSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Tells whether only this machine reaches the host."""
+    """Returns whether only this machine reaches the host."""
     if host == "localhost":
         return True
     try:

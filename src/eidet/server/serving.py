@@ -1,4 +1,4 @@
-"""What a route needs: the memory, the keys and the settings, and a caller who may do what it does."""
+"""The state that routes share (memory, keys, settings), and the grants of callers as dependencies."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .errors import Problem, make_not_found, make_unavailable
 from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
-QUESTIONS: Final = 2  # about facts at once: each may keep a processor busy for seconds
-CALLER: Final = "eidet.caller"  # where `AccessMiddleware` leaves the caller in the scope of a request
+QUESTIONS: Final = 2  # about facts at once; each may keep a processor busy for seconds
+CALLER: Final = "eidet.caller"  # the key of the caller in the ASGI scope of a request
 _BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
 )
@@ -38,13 +38,13 @@ _SCOPE_PARAMETER: Final = {
     "schema": {"type": "array", "items": {"type": "string"}},
     "description": _SCOPE_ABOUT,
 }
-_in_scope: Final[set[Any]] = set()  # the dependencies that call `named_scope`
+_in_scope: Final[set[Any]] = set()  # the dependencies that read the scope of a request
 
 
 def named_scopes(request: Request) -> str | list[str] | None:
-    """The scope or scopes that a request names in its query.
+    """Returns the scope or scopes that a request names in its query, or None.
 
-    As a declared parameter of a dependency it would slow every request down.
+    It reads the query itself: a declared parameter of a dependency would slow every request down.
     """
     named = request.query_params.getlist("scope")
     if len(named) < 2:
@@ -53,7 +53,7 @@ def named_scopes(request: Request) -> str | list[str] | None:
 
 
 def named_scope(request: Request) -> str | None:
-    """The same for what works in one scope."""
+    """Returns the one scope that a request names, or None; raises `BadInput` for several."""
     named = named_scopes(request)
     if isinstance(named, list):
         raise BadInput(f"this takes one scope, not a list of them: {', '.join(named)}")
@@ -61,26 +61,26 @@ def named_scope(request: Request) -> str | None:
 
 
 def describe_scope(routes: Iterable[BaseRoute]) -> None:
-    """Tells the documentation which routes take a scope."""
+    """Documents the scope parameter of the routes that take one."""
     for route in routes:
         if isinstance(route, APIRoute) and _in_scope & {one.call for one in route.dependant.dependencies}:
             route.openapi_extra = {**(route.openapi_extra or {}), "parameters": [_SCOPE_PARAMETER]}
 
 
 def _waits(embedder: Embedder) -> bool:
-    """Tells whether an embedder may wait for a slow model; such ones can fetch rows ahead."""
+    """Returns whether an embedder may wait for a slow model: those can fetch rows ahead."""
     return isinstance(embedder, WarmableEmbedder)
 
 
 class _Turns:
-    """Limits how many searches run at once: more would only slow each other and the event loop."""
+    """Limits how many searches run at once; more would slow each other and the event loop."""
 
     def __init__(self) -> None:
         self._searches: asyncio.Semaphore | None = None
         self.questions: asyncio.Semaphore = asyncio.Semaphore(QUESTIONS)
 
     def search(self, memory: AsyncMemory) -> asyncio.Semaphore:
-        """Searches in this process take turns; those that wait for a database or a model may be more."""
+        """Returns the semaphore of searches; more may run if they wait for a database or a model."""
         if self._searches is None:
             most = REMOTE_SEARCHES
             if memory.parts.has_embedded_index and not _waits(memory.parts.embedder):
@@ -89,17 +89,17 @@ class _Turns:
         return self._searches
 
 
-_PROBE_SECONDS: Final = 1.5  # seconds; whoever probes usually waits for two
+_PROBE_SECONDS: Final = 1.5  # probes usually time out after two
 
 
 class _Readiness:
-    """Probes share one question to the store: while it hangs, the next probe waits for the same answer."""
+    """Readiness of the memory. While a query to the store hangs, later probes wait for the same one."""
 
     def __init__(self) -> None:
         self._asking: asyncio.Task[int] | None = None
 
     async def check(self, memory: AsyncMemory) -> None:
-        """Returns if the memory answers; 503 if it fails, or does not answer in time."""
+        """Returns if the memory answers; raises 503 if it fails or does not answer in time."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.ensure_future(memory.count(scope="default", who="nobody in particular"))
             self._asking.add_done_callback(_take_note)
@@ -110,7 +110,7 @@ class _Readiness:
 
 
 def _take_note(asked: asyncio.Task[int]) -> None:
-    """Reads an error that comes after the probe was answered, so that asyncio does not warn of it."""
+    """Retrieves an error that follows the answer to a probe, so that asyncio does not warn of it."""
     if not asked.cancelled():
         asked.exception()
 
@@ -119,7 +119,7 @@ def _take_note(asked: asyncio.Task[int]) -> None:
 class Serving:
     """State that the routes of one app share, in `app.state.serving`.
 
-    Whatever has to run beside the app (a session manager, a watcher) adds a context manager to
+    A service that runs beside the app (a session manager, a watcher) adds a context manager to
     `lifespans`: the app enters each when it starts and leaves it when it stops.
     """
 
@@ -133,7 +133,7 @@ class Serving:
 
 @dataclass(frozen=True, slots=True)
 class _BareGrant:
-    """A caller who may do what a route does: for routes in no scope, or that look at the caller's own."""
+    """A caller with the rights of a route that works in no scope, or in all scopes of the caller."""
 
     caller: Caller
     serving: Serving
@@ -145,26 +145,26 @@ class _BareGrant:
 
 @dataclass(frozen=True, slots=True)
 class _WideGrant(_BareGrant):
-    """A grant for routes that can mean every scope: `scope` is None then."""
+    """A grant for routes that can cover every scope; `scope` is None then."""
 
     scope: Scope | None
 
 
 @dataclass(frozen=True, slots=True)
 class Grant(_BareGrant):
-    """A grant in the scope that a request means."""
+    """A grant in the scope that a request names or implies."""
 
     scope: Scope
     named: bool = True  # whether the request names the scope; else it is the caller's home
 
     @property
     def reads(self) -> bool:
-        """Tells whether the caller may see content; others see ids and versions only."""
+        """Whether the caller may see content; others see ids and versions only."""
         return self.caller.may(Right.READ)
 
     @property
     def single(self) -> str:
-        """The path of the scope where only one can be meant."""
+        """The path of the scope; raises `BadInput` if it covers several."""
         if not self.scope.is_one:
             raise BadInput(f"this needs one scope, not {self.scope}, which names several")
         return self.scope.path
@@ -177,7 +177,7 @@ def serving_of(request: Request) -> Serving:
 
 
 def caller_of(request: Request) -> Caller:
-    """The caller that `AccessMiddleware` let in; 401 if it gave no key and one is needed."""
+    """Returns the caller that `AccessMiddleware` let in; raises 401 without a key if one is needed."""
     caller = request.scope.get(CALLER)
     if not isinstance(caller, Caller):
         raise make_unauthorized()
@@ -195,7 +195,7 @@ def make_unauthorized() -> Problem:
 
 
 def check_rights(caller: Caller, *rights: Right) -> None:
-    """403 if the caller's key lacks one of these rights."""
+    """Raises 403 if the caller's key lacks one of these rights."""
     for right in rights:
         if not caller.may(right):
             raise Problem(
@@ -207,13 +207,13 @@ def check_rights(caller: Caller, *rights: Right) -> None:
 
 
 def check_reach(caller: Caller, scope: Scope) -> None:
-    """404 if one of the scopes is not the caller's, whether it exists or not."""
+    """Raises 404 if one of the scopes is not the caller's, whether it exists or not."""
     if not caller.reaches(scope):
         raise make_not_found()
 
 
 def needs(*rights: Right, several: bool = False) -> Callable[..., Awaitable[Grant]]:
-    """A dependency: the caller has these rights in the scope, or `several`, that the request names."""
+    """Makes a dependency that checks rights in the scope, or `several`, that the request names."""
 
     async def grant(request: Request) -> Grant:
         caller, named = caller_of(request), named_scopes(request)
@@ -227,7 +227,7 @@ def needs(*rights: Right, several: bool = False) -> Callable[..., Awaitable[Gran
 
 
 def _needs_widely(*rights: Right) -> Callable[..., Awaitable[_WideGrant]]:
-    """Works like `needs`, for routes where `**` means every scope, if the key reaches all."""
+    """Makes a dependency like that of `needs`, but `**` means every scope if the key reaches all."""
 
     async def grant(request: Request) -> _WideGrant:
         caller, named = caller_of(request), named_scope(request)
@@ -245,7 +245,7 @@ def _needs_widely(*rights: Right) -> Callable[..., Awaitable[_WideGrant]]:
 
 
 def _needs_alone(*rights: Right) -> Callable[..., Awaitable[_BareGrant]]:
-    """A dependency: the caller has these rights, in whatever scopes."""
+    """Makes a dependency that checks rights, whatever the scope."""
 
     async def grant(request: Request) -> _BareGrant:
         caller = caller_of(request)
@@ -255,7 +255,7 @@ def _needs_alone(*rights: Right) -> Callable[..., Awaitable[_BareGrant]]:
     return grant
 
 
-Secured = Security(_BEARER)  # tells the documentation that routes take a key; `AccessMiddleware` checks it
+Secured = Security(_BEARER)  # documents that routes take a key; `AccessMiddleware` checks it
 Reads = Annotated[Grant, Depends(needs(Right.READ))]
 ReadsScopes = Annotated[Grant, Depends(needs(Right.READ, several=True))]
 Writes = Annotated[Grant, Depends(needs(Right.WRITE))]
@@ -263,7 +263,7 @@ Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administers = Annotated[Grant, Depends(needs(Right.ADMIN))]
 ReadsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.READ))]
 AdministersWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN))]
-Decides = Annotated[Grant, Depends(needs(Right.WRITE, Right.READ))]  # the answers tell what others say
+Decides = Annotated[Grant, Depends(needs(Right.WRITE, Right.READ))]  # the answers show what others said
 Exports = Annotated[Grant, Depends(needs(Right.ADMIN, Right.READ))]  # an export holds texts
 ExportsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN, Right.READ))]
 ReadsAnywhere = Annotated[_BareGrant, Depends(_needs_alone(Right.READ))]

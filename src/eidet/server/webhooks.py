@@ -1,9 +1,9 @@
-"""Webhooks: what `watch` tells, posted to an address: signed, in the order of each scope, at least once.
+"""Webhooks: the changes that `watch` yields, posted to a URL: signed, in order per scope, at least once.
 
-A webhook is a table [[webhook]] of eidet.toml. The store keeps how far each one has come, and that moves on
-only after its receiver took the changes: whatever ends a server, the next one goes on from there. A receiver
-that fails or hangs is asked again, with growing pauses; nobody else waits for it. Of several workers and
-hosts, whoever holds the lease of a webhook sends.
+A webhook is a table [[webhook]] of eidet.toml. The store keeps the progress of each one, and advances it only
+after the receiver accepted the changes: however a server ends, the next one resumes from there. A receiver
+that fails or hangs is retried with growing pauses, and delays no other. Of several workers and hosts, the one
+that holds the lease of a webhook sends.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from .server_settings import is_loopback
 from .serving import Serving
 
 T = TypeVar("T")
-_PAUSE: Final = 0.5  # seconds between two looks at the store
-_LONGEST_PAUSE: Final = 300.0  # before a receiver that does not answer is tried again
-_CHANGES: Final = 100  # of one message
+_PAUSE: Final = 0.5  # seconds between two checks of the store
+_LONGEST_PAUSE: Final = 300.0  # seconds before a receiver that fails is retried
+_CHANGES: Final = 100  # in one message
 _SECRET: Final = "whsec_"  # noqa: S105  # how secrets of Standard Webhooks begin
 _SECRET_BYTES: Final = 24
 
 
 class Webhook(BaseModel):
-    """Who is told of the changes of a scope, or of all below it (`acme/**`)."""
+    """A receiver of the changes of a scope, or of it and all below (`acme/**`)."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
@@ -57,10 +57,10 @@ class Webhook(BaseModel):
     secret: str = Field(repr=False)  # whsec_…, env:NAME or file:PATH
     scope: str = "default"
     private: bool = False  # lets it reach addresses of private networks, and http beyond this machine
-    seconds: float = Field(10.0, gt=0, le=60)  # that its receiver may take
+    seconds: float = Field(10.0, gt=0, le=60)  # within which its receiver must answer
 
     def check(self) -> None:
-        """`Misconfigured` for what could never be delivered, or would go out in the open."""
+        """Raises `Misconfigured` for a webhook that could never be delivered, or would go unencrypted."""
         try:
             url = httpx.URL(self.url)
         except httpx.InvalidURL as error:
@@ -77,7 +77,7 @@ class Webhook(BaseModel):
         self.load_key()
 
     def load_key(self) -> bytes:
-        """Reads the secret from where it is kept."""
+        """Reads the secret from where it is kept, and decodes it."""
         secret = read_secret(self.secret, os.environ, f"webhook {self.name}")
         try:
             key = base64.b64decode(secret.removeprefix(_SECRET), validate=True)
@@ -92,7 +92,7 @@ class Webhook(BaseModel):
 
 
 def read_webhooks(file: Path) -> tuple[Webhook, ...]:
-    """The webhooks of a settings file, checked."""
+    """Reads and checks the webhooks of a settings file."""
     tables = tomllib.loads(file.read_text(encoding="utf-8")).get("webhook", [])
     try:
         hooks = TypeAdapter(list[Webhook]).validate_python(tables)
@@ -128,7 +128,7 @@ async def _deliver(serving: Serving) -> AsyncIterator[None]:
 
 
 class _Delivery:
-    """Sends what changes to one webhook."""
+    """Sends changes to one webhook."""
 
     def __init__(self, hook: Webhook, memory: AsyncMemory) -> None:
         self._hook, self._memory, self._key = hook, memory, hook.load_key()
@@ -139,7 +139,7 @@ class _Delivery:
         return await self._memory.threads.run(lambda: call(self._memory.parts.store))
 
     async def register(self) -> None:
-        """A webhook that is new is told what changes from now on."""
+        """Starts a new webhook at the newest change, so that it gets only later ones."""
         head = await self._run(lambda store: store.head())
         await self._save(Progress(start=head.seq), fresh=True)
 
@@ -157,7 +157,7 @@ class _Delivery:
             await asyncio.sleep(pause)
 
     async def _catch_up(self) -> None:
-        """Sends all that is new; returns at once if nothing is, or if another process sends."""
+        """Sends all new changes; returns at once if there are none, or if another process sends."""
         head = await self._run(lambda store: store.head())
         if head == self._told_up_to or not await self._lease(self._hook.seconds + _PAUSE):
             return
@@ -190,7 +190,7 @@ class _Delivery:
         return sorted({*found, *progress.cursors})
 
     async def _send_scope(self, scope: str, progress: Progress) -> bool:
-        """Sends what is new in a scope. Tells whether the lease is still ours."""
+        """Sends the new changes of a scope; returns whether the lease is still ours."""
         more = True
         while more:
             since = progress.cursors.get(scope, progress.start)
@@ -206,7 +206,7 @@ class _Delivery:
         return True
 
     async def _post(self, scope: str, page: ChangePage) -> None:
-        """Sends one message; the id of the same changes is the same, however often they are sent."""
+        """Sends one message; its id depends on its content alone, so a resent message keeps its id."""
         told = {"scope": scope, "changes": to_wire(page.changes), "cursor": page.cursor}
         body = dump({"type": "changes", "data": told})
         url = httpx.URL(self._hook.url)
@@ -224,15 +224,15 @@ class _Delivery:
 
 
 def sign(key: bytes, id: str, at: int, body: bytes) -> dict[str, str]:
-    """The headers of Standard Webhooks."""
+    """Signs a message; returns the headers of Standard Webhooks."""
     signature = base64.b64encode(hmac.digest(key, f"{id}.{at}.".encode() + body, "sha256")).decode()
     return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,{signature}"}
 
 
 async def find_address(url: httpx.URL, *, private: bool) -> str:
-    """The address to connect to: one of the internet, unless the url or the settings name another.
+    """Returns the address to connect to; raises `Refused` for one that is neither public nor allowed.
 
-    It is looked up once and then used, so that no second answer can lead elsewhere.
+    The name is resolved once, so that a second answer of DNS cannot lead elsewhere.
     """
     loop, port = asyncio.get_running_loop(), url.port or (443 if url.scheme == "https" else 80)
     found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)

@@ -1,11 +1,11 @@
-"""The dashboard: pages without a build step, and the routes that they ask.
+"""The dashboard: pages without a build step, and the routes that they call.
 
-    static/             the pages: HTML, CSS and ES modules; `vendor/` holds foreign ones with their licences
+    static/             the pages: HTML, CSS and ES modules; `vendor/` has third-party ones with licences
     dashboard_routes.py   the routes under /v1 that only the pages use
-    *_view.py           what each view asks of the memory, as JSON
+    *_view.py             the data of each view, as JSON
 
-Routes translate to verbs and are guarded as those of the REST interface are. Pages need no key; they ask
-for one when a route does.
+Routes translate to verbs and check access like those of the REST interface. Pages need no key; they prompt
+for one when a route needs it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HEADERS: Final = {
 
 
 class _Pages(StaticFiles):
-    """Files with the headers that keep a page from loading or telling anything outside."""
+    """Files with headers that keep a page from loading from, or sending to, other origins."""
 
     def file_response(
         self,
@@ -55,7 +55,7 @@ class _Pages(StaticFiles):
 
 def add_dashboard(app: FastAPI, _serving: Serving) -> None:
     """Adds the pages at `/`, `/docs` and `/dashboard`, and their routes under `/v1`."""
-    # Each route by itself, so that a 405 can list what a path allows.
+    # Routes are added one by one, so that a 405 can list the methods of a path.
     app.router.routes.extend(router.routes)
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
 

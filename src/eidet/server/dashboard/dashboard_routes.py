@@ -1,6 +1,6 @@
-"""The routes that only the pages ask. Each has a right, a scope, and one function of a view behind it.
+"""Routes that only the pages call. Each checks a right in a scope, and calls one function of a view.
 
-All else the pages ask of the REST interface.
+For all else the pages call the REST interface.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .record_view import tell_surroundings
 from .why_view import WhyBody, WhyNotBody, choose_recipe, tell_answer, tell_whereabouts, to_question
 
 T = TypeVar("T")
-CHANGES: Final = 200  # changes of an upkeep run that are told
-_SAVED: Final = 20_000  # records of a scope that an evaluation set holds
+CHANGES: Final = 200  # changes of an upkeep run that an answer lists
+_SAVED: Final = 20_000  # records of a scope that an evaluation set holds at most
 
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
 
 
 async def _ask(grant: Grant, call: Callable[[Memory], T]) -> T:
-    """Makes a call of the memory in one of its threads."""
+    """Runs a function of the memory in one of its threads."""
     memory = grant.memory
     return await memory.threads.run(lambda: call(memory.core))
 
@@ -81,7 +81,7 @@ async def _explain_answer(grant: Reads, body: WhyBody) -> dict[str, Any]:
 @router.post("/debug/why-not")
 async def _explain_absence(grant: Reads, body: WhyNotBody) -> dict[str, Any]:
     at = grant.single if body.at is None else Scope.exactly(body.at).path
-    if not grant.scope.holds(at):  # before anything is looked up there: it may be a scope of others
+    if not grant.scope.holds(at):  # before any lookup there: it may be a scope of others
         raise make_not_found()
     explained = await grant.memory.admin.explain(scope=grant.scope, **to_question(body))
 
@@ -146,7 +146,7 @@ async def _read_quality(grant: Reads) -> dict[str, Any]:
 
 
 class _UpkeepForm(BaseModel):
-    """A run of upkeep: a dry one, unless it is said otherwise."""
+    """A run of upkeep, dry by default."""
 
     dry_run: bool = True
     only: list[str] = Field(default_factory=list, max_length=20)
@@ -185,7 +185,7 @@ def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, 
 
 
 def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm) -> dict[str, Any]:
-    """Does what upkeep is asked for, and tells what it did or would do."""
+    """Runs upkeep, and returns what it did or would do."""
     done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None)
     changes = [noted._asdict() for noted in done.changes[:CHANGES]]
     more = max(0, len(done.changes) - CHANGES)

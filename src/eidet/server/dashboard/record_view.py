@@ -1,4 +1,4 @@
-"""What a page shows beside a record: how its strength fades, and what it is linked with."""
+"""The dashboard data of one record: the curve of its strength, and its links."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ...upkeep.tier_plan import curve_of
 from ..rest.replies import tell_record
 
 _CURVE_POINTS: Final = 64
-LINKS: Final = 50  # records of each sort of link that are told
+LINKS: Final = 50  # records listed for each kind of link
 
 
 def tell_surroundings(memory: Memory, record: Record) -> dict[str, Any]:
-    """The strength and links of a record, and what it said before its tier reduced it."""
+    """Returns the strength and links of a record, and its text before its tier reduced it."""
     return {
         "strength": _tell_strength(memory, record),
         "links": _tell_links(memory, record),
@@ -27,7 +27,7 @@ def tell_surroundings(memory: Memory, record: Record) -> dict[str, Any]:
 
 
 def _tell_strength(memory: Memory, record: Record) -> dict[str, Any]:
-    """Computes its present strength, and the curve it follows while unused."""
+    """Computes the present strength of a record, and its curve while unused."""
     now, settings = memory.parts.clock(), memory.parts.settings.upkeep
     curve = curve_of(settings)
     last = max(record.created, record.last_used or 0.0)
@@ -53,7 +53,7 @@ def _tell_links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]
 
 
 def _find_neighbours(memory: Memory, record: Record) -> list[Record | None]:
-    """Finds the records before and after it in its session, in order."""
+    """Finds the records before and after a record in its session, in order."""
     if record.session is None:
         return []
     near = memory.parts.index.around(record.scope, [record.seq], 2, None, now=memory.parts.clock())

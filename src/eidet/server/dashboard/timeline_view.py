@@ -1,6 +1,6 @@
 """Timeline: writes, recalls, sessions, episodes and facts between two moments, in bins and day by day.
 
-And the overview: how much there is, what came lately, what was asked, what waits, and what is unhealthy.
+The overview: counts, the newest records, recalls by day, what waits for a person, and faults.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 def _list_rows(store: Store, scope: Scope) -> list[tuple[str, Row]]:
-    """Lists every record of a scope (and below it, if asked), with its scope: times and labels alone."""
+    """Lists the times and labels of every record of a scope (and below, if asked), with its scope."""
     return [
         (path, Row(one.seq, one.kind, one.session, one.who, one.occurred, one.created))
         for path in verbs.count_scopes(store, scope)
@@ -51,16 +51,16 @@ def _list_entries(store: Store, path: str) -> Iterator[Entry]:
         seq = changes.head.seq
 
 
-_SINGLE: Final = 150  # records that are told one by one
-LANES: Final = 120  # sessions that are told
-MARKED: Final = ("episode", "summary", "fact", "triple")  # kinds that stand for themselves on the line
+_SINGLE: Final = 150  # more records than these are not listed one by one
+LANES: Final = 120  # sessions shown at most
+MARKED: Final = ("episode", "summary", "fact", "triple")  # kinds that the timeline marks one by one
 MARKS: Final = 80
 
 Placed = tuple[str, Row]
 
 
 class TimelineForm(BaseModel):
-    """The stretch of time shown, and which of a record's two times it goes by."""
+    """The period shown, its number of bins, and which of a record's two times counts."""
 
     first: float | None = None
     last: float | None = None
@@ -69,7 +69,7 @@ class TimelineForm(BaseModel):
 
 
 def read_timeline(memory: Memory, scope: Scope, form: TimelineForm) -> dict[str, Any]:
-    """The whole line by day, and the stretch that is looked at in bins, sessions and single records."""
+    """Returns the whole timeline by day, and the period shown by bins, sessions and single records."""
     if form.by not in ("occurred", "created"):
         raise BadInput(f"a timeline goes by occurred or created, not {form.by!r}")
     rows = _list_rows(memory.parts.store, scope)
@@ -99,7 +99,7 @@ def _read_stretch(
 
 
 def _whole_range(times: Sequence[float], now: float) -> tuple[float, float]:
-    """Returns the range from the first to the last record, with a margin; the last month if there is none."""
+    """Returns the range from the first to the last record, with a margin; the last month if none."""
     if not times:
         return now - 30 * DAY, now
     first, last = min(times), max(times)
@@ -118,7 +118,7 @@ def _bin_kinds(rows: Iterable[Placed], form: TimelineForm, first: float, last: f
 
 
 def _find_sessions(rows: Iterable[Placed], by: str, first: float, last: float) -> list[dict[str, Any]]:
-    """Returns sessions that overlap the stretch, by their start; the longest if there are too many."""
+    """Returns sessions that overlap the period, by their start; the largest if there are too many."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for scope, row in rows:
         if row.session is None:
@@ -134,7 +134,7 @@ def _find_sessions(rows: Iterable[Placed], by: str, first: float, last: float) -
 
 
 def _spread(rows: Iterable[Placed], by: str) -> list[Placed]:
-    """Episodes, summaries and facts, evenly thinned out where they are many."""
+    """Returns episodes, summaries, facts and triples by time, evenly thinned to at most `MARKS`."""
     found = sorted(
         (placed for placed in rows if placed[1].kind in MARKED), key=lambda placed: getattr(placed[1], by)
     )
@@ -173,7 +173,7 @@ def _count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
     return found
 
 
-DAYS: Final = 14  # that the bars show
+DAYS: Final = 14  # shown as bars
 NEWEST: Final = 6
 _REVIEWED: Final = 100  # more records to review are not counted
 FEW_RECALLS: Final = 20  # too few to say that recalls find nothing
@@ -220,7 +220,7 @@ def _count_waiting(memory: Memory, scope: Scope) -> dict[str, int]:
 
 
 def _find_faults(memory: Memory, stats: dict[str, Any]) -> Iterator[str]:
-    """Says in words what is wrong with the memory."""
+    """Yields a sentence for each fault of the memory."""
     state = memory.admin.health()["state"]
     if state != "up":
         yield f"What the memory stands on is {state}."

@@ -1,4 +1,4 @@
-"""Why?: a question, its answer, and all that is known of how the answer came about."""
+"""The view Why?: a question, its answer, and how the answer came about."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ..rest.bodies import make_body, to_arguments
 from ..rest.replies import tell_record
 from ..rest.search_routes import tell_hit
 
-_ARM_ROWS: Final = 25  # candidates of an arm that are told
+_ARM_ROWS: Final = 25  # candidates listed for each arm
 _REMOVED_ROWS: Final = 8
 _FORMS: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
-_SHAPING: Final = ("explain", "reasons", "vectors")  # what only shapes the answer of a recall
+_SHAPING: Final = ("explain", "reasons", "vectors")  # arguments that only shape the answer of a recall
 _ASKED: Final = {name: argument for name, argument in RECALL.items() if name not in _SHAPING}
 
 _weights: Final[Any] = (dict[str, float], Field(default_factory=dict, max_length=40))
@@ -49,7 +49,7 @@ WhyNotBody: Final[Any] = make_body(
 
 
 def to_question(body: Any) -> dict[str, Any]:
-    """The arguments of `memory.admin.explain`."""
+    """Converts a body to the arguments of `memory.admin.explain`."""
     given = to_arguments(body)
     for name in ("weights", "id", "at"):
         given.pop(name, None)
@@ -101,7 +101,7 @@ def _tell_dates(asked: Understood) -> list[dict[str, str]]:
 def _tell_arms(
     memory: Memory, explained: Explained, arms: Mapping[str, Any]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The best candidates of each arm, with what they say."""
+    """Returns the best candidates of each arm, with their records."""
     wanted = tuple({id: None for best in arms.values() for id, _ in best[:_ARM_ROWS]})
     where = Where(ids=wanted, scope=explained.query.scope)
     known = {record.id: tell_record(record) for record in memory.parts.store.find(where)} if wanted else {}
@@ -124,7 +124,7 @@ def _tell_removed(explained: Explained) -> list[dict[str, Any]]:
 
 
 def _tell_lines(context: Context) -> dict[str, Any]:
-    """Tells a context line by line, each with its tokens and its record, if it has one."""
+    """Lists the lines of a context, each with its tokens and its record, if it has one."""
     counter, records, at = counter_of(None), list(context.records), 0
     lines = []
     for line in context.text.split("\n"):

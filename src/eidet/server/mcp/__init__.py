@@ -1,9 +1,9 @@
 """MCP: the verbs of a memory as tools for agents, over stdio and over HTTP.
 
 memory_tools.py     remember, recall, recall_all, context, revise, promote, forget, history
-tool_arguments.py   what tools take, with what a model reads about it
-tool_answers.py     what tools answer, as text and as values
-agent_access.py     who asks, and what they may do: keys, scopes and rights as in REST
+tool_arguments.py   the arguments of tools, with descriptions for a model
+tool_answers.py     the answers of tools, as text and as values
+agent_access.py     the caller and its access: keys, scopes and rights as in REST
 memory_server.py    the SDK's server, with rights, checked arguments and errors that a model can act on
 mounting.py         `/mcp` inside of `eidet serve`
 """
@@ -35,7 +35,7 @@ from .memory_tools import MemoryTools
 from .tool_answers import tell, tell_fact
 
 _MARKDOWN: Final = "text/markdown"
-_FACTS_TOLD: Final = 20  # of a profile
+_FACTS_TOLD: Final = 20  # in a profile
 _SESSIONS_TOLD: Final = 20
 SESSIONS: Final = "The conversations that were active last."
 _PROFILE: Final = "What matters most in a scope."
@@ -62,11 +62,11 @@ def create_mcp(
     url: str | None = None,
     count: CountCall | None = None,
 ) -> MCPServer:
-    """An MCP server over a memory; `run("stdio")` and `streamable_http_app()` are the SDK's.
+    """Makes an MCP server over a memory, for the SDK's `run("stdio")` or `streamable_http_app()`.
 
-    Without `keys` that are required, everybody is `local`. With them the server is an OAuth resource
+    Without `keys` that are required, every caller is `local`. With them the server is an OAuth resource
     server at `url`, whose tokens are the keys. `home` is the scope of calls that name none.
-    `count` is told of every call.
+    `count` is called after every tool call.
     """
     if keys is None or not keys.required:
         access = AgentAccess(local, home)
@@ -89,14 +89,14 @@ def _add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
     server.add_verb(tools.promote, Right.WRITE, "Copy or move to another scope", WRITES)
     server.add_verb(tools.forget, Right.FORGET, "Forget for good", _DELETES)
     server.add_verb(tools.history, Right.READ, "History of a memory", READS)
-    # Whoever asks here is an agent: a page that it read could tell it to approve what the page wrote.
+    # The caller is an agent: a page that it read could make it approve what the page wrote.
     server.add_verb(tools.review, Right.ADMIN, "Review what waits", READS)
     server.add_verb(tools.approve, Right.ADMIN, "Approve a memory", WRITES)
     server.add_verb(tools.reject, Right.ADMIN, "Reject a memory", _DELETES)
 
 
 def _make_auth(url: str | None) -> AuthSettings:
-    """A resource server whose tokens are its own keys; there is no other issuer."""
+    """Makes the settings of a resource server whose tokens are its own keys; it has no other issuer."""
     place = AnyHttpUrl(url or "http://127.0.0.1:8765/mcp")
     return AuthSettings(issuer_url=place, resource_server_url=place, validate_token_resource=False)
 
@@ -115,13 +115,13 @@ async def serve_stdio(memory: AsyncMemory, local: Caller, home: str) -> None:
 
 
 def _start_ending(memory: AsyncMemory) -> None:
-    """Lets calls in flight finish, flushes pending writes, and exits."""
+    """Closes the memory, which finishes calls in flight and flushes writes, and then exits."""
     ending = asyncio.ensure_future(memory.close())
     ending.add_done_callback(_leave)
 
 
 def _leave(_ended: asyncio.Future[None]) -> None:
-    """Leaves at once: a thread still waits for a line of stdin, which nothing but a line can wake."""
+    """Exits without joining threads, because one is still blocked reading stdin."""
     os._exit(0)
 
 
@@ -133,7 +133,7 @@ class _ScopeResources:
         self._access = access
 
     async def profile(self, scope: str | None = None) -> str:
-        """Returns what is most important in a scope: pinned memories and facts, most important first."""
+        """Returns a profile of a scope: instructions, working memories, then facts by importance."""
         with self._access.enter(scope) as place:
             facts = await self._memory.find(
                 scope=place, kinds=["fact", "summary"], order="-importance", limit=_FACTS_TOLD
@@ -150,7 +150,7 @@ class _ScopeResources:
         return "\n".join(lines)
 
     async def sessions(self, scope: str | None = None) -> str:
-        """The sessions of a scope that were active last, newest first, each with its first words."""
+        """Returns the latest sessions of a scope, newest first, each with its first words."""
         with self._access.enter(scope) as place:
             found = await self._memory.admin.sessions(place, limit=_SESSIONS_TOLD)
         lines = [
@@ -183,7 +183,7 @@ class _ScopeResources:
 
 
 def _add_resources(server: MCPServer, resources: _ScopeResources) -> None:
-    """Registers the resources and the prompt. Resources without a scope are of the caller's usual one."""
+    """Registers the resources and the prompt. Resources without a scope use the caller's usual one."""
     for name, about, home, of_scope in (
         ("profile", _PROFILE, resources.home_profile, resources.profile),
         ("sessions", SESSIONS, resources.home_sessions, resources.sessions),

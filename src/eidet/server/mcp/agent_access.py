@@ -1,4 +1,4 @@
-"""Who asks through MCP, and what they may do. Keys, scopes and rights are those of REST."""
+"""Finds the caller of an MCP request and checks its access, with the keys, scopes and rights of REST."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCE: Final = (
 
 
 class _CallerToken(AccessToken):
-    """A key that was checked. It holds no secret: `token` is empty."""
+    """The token of a verified key. It holds no secret: `token` is empty."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
@@ -31,7 +31,7 @@ class _CallerToken(AccessToken):
 
 
 class KeyVerifier:
-    """The SDK's `TokenVerifier` over the keys file, which is read again when it changes."""
+    """The SDK's `TokenVerifier` over the keys file, which is reloaded when it changes."""
 
     def __init__(self, keys: KeyRing) -> None:
         self._keys = keys
@@ -45,9 +45,9 @@ class KeyVerifier:
 
 @dataclass(frozen=True, slots=True)
 class AgentAccess:
-    """Decides, for every tool call, who asks and which scope is meant.
+    """Finds the caller and the scope of every tool call.
 
-    `local` is whoever asks without a key: None where a key is needed.
+    `local` is the caller without a key; None where a key is needed.
     """
 
     local: Caller | None
@@ -67,7 +67,7 @@ class AgentAccess:
         return self.caller.may(right)
 
     def require(self, *rights: Right) -> None:
-        """`ToolError` if the caller lacks one of these rights."""
+        """Raises `ToolError` if the caller lacks one of these rights."""
         for right in rights:
             if not self.may(right):
                 raise ToolError(
@@ -77,7 +77,7 @@ class AgentAccess:
 
     @contextmanager
     def enter(self, scope: str | None = None) -> Iterator[str]:
-        """Yields the path of the scope meant; attributes what happens inside to the caller.
+        """Yields the path of the scope that a call names or implies; attributes changes to the caller.
 
         The server has checked the right that the tool, resource or prompt needs.
         """
@@ -86,7 +86,7 @@ class AgentAccess:
 
     @contextmanager
     def enter_all(self, scopes: str | list[str] | None) -> Iterator[Scope]:
-        """The same for tools that read, which take several scopes."""
+        """Works like `enter` for tools that read, which take several scopes; yields all as a `Scope`."""
         caller = self.caller
         place = self._find_scopes(caller, scopes)
         with caller.act(acts().source or SOURCE):

@@ -1,4 +1,4 @@
-"""The tool for facts: what holds, what held, and since when."""
+"""The MCP tool for present and past facts and their times."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class FactTools:
 
 
 def _check_asked(about: str | None, subject: str | None, relation: str | None, object: str | None) -> None:
-    """A call must name something, and every part of it must count."""
+    """Refuses a call that names nothing, or names more than `about` can be combined with."""
     if about is None and subject is None and relation is None and object is None:
         raise BadInput("facts needs about, or one of subject, relation and object")
     if about is not None and (subject is not None or object is not None):

@@ -1,4 +1,4 @@
-"""The tools of a memory: one verb each, as an agent calls them. Their docstrings are what a model reads."""
+"""The tools of a memory, one verb each, as an agent calls them. A model reads their docstrings."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class MemoryTools:
         """
         with self._access.enter(scope) as place:
             if not self._access.may(Right.READ):
-                given["keep_duplicates"] = True  # else the answer would tell what is known already
+                given["keep_duplicates"] = True  # else the answer would reveal what is known already
             stored = await self._memory.remember(
                 _list_drafts(text, more, key), scope=place, again=again, **given
             )
@@ -265,7 +265,7 @@ class MemoryTools:
 
 
 def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
-    """Refuses a call that names nothing or means two things at once."""
+    """Refuses a call with neither ids nor filters, or with both."""
     if not ids and not filters:
         raise BadInput("forget needs ids, or one of session, who, since, until")
     if ids and filters:
@@ -273,14 +273,14 @@ def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
 
 
 def _list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Draft]:
-    """Makes drafts of all texts of a call; a key can name only one."""
+    """Makes a draft of each text of a call; raises `BadInput` if one key would name several."""
     if key is not None and more:
         raise BadInput("a key names one memory; call remember once for each text")
     return [Draft(text=one, key=key) for one in (text, *(more or ()))]
 
 
 def _check_accepted(stored: RememberedList) -> None:
-    """Fails the call if nothing at all was stored."""
+    """Raises `Refused` if every text was forgotten for good before, so that nothing was stored."""
     if not stored and stored.rejected:
         raise Refused(
             "this was forgotten for good before, so it is not stored again; "
@@ -311,7 +311,7 @@ def _make_entry(event: Event) -> HistoryEntry:
 
 
 def _tell_entry(entry: HistoryEntry, trust: Trust) -> str:
-    """Words one change as a line. Earlier texts of strangers are quoted like present ones."""
+    """Formats one change as a line; an earlier text is quoted if the memory is not trusted."""
     line = f"{entry.at} {entry.what} (version {entry.version})"
     if entry.by:
         line += f" by {entry.by}"

@@ -18,10 +18,10 @@ _NO_LIMIT: Final = 1 << 30  # bytes of a body; the middleware limits what a call
 
 
 def add_mcp(app: FastAPI, serving: Serving) -> None:
-    """Serves MCP at /mcp, and tells OAuth clients about it under /.well-known.
+    """Serves MCP at /mcp, and describes it to OAuth clients under /.well-known.
 
-    The middleware has checked host, origin, rate and size. There are no sessions: every request says all that
-    its answer needs, so the next one may reach another worker, and clients that vanish leave nothing behind.
+    The middleware has checked host, origin, rate and size. There are no sessions: every request is complete
+    in itself, so the next one may reach another worker, and clients that vanish leave nothing behind.
     """
     settings = serving.settings
     server = create_mcp(
@@ -36,7 +36,7 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
         transport_security=_CHECKED_ALREADY,
         max_request_body_size=_NO_LIMIT,
     )
-    for route in inner.routes:  # as they are: a mount would answer at /mcp/ only
+    for route in inner.routes:  # added as they are: a mount would answer at /mcp/ only
         if isinstance(route, Route):
             app.router.routes.append(Route(route.path, endpoint=inner, include_in_schema=False))
     serving.lifespans.append(server.session_manager.run)
@@ -44,7 +44,7 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
 
 
 def _address_of(settings: ServerSettings) -> str:
-    """The address of MCP as clients know it."""
+    """Returns the address of MCP as clients know it."""
     if settings.public_url is not None:
         return settings.public_url.rstrip("/") + PATH
     scheme, host = "http", settings.host

@@ -1,4 +1,4 @@
-"""What tools answer: a text that a model reads, and the same as values that follow an output schema."""
+"""The answers of tools: a text that a model reads, and the same as values that follow an output schema."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def make_fact(fact: Fact) -> StatedFact:
 
 
 def tell_fact(fact: Fact, *, scopes: bool = False) -> str:
-    """A fact as a line: what, from when to when, and with `scopes` where. Strangers may have said it."""
+    """Formats a fact as a line with its times (and its scope), quoted if its source is not trusted."""
     line = f"scope={fact.scope} {one_line(fact.text)}" if scopes else one_line(fact.text)
     if fact.valid_from is not None:
         line += f", since {local(fact.valid_from).date().isoformat()}"
@@ -146,7 +146,7 @@ def tell_fact(fact: Fact, *, scopes: bool = False) -> str:
 
 
 def tell(record: Record) -> str:
-    """A memory as a line of a prompt; a text of strangers as a quotation that it cannot leave."""
+    """Formats a memory as a line of a prompt; an untrusted text cannot break out of its quotation."""
     if is_untrusted(record):
         return quote_line(record, record.text)
     return line_of(record)

@@ -1,4 +1,4 @@
-"""The arguments of tools, as the table of verbs describes them to a model; with limits that suit one."""
+"""The arguments of tools, as the table of verbs describes them, with limits that suit a model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TYPES: Final = {Form.NUMBER: float}
 
 
 def takes(*names: str, table: Mapping[str, Argument]) -> Callable[[Tool], Tool]:
-    """Gives a tool arguments of the table in place of its `**keywords`: it gets those that were given."""
+    """Replaces the `**keywords` of a tool with arguments of the table; the tool gets those given."""
 
     def declare(tool: Tool) -> Tool:
         signature = inspect.signature(tool, eval_str=True)

@@ -1,10 +1,10 @@
 """The routes under /v1: each turns a request into one verb, and its answer into JSON.
 
-bodies.py          bodies of requests, from the table of verbs; drafts and arguments from bodies
-replies.py         what answers hold          routing.py   how a verb becomes a route
+bodies.py          request bodies from the table of verbs; arguments of verbs from bodies
+replies.py         models of the answers      routing.py   turns a verb into a route
 memory_routes.py   remember, get, revise, mark, forget by id     once.py   idempotency keys
 search_routes.py   recall, context, find with its pages, forget, feedback
-feed_routes.py     what changed: page by page, and as server-sent events
+feed_routes.py     changes: page by page, and as server-sent events
 admin_routes.py    scopes, stats, health, export, load
 """
 
@@ -39,13 +39,13 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
         part.add_to(router)
     _add_facts(router)
     describe_scope(router.routes)
-    # Each route by itself, so that a 405 can list what a path allows.
+    # Routes are added one by one, so that a 405 can list the methods of a path.
     app.router.routes.extend([*open_router.routes, *router.routes])
     serving.lifespans.append(lambda: clear_old_keys(serving))
 
 
 def _add_facts(router: APIRouter) -> None:
-    """Adds a route for each verb of `memory.facts`: what held when, who is who, what was decided about it."""
+    """Adds a route for each verb of `memory.facts`: facts over time, entities, decisions about them."""
     for name, verb in FACTS.items():
         add_verb(
             router,
@@ -63,7 +63,7 @@ def _decides(verb: Verb) -> bool:
 
 
 def _reply_of(name: str, verb: Verb) -> type[BaseModel]:
-    """The model of an answer, from what the verb returns."""
+    """Builds the model of an answer from the return type of the verb."""
     returned = get_type_hints(getattr(FactsNamespace, name))["return"]
     shape: Any = reply_type(str if returned is type(None) else returned)
     if not verb.answer:
@@ -90,7 +90,7 @@ def _make_handler(name: str, verb: Verb) -> Handler:
 
 
 def _arrange(verb: Verb, method: Any, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """The fields of a request as the arguments of a method: those by position, and those by name."""
+    """Splits the fields of a request into positional and keyword arguments of a method."""
     args, left = [], dict(given)
     for name, parameter in inspect.signature(method).parameters.items():
         sent = verb.renamed.get(name, name)

@@ -1,4 +1,4 @@
-"""Scopes, figures, health, and whole memories on their way out and in, with the files for that."""
+"""Routes for scopes, statistics, health, export and load, with the temporary files that they need."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def _scopes(
 
 
 def _reachable(caller: Caller, under: str | None) -> list[str | None]:
-    """Lists the prefixes to show: the caller's, or those below what is asked for."""
+    """Returns the prefixes to list: those of the caller, narrowed to `under` if it is given."""
     if caller.sees_all:
         return [under]
     if under is None:
@@ -234,7 +234,7 @@ _STARTED: Final = time.time()
 
 
 def make_file() -> Path:
-    """Creates a file that only this server can read; its user removes it."""
+    """Creates a temporary file that only the user of this process can read; the caller removes it."""
     clean_folder()
     handle, name = tempfile.mkstemp(prefix=machine_prefix(_STEM), suffix=".jsonl")
     os.close(handle)
@@ -242,12 +242,12 @@ def make_file() -> Path:
 
 
 def clean_folder() -> None:
-    """Removes what killed servers of this machine left."""
+    """Removes temporary files that killed servers of this machine left behind."""
     remove_leftovers(Path(tempfile.gettempdir()), _STEM, before=_STARTED)
 
 
 class _Upload:
-    """The body of a request as a file. Where the system allows it, the file has no name from the start."""
+    """A request body in a temporary file. Where the system allows it, the name is removed at once."""
 
     def __init__(self) -> None:
         self._named = make_file()
@@ -270,7 +270,7 @@ class _Upload:
 
 
 async def receive_upload(request: Request, serving: Serving) -> _Upload:
-    """The body of a request, which the caller removes."""
+    """Writes the body of a request to a file, which the caller removes."""
     run = serving.memory.threads.run
     upload = await run(_Upload)
     try:

@@ -1,6 +1,6 @@
-"""The bodies of requests, made from the table of verbs, and what they become: arguments of verbs and drafts.
+"""Request bodies, made from the table of verbs, and their conversion to arguments of verbs.
 
-Whatever the table does not name is refused.
+A field that the table does not name is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Coordinates = Annotated[
 
 
 class _RequestBody(BaseModel):
-    """A body that is exactly what it says."""
+    """A body that refuses unknown fields and converts no types."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
@@ -88,7 +88,7 @@ def limit_field(argument: Argument, about: str | None = None) -> FieldInfo:
 
 
 def _field_of(argument: Argument) -> tuple[Any, Any]:
-    """The type of a field, and what else pydantic has to know of it."""
+    """Returns the type of a field and its pydantic `Field`."""
     kind: Any = Literal[argument.choices] if argument.choices else _TYPES[argument.form]
     kind = Annotated[list[kind] if argument.several else kind, limit_field(argument)]
     about = argument.about
@@ -148,7 +148,7 @@ def to_arguments(body: BaseModel) -> dict[str, Any]:
 
 
 def check_records(grant: Grant, count: int, field: str) -> None:
-    """422 for more records at once than the caller may ask for."""
+    """Raises 422 if one call asks for more records than the caller may."""
     most = grant.caller.limits.records_per_call
     if count > most:
         raise Problem(

@@ -1,4 +1,4 @@
-"""What changed in a scope: page by page, and as server-sent events that go on where a client left off."""
+"""Changes of a scope: page by page, and as server-sent events that resume where a client left off."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .bodies import check_records, to_arguments
 from .replies import reply_type, to_wire
 from .routing import add_verb, answer, dump, errors
 
-_BEAT: Final = 15.0  # seconds after which a comment keeps a silent connection open
+_BEAT: Final = 15.0  # seconds of silence after which a comment keeps the connection open
 _EVENTS: Final = "text/event-stream"
-_HEADERS: Final = {"Cache-Control": "no-store", "Content-Encoding": "identity"}  # nobody holds events back
+_HEADERS: Final = {"Cache-Control": "no-store", "Content-Encoding": "identity"}  # nothing delays events
 
 
 def add_to(router: APIRouter) -> None:
@@ -63,7 +63,7 @@ async def _watch(
 
 
 async def _list_events(grant: Grant, cursor: int, wait: float | None) -> AsyncIterator[bytes]:
-    yield f"id: {cursor}\n\n".encode()  # where to go on if nothing ever comes
+    yield f"id: {cursor}\n\n".encode()  # the cursor to resume from if no event follows
     while True:
         pause = _BEAT if wait is None else wait
         async for change in grant.memory.watch(scope=grant.single, since=cursor, wait=pause):

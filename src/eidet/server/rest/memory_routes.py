@@ -1,6 +1,6 @@
-"""Storing, reading, changing, marking and deleting memories by id.
+"""Routes that store memories, and read, change, mark and delete them by id.
 
-A pin keeps upkeep away from a memory, a legal hold keeps everybody away.
+A pin protects a memory from upkeep; a legal hold protects it from every change.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ async def _remember(
     details = {"scope": grant.single, "again": body.again, "version": body.version}
     details["read_speakers"] = body.read_speakers
     if not grant.reads:
-        details["keep_duplicates"] = True  # else the answer would tell what the scope has already
+        details["keep_duplicates"] = True  # else the answer would reveal what the scope holds already
     elif body.keep_duplicates is not None:
         details["keep_duplicates"] = body.keep_duplicates
     if idempotency_key is None:
@@ -148,7 +148,7 @@ async def _store(grant: Grant, drafts: list[Draft], details: dict[str, Any]) -> 
 async def _store_once(
     grant: Grant, drafts: list[Draft], details: dict[str, Any], attempt: KeyedAttempt
 ) -> Response:
-    """Stores what no earlier attempt has stored."""
+    """Stores the drafts that no earlier attempt with this key has stored."""
     earlier = await find_earlier(grant, drafts, attempt)
     if len(earlier.gone) == len(drafts):
         raise Problem(410, "gone", "what this idempotency key stood for was stored, and is forgotten by now")
@@ -255,7 +255,7 @@ async def _forget_one(
 
 
 def _select_unchanged(record: Record) -> Where:
-    """The record as it was read: nothing is forgotten if it has changed by then."""
+    """Builds a filter that matches the record only while it is unchanged since it was read."""
     return Where(
         ids=(record.id,),
         created_since=record.created,
@@ -276,7 +276,7 @@ def _absence(grant: Grant, id: str) -> NotFound:
 
 
 async def _match(grant: Grant, id: str, wanted: str) -> Record:
-    """The record, if it has the ETag that is wanted."""
+    """Returns the record if its ETag is among those `wanted`; raises 412 if not."""
     record = await _require(grant, id)
     if not _matches(etag_of(record), wanted):
         raise _make_changed()

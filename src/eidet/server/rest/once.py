@@ -1,9 +1,9 @@
-"""A retried POST never doubles: what an idempotency key stands for, across workers and after kill -9.
+"""Idempotency keys: a retried POST stores nothing twice, across workers and after kill -9.
 
-The first request with a key takes a lease on it in the store. The lease says what was asked (a keyed hash)
-and when. Ids and times of what is stored follow from that, so that a second attempt writes the same records,
-which a store leaves alone. When something that was stored then is forgotten, the hash goes; the lease stays,
-so that no retry brings it back.
+The first request with a key takes a lease on it in the store. The lease holds a keyed hash of the request and
+its time. Ids and times of the records are derived from the lease, so that a second attempt writes the same
+records, which the store leaves unchanged. When a record stored under the key is forgotten, the hash is
+removed and the lease stays, so that no retry brings the record back.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from ...text.speakers import says_when
 from ..errors import LOG, Problem
 from ..serving import Grant, Serving
 
-DAY: Final = ONCE_SECONDS  # how long a key is remembered
+DAY: Final = ONCE_SECONDS  # seconds for which a key is remembered
 PREFIX: Final = ONCE
-PARTS: Final = [f"{number:02x}" for number in range(256)]  # how the names of keys begin
-PAUSE: Final = 15.0  # seconds between two parts: all of them in about an hour
+PARTS: Final = [f"{number:02x}" for number in range(256)]  # the first two digits of the names of keys
+PAUSE: Final = 15.0  # seconds between two parts; one round takes about an hour
 
 IdempotencyKey = Annotated[
     str | None,
@@ -50,14 +50,14 @@ IdempotencyKey = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class KeyedAttempt:
-    """One of perhaps several requests with the same key. `at` is when the first came."""
+    """One attempt of a request with a key; `at` is the time of the first attempt."""
 
     name: str
     at: float
     first: bool
 
     def place(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Gives the drafts the ids and times of the first attempt."""
+        """Returns the drafts with the ids and times of the first attempt."""
         placed = []
         for number, draft in enumerate(drafts):
             changes: dict[str, Any] = {}
@@ -71,13 +71,13 @@ class KeyedAttempt:
         return placed
 
     def _id(self, number: int) -> str:
-        """An id in the form of `new_id`, the same for every attempt."""
+        """Derives an id in the form of `new_id`, the same for every attempt."""
         tail = blake2b(f"{self.name}\0{number}".encode(), digest_size=6).hexdigest()
         return f"{int(self.at * 1e6):014x}{tail}"
 
 
 def _lifetime(draft: Draft) -> float | None:
-    """The seconds a draft lives from now on, or None: two attempts would give two expiry times."""
+    """Returns the relative lifetime of a draft in seconds, or None; `place` makes it an expiry time."""
     lives = draft.expires
     if lives is None:
         lives = draft.ttl
@@ -89,7 +89,7 @@ def _lifetime(draft: Draft) -> float | None:
 
 
 async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
-    """Takes the key, or finds who took it; 422 if it stood for another request then."""
+    """Takes the key, or joins the attempt that took it; raises 422 if that was another request."""
     caller = grant.caller.name or ""
     memory = grant.memory
     wanted = (f"{caller}\0{key}".encode(), f"{grant.scope}\0".encode() + asked)
@@ -106,7 +106,7 @@ async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
 
 
 def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
-    """Takes the lease of a key, or finds its holder; None if the key stands for another request."""
+    """Takes the lease of a key, or joins its holder; returns None if that was another request."""
     store, now = parts.store, parts.clock()
     name, mark = parts.key_ids.mark(key), parts.key_ids.mark(asked)
     until = now + DAY
@@ -123,13 +123,13 @@ def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
 class _Earlier:
     """The results of an earlier attempt, by the position of each draft."""
 
-    done: dict[int, Record]  # stored then, as it is now
-    gone: dict[int, float]  # stored then, and forgotten since; when
-    rest: list[int]  # of which nothing is there
+    done: dict[int, Record]  # stored by it, in the present version
+    gone: dict[int, float]  # stored by it and forgotten since; the time of that
+    rest: list[int]  # not stored yet
 
 
 async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt) -> _Earlier:
-    """A record that was written since the first attempt came was written by it."""
+    """Finds what earlier attempts stored: every record written since the first one began counts."""
     earlier = _Earlier({}, {}, [])
     if attempt.first:
         earlier.rest.extend(range(len(drafts)))
@@ -140,7 +140,7 @@ async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAtte
         if not events or events[-1].at < attempt.at:
             earlier.rest.append(place)
             continue
-        record = await grant.memory.get(id, scope=grant.single)  # read after its history: it was there then
+        record = await grant.memory.get(id, scope=grant.single)  # after its history: None means forgotten
         if record is None:
             earlier.gone[place] = events[-1].at
         else:
@@ -150,7 +150,7 @@ async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAtte
 
 @asynccontextmanager
 async def clear_old_keys(serving: Serving, pause: float = PAUSE) -> AsyncIterator[None]:
-    """Removes keys that are older than a day, as long as the server runs: a part of them every `pause`."""
+    """Removes keys older than a day while the server runs: one part of them every `pause` seconds."""
     clearing = None
     if serving.memory.parts.store.writable:
         clearing = asyncio.create_task(_keep_clearing(serving.memory, pause))
@@ -167,6 +167,6 @@ async def _keep_clearing(memory: AsyncMemory, pause: float) -> None:
     for part in itertools.cycle(PARTS):
         try:
             await memory.threads.run(partial(verbs.clear_leases, store, PREFIX + part, now=clock()))
-        except EidetError as error:  # the store may be away; the next round comes
+        except EidetError as error:  # the store may be down; the next round retries
             LOG.warning("old idempotency keys could not be removed: %s", error)
         await asyncio.sleep(pause)

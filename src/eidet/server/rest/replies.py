@@ -1,4 +1,4 @@
-"""What answers hold, and how values of Eidet become that.
+"""Models of the answers, and the conversion of values to JSON.
 
 The models only document the answers. Most are made from the dataclass whose fields they have.
 """
@@ -27,7 +27,7 @@ _TIMES_OF: Final[Mapping[type, frozenset[str]]] = {
     SessionSummary: frozenset(("first", "last")),
     Rejected: frozenset(("since",)),
 }
-_FURTHER: Final[Mapping[type, dict[str, Any]]] = {  # what JSON has beside the fields
+_FURTHER: Final[Mapping[type, dict[str, Any]]] = {  # what JSON adds to the fields
     Fact: {"text": (str, ...)},
     Record: {
         "etag": (str, Field(description="For If-Match: changes with every version.")),
@@ -38,7 +38,7 @@ _NAMES: Final[Mapping[type, str]] = {Record: "StoredMemory"}
 
 
 def reply_type(shape: Any) -> Any:
-    """The type of a value in JSON: models for dataclasses, lists for tuples."""
+    """Returns the type of a value in JSON: models for dataclasses, lists for tuples."""
     if get_origin(shape) in (tuple, list, Sequence):
         inner = [reply_type(one) for one in get_args(shape) if one is not ...]
         return list[inner[0]] if len(set(inner)) == 1 else list[Any]  # type: ignore[valid-type]
@@ -180,7 +180,7 @@ class SessionsReply(BaseModel):
 
 
 def etag_of(record: Record) -> str:
-    """Names one version of one record; a record that came back under its old id has another one."""
+    """Returns a tag of one version of a record; a record stored again under its old id gets another."""
     return f'"{record.version}-{int(record.created * 1e6):x}"'
 
 
@@ -193,7 +193,7 @@ def tell_records(records: Iterable[Record], *, vectors: bool = False) -> list[di
 
 
 def to_wire(value: Any) -> Any:
-    """A value as JSON: a record with its ETag, dataclasses by their fields."""
+    """Converts a value to JSON: a record with its ETag, dataclasses by their fields."""
     if isinstance(value, Record):
         return tell_record(value)
     if hasattr(value, "to_dict"):

@@ -1,4 +1,4 @@
-"""Routes: how a verb of the table becomes one, what it answers, and which errors every route declares."""
+"""Makes routes from the table of verbs, sends answers, and lists the errors that every route declares."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .bodies import make_body
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 
-MANY: Final = 20  # records; more of them are told in a thread
-_CLIENT_LEFT: Final = 499  # what nobody reads; the log does
+MANY: Final = 20  # records; a larger answer is written in a thread
+_CLIENT_LEFT: Final = 499  # for the log only: the client is gone
 _ERRORS: Final = {
     400: "The Host header is missing, doubled or malformed.",
     401: "There is no valid key.",
@@ -38,7 +38,7 @@ _ERRORS: Final = {
 
 
 def errors(more: Mapping[int, str] | None = None) -> dict[int | str, dict[str, Any]]:
-    """The errors that every route declares, and those of one route."""
+    """Returns the errors that every route declares, and those of one route."""
     told = _ERRORS | dict(more or {})
     return {status: {"model": ErrorBody, "description": text} for status, text in told.items()}
 
@@ -81,7 +81,7 @@ def add_verb(
 
 
 def declare(run: Handler, **types: Any) -> Handler:
-    """The handler with the types of some parameters, for FastAPI to read; None takes a parameter away."""
+    """Returns the handler with types of parameters for FastAPI to read; None removes a parameter."""
     signature = inspect.signature(run, eval_str=True)
     parameters = []
     for name, one in signature.parameters.items():
@@ -108,7 +108,7 @@ async def answer(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Answers with the JSON that `tell` returns; `size` is the number of records."""
+    """Returns a response with the JSON of `tell`, made in a thread if `size` (records) exceeds `MANY`."""
     if size > MANY:
         content = await serving.memory.threads.run(lambda: dump(tell()))
     else:
@@ -117,17 +117,17 @@ async def answer(
 
 
 def dump(told: Mapping[str, Any]) -> bytes:
-    """JSON in UTF-8."""
+    """Encodes a value as JSON in UTF-8; infinity and NaN become null."""
     return to_json(told, inf_nan_mode="null")
 
 
 def respond(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer that is JSON already."""
+    """Makes a response of content that is JSON already."""
     return Response(content, status, headers, media_type="application/json")
 
 
 class LeavableRoute(APIRoute):
-    """A question whose work ends when its client disconnects. Few run at once."""
+    """A route whose work is cancelled when its client disconnects; few of its requests run at once."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -137,14 +137,14 @@ class LeavableRoute(APIRoute):
                 return await handle(request)
 
         async def watch(request: Request) -> Response:
-            await request.body()  # what comes after it is that the client leaves
+            await request.body()  # so that the next message is the disconnect
             return await _answer_unless_left(request, take_turn(request))
 
         return watch
 
 
 async def _answer_unless_left(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
-    """The answer; if the client leaves first, the work is cancelled."""
+    """Returns the answer; cancels the work if the client disconnects first."""
     answering = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_wait_until_left(request))
     try:

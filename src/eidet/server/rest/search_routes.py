@@ -1,8 +1,8 @@
-"""Asking and forgetting: recall, context, find, count, forget, and what was useful.
+"""Routes that ask and forget: recall, context, find, count, forget, review and feedback.
 
-Pages of `find` stay in step while others write: the next page begins at the value the last one ended with.
-Of the records that share that value, the cursor names those that were given already by scope and id, or
-counts very many.
+Pages of `find` stay consistent while others write: the next page begins at the value the last one ended with.
+Of the records with that value, the cursor lists those already returned by scope and id, or only counts them
+if very many.
 """
 
 from __future__ import annotations
@@ -217,16 +217,16 @@ _SPANS: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PageMark:
-    """The end of a page: the value of its last record, the records with that value, how many to skip."""
+    """The end of a page: the value of its last record, those with that value, and how many to skip."""
 
     order: str
-    asked: str  # the hash of what was asked
+    asked: str  # the hash of the question
     value: float | None = None
-    given: tuple[tuple[str, str], ...] = ()  # scope and id of each that was given already
+    given: tuple[tuple[str, str], ...] = ()  # scope and id of each already returned
     skip: int = 0
 
     def bounds(self) -> Where:
-        """Records from the last value on."""
+        """Returns a filter for records from the last value on."""
         if self.value is None:
             return Where()
         name, down = self.order.removeprefix("-"), self.order.startswith("-")
@@ -237,9 +237,9 @@ class _PageMark:
         return Where(**bound)
 
     def after(self, page: Sequence[Record]) -> _PageMark:
-        """The mark for what follows a page."""
+        """Returns the mark of the page that follows."""
         name = self.order.removeprefix("-")
-        if name not in (*_SPANS, "uses"):  # values may be absent: pages go by number
+        if name not in (*_SPANS, "uses"):  # values may be absent, so pages go by offset
             return replace(self, skip=self.skip + len(page))
         last = getattr(page[-1], name)
         same = [(record.scope, record.id) for record in page if getattr(record, name) == last]
@@ -262,7 +262,7 @@ def _write_cursor(mark: _PageMark) -> str:
 
 
 def _parse_cursor(cursor: str, order: str, asked: str) -> _PageMark:
-    """Parses a cursor; raises `BadInput` for a foreign one, or one of another question."""
+    """Parses a cursor; raises `BadInput` if no page returned it, or if it is of another question."""
     try:
         fields = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         mark = _parse_mark(*fields)
@@ -289,7 +289,7 @@ def _parse_mark(
 
 
 def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
-    """A hit, with its reasons unless they are not wanted: they are dear, and made once."""
+    """Converts a hit to JSON. Reasons are expensive: they are computed once, and only if asked for."""
     why = hit.reasons() if reasons else None
     return {
         "score": hit.score,

@@ -1,6 +1,6 @@
-"""Logs as lines of text or of JSON. An exception is told by its type and its place, not by its message.
+"""Logs as lines of text or of JSON. An exception is logged by its type and stack, without its message.
 
-Messages of exceptions can quote what a caller has sent. `content` shows them, for those who look for a fault.
+Messages of exceptions can quote what a caller has sent. `content` shows them, for debugging.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple
 
 
 class LogLines(logging.Formatter):
-    """One line for each log record, with the ids of request and trace; `as_json`, as a JSON object.
+    """Formats a log record as a line with its request id; `as_json`, as an object with trace ids too.
 
     As text: `2026-11-17T09:00:00.125Z WARNING eidet.server: the memory is unavailable [request 8f2c]`.
     """
@@ -52,7 +52,7 @@ class LogLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
     def _describe(self, raised: Raised | None) -> list[str]:
-        """An exception by its stack and its type, with `content` also by its message."""
+        """Returns the stack and the type of an exception, with `content` also its message."""
         if raised is None or raised[0] is None:
             return []
         kind, error, place = raised
@@ -66,7 +66,7 @@ def _fields_of(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _trace_ids() -> dict[str, str]:
-    """The trace and the span that this happens in, where OpenTelemetry is in use."""
+    """Returns the ids of the current trace and span; none where OpenTelemetry is not in use."""
     try:
         from opentelemetry.trace import get_current_span
     except ImportError:
@@ -78,7 +78,7 @@ def _trace_ids() -> dict[str, str]:
 
 
 def configure_lines(*, as_json: bool, content: bool = False) -> dict[str, Any]:
-    """The logging of `eidet serve`, as `logging.config.dictConfig` takes it."""
+    """Returns the logging configuration of `eidet serve` for `logging.config.dictConfig`."""
     lines = {"()": f"{__name__}.{LogLines.__name__}", "as_json": as_json, "content": content}
     return {
         "version": 1,
@@ -96,7 +96,7 @@ _request: ContextVar[str | None] = ContextVar("eidet_request", default=None)
 
 
 def current_request() -> str | None:
-    """The id of the request that this task or thread works for."""
+    """Returns the id of the request that this task or thread works for, or None."""
     return _request.get()
 
 

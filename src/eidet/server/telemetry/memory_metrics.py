@@ -1,4 +1,4 @@
-"""Durations, results and sizes for Prometheus. Labels are operations and outcomes, never who they concern."""
+"""Durations, results and sizes for Prometheus. Labels are operations and outcomes, never persons."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ...trust.erase import Forgotten
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram
 
-SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"  # where several workers keep their numbers together
+SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"  # names the folder that several workers keep their metrics in
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 COUNTS: Final = (0, 1, 2, 5, 10, 20, 50, 100)
 TOKENS: Final = (50, 100, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 
 
 class MemoryMetrics:
-    """Observes verbs (`observe(metrics)`), tools and requests; `text()` is what Prometheus reads."""
+    """Observes verbs (`observe(metrics)`), tools and requests; `text()` returns metrics for Prometheus."""
 
     def __init__(self) -> None:
         try:
@@ -113,13 +113,13 @@ def _count_records(answer: object) -> int:
 
 
 def _name_status(error: EidetError) -> str:
-    """`BadInput` is bad_input."""
+    """Returns the name of an error as a label: bad_input for `BadInput`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
 
 
 @contextmanager
 def share_metrics() -> Iterator[None]:
-    """Names a folder for the numbers of the workers that are started inside, unless there is one."""
+    """Provides a folder for metrics of workers started inside, unless the environment names one."""
     if SHARED in os.environ:
         yield
         return

@@ -34,7 +34,7 @@ _RECORD_COUNT: Final = "gen_ai.memory.record.count"
 _QUERY_TEXT: Final = "gen_ai.memory.query.text"  # content: only on request
 RECORDS: Final = "gen_ai.memory.records"  # content: only on request
 _ERROR_TYPE: Final = "error.type"
-VERB: Final = "eidet.verb"  # ours: tells recall, context and find apart
+VERB: Final = "eidet.verb"  # ours: distinguishes recall, context and find
 SEARCHED: Final = "eidet.recall.searched"  # how many rows were considered
 
 _OPERATIONS: Final = {
@@ -50,17 +50,17 @@ _OPERATIONS: Final = {
 
 @contextmanager
 def trace_memories(*, content: bool = False, provider: TracerProvider | None = None) -> Iterator[None]:
-    """Makes a span of every verb of every memory in this process while the block lasts.
+    """Makes spans for the verbs of every memory in this process while the block lasts.
 
-    Spans tell the operation, the store, ids and counts. With `content` they also tell queries and texts.
-    Without a `provider`, the one that OpenTelemetry is configured with gets them.
+    Spans hold the operation, the store, ids and counts; with `content`, also queries and texts. They go to
+    `provider`, or by default to the one that OpenTelemetry is configured with.
     """
     with observe(_MemorySpans(content=content, provider=provider)):
         yield
 
 
 class _MemorySpans:
-    """Observes verbs, and makes spans of them."""
+    """Observes verbs and makes a span for each call."""
 
     def __init__(self, *, content: bool = False, provider: TracerProvider | None = None) -> None:
         try:
@@ -125,7 +125,7 @@ class _MemorySpans:
 
 
 def has_listeners() -> bool:
-    """Tells whether OpenTelemetry is configured; if not, no spans are made."""
+    """Returns whether OpenTelemetry is configured; if not, no spans are made."""
     from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
     return not isinstance(get_tracer_provider(), ProxyTracerProvider)
@@ -133,7 +133,7 @@ def has_listeners() -> bool:
 
 @contextmanager
 def _note_failure(span: Span) -> Iterator[None]:
-    """Tells the type of an error; its message may hold content."""
+    """Records the type of an error on the span, without its message, which may hold content."""
     from opentelemetry.trace import StatusCode
 
     try:
@@ -145,7 +145,7 @@ def _note_failure(span: Span) -> Iterator[None]:
 
 
 def records_in(answer: object) -> Sequence[Hit | Record] | None:
-    """The records of an answer, with their scores where it has some; None for an answer without any."""
+    """Returns the records of an answer, as hits where they have scores; None if it holds none."""
     if isinstance(answer, Hits):
         return answer
     if isinstance(answer, Context):
@@ -169,9 +169,9 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_E
 
 
 def export_spans(environment: Mapping[str, str]) -> bool:
-    """Sends spans over OTLP if a variable names a collector; says whether it does.
+    """Sends spans over OTLP if a variable names a collector; returns whether it does.
 
-    Whoever starts the server through `opentelemetry-instrument` has configured OpenTelemetry already.
+    Keeps a provider that is configured already, as `opentelemetry-instrument` does.
     """
     if not any(environment.get(name) for name in _ENDPOINTS):
         return False

@@ -1,4 +1,4 @@
-"""What is told of every HTTP request: a span, a duration, a line in the log. Never its path or its query."""
+"""A span, a duration and a log line for every HTTP request, never with its full path or its query."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .memory_spans import has_listeners, trace_memories
 LOG: Final = logging.getLogger("eidet.access")
 _PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
 METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
-OTHER: Final = "other"  # a path of nobody, or of a file: not a label, since there is no end of them
+OTHER: Final = "other"  # the label of paths without a route: their number has no limit
 
 
 class _RequestTelemetry:
-    """ASGI middleware around all others: it also sees what `AccessMiddleware` turns away."""
+    """ASGI middleware around all others, so that it also sees what `AccessMiddleware` refuses."""
 
     def __init__(self, app: AsgiApp, metrics: MemoryMetrics) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class _RequestTelemetry:
             self._note(scope, answer.status, time.perf_counter() - started)
 
     def _is_traced(self, scope: MutableMapping[str, Any]) -> bool:
-        """Tells whether spans are collected, or the request is part of a trace that logs name."""
+        """Returns whether spans are collected, or the request is part of a trace, whose id logs show."""
         if has_listeners():
             return True
         return any(name in self._trace_headers for name, _ in scope["headers"])
@@ -89,7 +89,7 @@ class _RequestTelemetry:
 
 
 class _StatusWatch:
-    """Sends an answer, and remembers its status; 499 if the client left before there was one."""
+    """Passes an answer on and keeps its status; 499 if the client left before the answer began."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -114,14 +114,14 @@ def _describe_request(span: Span, scope: MutableMapping[str, Any], status: int) 
 
 
 def _method_of(scope: MutableMapping[str, Any]) -> str:
-    """A method that HTTP knows; others are words of a stranger."""
+    """Returns the method if HTTP defines it; others are arbitrary text from the client."""
     if scope["method"] in METHODS:
         return str(scope["method"])
     return "_OTHER"
 
 
 def _route_of(scope: MutableMapping[str, Any]) -> str:
-    """Returns the path's template, such as /v1/memories/{id}: a path itself may name a person."""
+    """Returns the template of a path, such as /v1/memories/{id}: the path may name a person."""
     route = scope.get("route")
     if route is not None:
         return str(route.path)
@@ -130,15 +130,15 @@ def _route_of(scope: MutableMapping[str, Any]) -> str:
     return OTHER
 
 
-PAUSE_SECONDS = 60.0  # between two looks at all records
-_PAUSE_FACTOR = 20.0  # a look that took a second is not repeated for twenty
+PAUSE_SECONDS = 60.0  # between two scans of all records
+_PAUSE_FACTOR = 20.0  # a scan that took a second is not repeated for twenty
 _TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class _MemoryGauges:
-    """Gauges that need a look at all records: counts, sizes, quality.
+    """Gauges that need a scan of all records: counts, sizes, quality.
 
-    On a large memory that takes long, so the answer is kept for a while.
+    A scan of a large memory takes long, so its result is cached for a while.
     """
 
     def __init__(self, memory: AsyncMemory) -> None:
@@ -149,7 +149,7 @@ class _MemoryGauges:
     async def text(self) -> str:
         started = time.monotonic()
         if started >= self._again:
-            self._again = started + PAUSE_SECONDS  # others who ask meanwhile get the last answer
+            self._again = started + PAUSE_SECONDS  # requests meanwhile get the cached text
             self._text = exposition(await self._memory.admin.metrics())
             spent = time.monotonic() - started
             self._again = started + max(PAUSE_SECONDS, _PAUSE_FACTOR * spent)
@@ -158,13 +158,13 @@ class _MemoryGauges:
 
 @asynccontextmanager
 async def _watch_memory(metrics: MemoryMetrics, settings: ServerSettings) -> AsyncIterator[None]:
-    """Measures and traces what the verbs do, for as long as the server runs."""
+    """Measures and traces the verbs for as long as the server runs."""
     with observe(metrics), trace_memories(content=settings.log_content):
         yield
 
 
 def add_telemetry(app: FastAPI, serving: Serving) -> None:
-    """Watches the memory while the app lives, and answers /metrics.
+    """Observes the memory while the app runs, and serves /metrics.
 
     Where keys are needed, metrics need one with the right `admin` in every scope.
     """
@@ -183,5 +183,5 @@ def add_telemetry(app: FastAPI, serving: Serving) -> None:
 
 
 def surround(app: FastAPI) -> None:
-    """Adds what sees every request; after all other middleware, so that it stands outside of it."""
+    """Adds the middleware that sees every request; called last, so that it wraps all others."""
     app.add_middleware(_RequestTelemetry, metrics=app.state.metrics)
