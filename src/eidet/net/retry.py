@@ -21,19 +21,19 @@ _GROWTH: Final = 2.0
 
 
 class OutcomeUnknown(Unavailable):
-    """The connection was lost after a request was sent: the request may have taken effect or not."""
+    """Raised if the connection was lost after a request was sent, which may have taken effect or not."""
 
 
 class Busy(Unavailable):
-    """The server answers, but asks to be called later. It does not count as down."""
+    """Raised if the server answers, but asks to be called later. It does not count as down."""
 
 
 class Hopeless(Unavailable):
-    """The server answers, and would answer the same again: a retry would not help."""
+    """Raised if the server answers, and would answer the same again: a retry would not help."""
 
 
 class Full(Hopeless):
-    """The server has no room left: it wrote nothing, and can still be read."""
+    """Raised if the server has no room left: it wrote nothing, and can still be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class _Health:
 
 
 class Retrier:
-    """Makes the calls to one server. Safe from many threads."""
+    """Makes the calls to one server. Thread-safe."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Retrier:
         self._clock, self._sleep, self._dice = clock, sleep, dice
         self._lock = threading.Lock()
         self._health = _Health(name=name)
-        self._opens = 0.0  # while the server counts as down: when it may be called again
+        self._opens = 0.0  # when a server that counts as down may be called again; else 0
         self._probing = False
 
     def call(
@@ -173,7 +173,7 @@ class Retrier:
                 self._opens = self._clock() + self.policy.rest_seconds
 
     def _pause_after(self, attempts: int, error: Unavailable) -> float:
-        """Grows with each attempt, with jitter; at least as long as the server asked for."""
+        """Returns a pause that grows with each attempt, with jitter; at least what the server asked for."""
         longest = min(
             self.policy.first_pause_seconds * _GROWTH ** (attempts - 1), self.policy.longest_pause_seconds
         )
