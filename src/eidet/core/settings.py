@@ -152,7 +152,7 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:
-    """Settings from a TOML file's [eidet] table, overridden by EIDET_* variables.
+    """Reads settings from a TOML file's [eidet] table, overridden by EIDET_* variables.
 
     Those of `Upkeep` are in [eidet.upkeep], and in EIDET_UPKEEP_*; each [[eidet.retention]] is a `Retention`.
     """
@@ -230,7 +230,7 @@ def _table(file: Path) -> dict[str, Any]:
     return dict(table)
 
 
-# Settings of a memory that was given none: those of the environment, as the command line reads them.
+# A memory that was given no settings uses those of the environment, as the command line does.
 
 SECURITY: Final = (
     *("guard", "guard_key", "poison", "quarantine_above", "review", "waiting"),
@@ -248,11 +248,11 @@ OTHERS: Final = frozenset(f"EIDET_{name}" for name in _OTHERS)
 
 
 class UnusedVariable(UserWarning):
-    """A variable of the environment that looks as if it protected a memory, and does not."""
+    """Warns of an environment variable that looks as if it protected a memory, but does not."""
 
 
 def settings_of(given: Settings | None, environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings given, or those of the environment; `Misconfigured` if they are no settings."""
+    """Returns the settings given, or those of the environment; raises `Misconfigured` for another type."""
     known = os.environ if environment is None else environment
     if given is None:
         return read_environment(known)
@@ -268,7 +268,7 @@ def change_settings(settings: Settings, **changes: str | None) -> Settings:
 
 
 def read_environment(environment: Mapping[str, str]) -> Settings:
-    """EIDET_* variables, and the settings file that EIDET_CONFIG names."""
+    """Reads the EIDET_* variables, and the settings file that EIDET_CONFIG names."""
     _warn_misspelt(environment)
     file = environment.get(CONFIG)
     found = read_settings(environment, Path(file) if file else None)
@@ -280,7 +280,7 @@ def read_environment(environment: Mapping[str, str]) -> Settings:
 def warn_unused(
     used: Settings, given: Mapping[str, Any], environment: Mapping[str, str] | None = None
 ) -> None:
-    """Warns of security variables that settings of the caller leave unused; `said` are other arguments."""
+    """Warns of security variables that a caller's settings leave unused; `given` are other arguments."""
     known = os.environ if environment is None else environment
     names = [name for name in SECURITY if f"EIDET_{name.upper()}" in known and given.get(name) is None]
     usual = Settings()
@@ -297,7 +297,7 @@ def warn_unused(
 
 
 def _warn_misspelt(environment: Mapping[str, str]) -> None:
-    """Warns of a misspelt variable, which would protect nothing. Ignores names unlike any of ours."""
+    """Warns of misspelt variables, which would protect nothing. Ignores names unlike any of ours."""
     known = {f"EIDET_{field.name.upper()}" for field in fields(Settings)} | OTHERS
     known |= {f"EIDET_UPKEEP_{field.name.upper()}" for field in fields(Upkeep)}
     for name in sorted(environment):
