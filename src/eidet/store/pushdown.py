@@ -1,4 +1,4 @@
-"""A filter split in two: what a store can answer by itself, and whether that is already the whole answer."""
+"""Splits a filter: what a store can answer by itself, and whether that is already the whole answer."""
 
 from __future__ import annotations
 
