@@ -222,7 +222,7 @@ def _copy_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
 
 
 def _notes_about(source: Store, target: Store, guarded: bool, where: Where) -> tuple[str, ...]:
-    """Lists remarks for the reader of the result."""
+    """Lists remarks for the caller of `copy`."""
     notes = []
     if not verbs.count(source, where):
         place = "" if where.scope is None else f" in scope {where.scope}"

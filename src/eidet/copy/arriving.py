@@ -24,7 +24,7 @@ _MOST: Final = 100  # differences that are listed, at most
 
 
 class RecordDifference(NamedTuple):
-    """A record that the target does not have as the source has it."""
+    """A record that differs in the target, and why."""
 
     scope: str
     id: str

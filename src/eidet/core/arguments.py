@@ -43,7 +43,7 @@ def each_path(scope: Scopes) -> list[str]:
 
 
 def one_or_all(scope: str | Scope | None) -> Scope | None:
-    """Parses the scope of a verb that can cover all scopes; None and `**` mean all."""
+    """Parses the scope of a verb that can cover all scopes; None and `**` become None."""
     if scope is None or (isinstance(scope, str) and scope == ALL):
         return None
     return Scope.of(scope)
@@ -72,7 +72,7 @@ def _count_conditions(where: Where) -> int:
 
 
 def narrow_filter(where: Filter | None, **parts: Any) -> Where | None:
-    """Combines a filter with filter parts given by name; None if there are none."""
+    """Combines a filter with filter parts given by name; returns None if there are neither."""
     chosen = check_filter(where)
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
@@ -134,7 +134,7 @@ def check_unit(unit: str) -> str:
 
 
 def list_given(**said: object) -> frozenset[str]:
-    """Lists which parts of a question the caller gave, named as in `Understood`."""
+    """Lists the parts of a question that the caller gave, named as in `Understood`."""
     return frozenset(_UNDERSTOOD[name] for name, value in said.items() if value is not None)
 
 

@@ -25,7 +25,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasons:
-    """Explains a hit's place: what each signal gave and which words of the query matched."""
+    """The explanation of a hit's place: what each signal gave, and which words of the query matched."""
 
     signals: tuple[Signal, ...] = ()
     matched: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Hit:
 
     @property
     def matched(self) -> tuple[str, ...]:
-        """The words of the query that the record has, as they were asked."""
+        """The words of the query that the record has, as the query writes them."""
         return self.reasons().matched
 
     @property

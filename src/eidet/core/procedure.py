@@ -1,4 +1,4 @@
-"""Procedures: how something is done, as the data of a record and as the text that is made from it."""
+"""Procedures: the data of a record that says how something is done, and the text made from it."""
 
 from __future__ import annotations
 

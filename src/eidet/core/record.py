@@ -182,12 +182,12 @@ class Record:
 
     @property
     def when(self) -> datetime:
-        """When it happened, as an aware UTC datetime."""
+        """The time at which it happened, as an aware UTC datetime."""
         return datetime.fromtimestamp(self.occurred, UTC)
 
     @property
     def times(self) -> tuple[datetime, ...]:
-        """When it was said, the earliest first: its own time, and one for each record merged into it."""
+        """The times at which it was said, in order: its own, and one for each record merged into it."""
         said = sorted((self.occurred, *(part.occurred for part in self.state.merged)))
         return tuple(datetime.fromtimestamp(at, UTC) for at in said)
 

@@ -3,13 +3,13 @@
 SQL rows, Redis values, export files, REST answers, the client and the sealing codec read it, so that a
 field is described once. A `RecordField` says
 
-    parse      how a JSON value that anybody may have written becomes the field's value, or `BadInput`
-    encode     how a value becomes JSON for a file that brings it back exactly; None: it is JSON already
-    decode     the way back for JSON that Eidet wrote and nobody else could change; None: as it is
+    parse      makes the field's value from untrusted JSON, or raises `BadInput`
+    encode     makes JSON that restores the value exactly; None: it is JSON already
+    decode     makes the value from JSON that only Eidet could write; None: as it is
     column     the type of its SQL column in PostgreSQL; `place` has the three columns of `AXES` instead
     in_json    whether its column holds JSON as text
     is_time    seconds since 1970, which people and other programs see as ISO 8601
-    sealing    what a sealed store does with it
+    sealing    how a sealed store treats it
 
 Rows stand in the order of `Record`'s fields.
 """

@@ -37,7 +37,7 @@ class Scope:
 
     @classmethod
     def of(cls, scope: Scopes) -> Scope:
-        """Parses one scope, perhaps with all below it; only reading verbs take a list."""
+        """Parses one scope, which may include all below it; raises `BadInput` for a list."""
         if isinstance(scope, str):
             return _make_scope(scope)
         if isinstance(scope, list | tuple) or (isinstance(scope, Scope) and scope.also):

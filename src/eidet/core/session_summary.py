@@ -23,7 +23,7 @@ class SessionSummary:
     title: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Converts it for JSON; times are ISO 8601 in UTC."""
+        """Returns plain values for JSON; times are ISO 8601 in UTC."""
         return {
             "session": self.session,
             "scope": self.scope,

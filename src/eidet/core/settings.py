@@ -262,7 +262,7 @@ def settings_of(given: Settings | None, environment: Mapping[str, str] | None = 
 
 
 def change_settings(settings: Settings, **changes: str | None) -> Settings:
-    """Returns the settings with these fields replaced."""
+    """Returns the settings with these fields replaced; None leaves a field as it is."""
     given = {name: value for name, value in changes.items() if value is not None}
     return replace(settings, **given) if given else settings  # type: ignore[arg-type]
 

@@ -77,11 +77,11 @@ class Threads(Generic[C]):
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> U:
-        """Runs a verb and then `finish` on its answer in the same thread, with one hop."""
+        """Runs a verb, and then `finish` on its answer in the same thread, so that one hop serves both."""
         return cast("U", await verb(Hopping(self, self.core, finish), *args, **kwargs))
 
     async def close(self, close: Callable[[C], None]) -> None:
-        """Closes the object and ends the threads."""
+        """Closes the object and ends the threads, once running calls have returned."""
         opened = self._opened
         if opened is not None:
             await self.run(lambda: close(opened))

@@ -98,12 +98,12 @@ class Retrier:
         deadline_seconds: float | None = None,
         max_attempts: int | None = None,
     ) -> T:
-        """Returns what the job returns. The job is given the seconds that are left.
+        """Runs the job, which gets the seconds that are left, and returns its answer.
 
         Repeats the job after `Unavailable` until the deadline, or `max_attempts` times in all. A job that is
-        not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. One that is
-        ends with `OutcomeUnknown` if any attempt did. `Hopeless` and all other errors pass through. While the
-        server is down, no call is made: the error says when one will be.
+        not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. An
+        idempotent one that fails ends with `OutcomeUnknown` if any attempt did. `Hopeless` and all other
+        errors pass through. While the server is down, no call is made: the error says when one will be.
         """
         ends = self._clock() + (deadline_seconds or self.policy.deadline_seconds)
         self._enter()
@@ -143,7 +143,7 @@ class Retrier:
         return "unsure" if self._health.failed_in_a_row else "up"
 
     def _enter(self) -> None:
-        """While the server is down, lets one caller at a time through, and only after a pause."""
+        """Raises `Unavailable` while the server is down; after a pause, lets one caller at a time through."""
         with self._lock:
             self._health.calls += 1
             if not self._opens:

@@ -31,7 +31,7 @@ class QueuedJob(Generic[T]):
         self._called: threading.Lock | None = None
 
     def prepare_wait(self) -> None:
-        """Creates the lock before another thread can call it. A job that never waits needs none."""
+        """Creates the lock before another thread can release it. A job that never waits needs none."""
         self._called = threading.Lock()
         self._called.acquire()
 
@@ -97,7 +97,7 @@ class GroupCommit:
             return self._leader is queued
 
     def _leave(self, queued: QueuedJob[Any]) -> None:
-        """Hands the turn on; a waiter that was interrupted withdraws its job."""
+        """Hands the turn to the next waiter; withdraws the job of a waiter that was interrupted."""
         with self._gate:
             if not queued.done and queued in self._waiting:
                 self._waiting.remove(queued)

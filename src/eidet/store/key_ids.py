@@ -64,7 +64,7 @@ class KeyIds:
         ]
 
     def _find_known(self, records: Iterable[Record]) -> Mapping[tuple[str, str], str]:
-        """Maps scope and reference to the ids of records that came from another store."""
+        """Maps (scope, reference) to the ids of stored records, if some may be from another store."""
         wanted: dict[str, list[str]] = {}
         for record in records:
             if is_reference(record.id):
@@ -94,7 +94,7 @@ class KeyIds:
         return _mark(self._own(), content)
 
     def list_marks(self, content: bytes) -> list[str]:
-        """Returns the mark, and the marks that other stores with records here would have made."""
+        """Returns the mark, and the marks made with the secrets of other stores whose records are here."""
         return [_mark(secret, content) for secret in self.secrets()]
 
     # Secrets.

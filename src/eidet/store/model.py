@@ -172,7 +172,7 @@ STAGED_UP_TO: Final = "staged_up_to"  # … and the one that says up to which se
 
 
 class NewRecord(NamedTuple):
-    """A record to be stored alone, most likely a new one; see `PutsNew`. The rest is as in `verbs.put`."""
+    """A record to be stored alone, most likely a new one; see `PutsNew`. All else is as in `verbs.put`."""
 
     record: Record
     now: float
@@ -192,7 +192,7 @@ class NewRecord(NamedTuple):
 
 
 class Use(NamedTuple):
-    """An addition to a record's use count."""
+    """An addition to the use count of a record: how often, and when last."""
 
     scope: str
     id: str

@@ -39,7 +39,7 @@ def _all_answered(where: Where, answers: Answers) -> bool:
 
 
 def _least(where: Where, answers: Answers) -> Where:
-    """Weakens a filter: conditions that the store cannot test count as true."""
+    """Weakens a filter to what the store can test: conditions that it cannot test count as true."""
     return replace(
         where,
         conditions=tuple(filter(answers, where.conditions)),

@@ -1,4 +1,4 @@
-"""The reference store: plain dictionaries. Short enough to be read as the law."""
+"""The reference store: plain dictionaries. Short enough to serve as the specification."""
 
 from __future__ import annotations
 

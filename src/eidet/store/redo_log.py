@@ -1,4 +1,4 @@
-"""Transactions as JSON, for stores that answer from RAM and keep a log of what was written.
+"""Encodes transactions as JSON, for stores that answer from RAM and keep a log of what was written.
 
 Such a store runs each job in a `RamStore`, with a `LoggedTransaction` around the transaction that the job
 would get. It saves the steps that were noted, and when opened it replays all of them into a new `RamStore`.

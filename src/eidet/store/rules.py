@@ -66,7 +66,7 @@ def make_next(old: Record, new: Record) -> Record:
 
 
 def recast_of(old: Record | None, given: Record, form: Record) -> Record | None:
-    """Returns the record to write in another form; None if it no longer is as given.
+    """Returns the record to write in another form; None if the stored one is no longer `given`.
 
     Uses are counted without a new seq, so they are those of the store.
     """
@@ -299,7 +299,7 @@ def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
 
 
 def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
-    """Returns the earlier contents of the current record, by version."""
+    """Returns the earlier contents of the current record, by the version that replaced each."""
     born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
     return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}
 

@@ -50,7 +50,7 @@ class Marker:
         self._keyed = hmac.new(secret, digestmod="sha256")
 
     def of_content(self, scope: str, text: str, data: Json) -> bytes:
-        """Marks content; for data, the text may be just its words in any order."""
+        """Returns the mark of content; with data, the order of the words in the text does not matter."""
         if data is None:
             return self._mark(f"{scope}\0says\0{fold_text(text)}")
         words = " ".join(sorted(fold_text(text.replace(";", " ")).split()))

@@ -39,7 +39,7 @@ class TallyBuffer:
     def count_recall(
         self, scope: str, day: int, what: str, *, hits: int, score: float | None, seconds: float
     ) -> None:
-        """Counts a recall; `score` is the best one, None where scores mean nothing. Must be cheap."""
+        """Counts a recall; `score` is the best one, None if scores mean nothing. Must be cheap."""
         spent, best = time_name(seconds), None if score is None else score_name(score)
         with self._lock:
             self._waiting += 1

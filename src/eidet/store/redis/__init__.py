@@ -171,7 +171,7 @@ class RedisStore:
         return self._traits
 
     def health(self) -> dict[str, Any]:
-        """Reports on the connection without using it."""
+        """Returns the state of the connection without using it."""
         return self.retrier.health().as_dict()
 
     def size(self) -> int:

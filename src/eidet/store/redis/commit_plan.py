@@ -21,7 +21,7 @@ class CommitPlan:
     def __init__(self, keys: Keys, linger: float) -> None:
         self._keys, self._linger = keys, linger
         self.guards: dict[Place, bytes] = {}  # values that must still be as they were first read
-        self.words: dict[str, list[Any]] = {}  # by scope; of the store itself with an empty name
+        self.words: dict[str, list[Any]] = {}  # by scope; the store's own under an empty name
         self.named: set[str] = set()  # scopes that something is written to
         self.added: list[int] = []  # the number of the seq of each record
         self.seqs: int = 0

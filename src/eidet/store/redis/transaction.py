@@ -144,7 +144,7 @@ class RedisTransaction:
         return edited
 
     def prune(self, scope: str, before: float, *, dead: bool, most: int) -> int:
-        """Prunes the history of one scope."""
+        """Removes old events from the histories of one scope. Returns how many."""
         living, pruned = self._tables.read_hash(scope, "i"), 0
         for name, stored in self._tables.read_hash(scope, "e").items():
             key = (scope, name.decode())

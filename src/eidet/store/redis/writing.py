@@ -61,7 +61,7 @@ class Writing:
         for ticket in running:
             try:
                 ticket.result = cast("Any", ticket.job)(transaction)
-            except Exception as error:  # noqa: BLE001 - it belongs to whoever gave the job
+            except Exception as error:  # noqa: BLE001 - it belongs to the caller of the job
                 self._check_guards(transaction.plan)  # raises first if the error may come from stale reads
                 ticket.error = error
                 return self._commit_once(running)

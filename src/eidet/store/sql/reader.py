@@ -60,7 +60,7 @@ class SqlReader:
         self._json = json
 
     def rows(self, name: str, /, **values: Any) -> list[Row]:
-        """Runs a fixed statement."""
+        """Runs a fixed statement. Returns its rows."""
         statement = self._sql[name]
         return self.ask(statement.sql, statement.bind(**values))
 

@@ -45,7 +45,7 @@ _Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
 
 
 class SqlTransaction(SqlReader):
-    """Reads and writes on one cursor."""
+    """A transaction that reads and writes on one cursor."""
 
     def __init__(self, sql: Statements, json: JsonSql, secret: bytes, cursor: Cursor) -> None:
         super().__init__(sql, json, secret, ask_on(cursor))
@@ -85,7 +85,7 @@ class SqlTransaction(SqlReader):
         return record.but(seq=seq)
 
     def _list_keys(self, new: NewRecord) -> list[bytes]:
-        """Returns the exact keys of possible twins, repeated to four."""
+        """Returns four exact keys of possible twins, some repeated; empty ones if there can be no twin."""
         return ([hide_key(key, self._secret) for key in new.repeats] * 4)[:4] or [b""] * 4
 
     def _row_of(self, record: Record, seq: int) -> Row:

@@ -15,7 +15,7 @@ _BRANCHES: Final = (2, 5)
 
 
 def has_any_in_gaps(path: Path, said: Sequence[bytes]) -> bool:
-    """Returns whether pieces of erased texts remain outside rows, or may, where checking is too costly."""
+    """Returns whether pieces of erased texts remain outside rows, or may, because checking is too costly."""
     gaps = b"\0".join(gap for gap in gaps_of(path) if gap)
     if not gaps:
         return False

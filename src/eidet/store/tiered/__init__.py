@@ -46,8 +46,9 @@ _READS: Final = 50  # attempts at an answer while other processes move records
 class TieredStore:
     """A store made of two. `short` and `long` are stores, or functions that open them.
 
-    `outbox` is a folder for what waits for a store that is down, shared by all processes; beside the file of
-    the long store if it has one. `archive` is where upkeep puts what it forgets, as its setting of that name.
+    `outbox` is a folder for what waits for a store that is down, shared by all processes; by default, it is
+    beside the file of the long store, if it has one. `archive` is where upkeep puts what it forgets, like the
+    setting of that name.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class TieredStore:
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Writes to the members; the outbox takes what belongs to one that is down, or this raises."""
+        """Writes to the members. What belongs to one that is down goes to the outbox, or this raises."""
         with self._mover.lock:
             self._mover.mend_if_due()
             answer = write(self._members, job, self._clock())

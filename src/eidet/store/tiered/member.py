@@ -149,7 +149,7 @@ class Member:
 
     @property
     def writable(self) -> bool:
-        """Assumes that a store not yet opened is writable."""
+        """Whether the store can be written; one that is not yet opened counts as writable."""
         return self._store is None or self._store.writable
 
     def try_leap(self, seq: int) -> None:

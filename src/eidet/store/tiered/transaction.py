@@ -64,7 +64,7 @@ def as_failure_of(member: Member) -> Iterator[None]:
 
 
 class _Replaced(NamedTuple):
-    """A version that the next one replaces: in which member, with its own seq, and what happened."""
+    """A version that the next one replaces: its member, the record with its own seq, and the event."""
 
     member: Member
     old: Record

@@ -118,7 +118,7 @@ class _Attempt:
                 self._members.note_head(member)
 
     def _leave_behind(self) -> None:
-        """Deletes the old copies of what moved."""
+        """Deletes the old copies of moved records."""
         for (member, at), some in groupby(self.joint.left, key=lambda one: (one.member, one.event.at)):
             old = [one.old for one in some]
             seqs = [self._seqs.get(member.outer_seq(one.seq), member.outer_seq(one.seq)) for one in old]

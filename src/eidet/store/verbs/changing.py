@@ -24,7 +24,7 @@ Key = tuple[str, str]  # scope, id
 def read_records(
     transaction: Transaction, records: Iterable[Record], *, bare: bool = False
 ) -> dict[Key, Record]:
-    """Reads the stored records with the same (scope, id), where they exist."""
+    """Returns the stored records that have the (scope, id) of one of these, by (scope, id)."""
     keys: dict[str, dict[str, None]] = {}
     for record in records:
         keys.setdefault(record.scope, {})[record.id] = None

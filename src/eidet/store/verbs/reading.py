@@ -60,7 +60,7 @@ def count_scopes(
 
 
 def list_paths(store: Store, scope: Scope) -> list[str]:
-    """The single scopes that a question is about; asks the store for those below others."""
+    """Lists the single scopes that a question is about; asks the store for those below others."""
     paths = (count_scopes(store, one) if one.below else [one.path] for one in scope.members)
     return list(chain.from_iterable(paths))
 

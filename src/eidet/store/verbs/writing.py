@@ -164,7 +164,7 @@ def _write_part(
     twins: dict[Key, Record],
     how: Put,
 ) -> list[Record]:
-    """Writes in the order of the records, and as many as possible at once."""
+    """Writes in the order of the records, as many as possible at once."""
     writer = OrderedWriter(transaction, releases=how.releases, follows=how.follows)
     answers = [_decide(record, there, twins, how, writer) for record in records]
     inserted = iter(writer.finish())

@@ -60,7 +60,7 @@ class PostgresStore(RelationalStore):
         return _add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
-        """Reports on the connection to the server."""
+        """Returns the state of the connection to the server."""
         return self.retrier.health().as_dict()
 
     def describe(self) -> StoreTraits:

@@ -1,4 +1,4 @@
-"""A transaction on PostgreSQL that is tried until it is known to have been committed once."""
+"""A transaction on PostgreSQL that is retried until it is known to have been committed once."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class PostgresCursor:
 
 
 def _ignore(sql: str) -> None:
-    """Ignores a notice."""
+    """Ignores a statement: the `Progress` of a cursor that has no other."""
     del sql
 
 
