@@ -1,6 +1,6 @@
 """`Where`: one filter value for every verb and every backend.
 
-The predicate here is the meaning; SQL and column filters are held equal to it by property tests.
+`Where.matches` defines the meaning; property tests hold SQL and column filters equal to it.
 All parts of one `Where` must hold; `a & b`, `a | b` and `~a` nest.
 """
 

@@ -105,7 +105,7 @@ class GivesSeqsLate(Protocol):
 @runtime_checkable
 class TakesAuditLog(Protocol):
     def note_in(self, log: Any) -> None:
-        """Takes the audit log, to note what this store alone sees, such as the use of keys."""
+        """Takes the audit log, to log what only this store sees, such as the use of keys."""
 
 
 @runtime_checkable

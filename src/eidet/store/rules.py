@@ -225,7 +225,7 @@ def hide_key(key: bytes, secret: bytes) -> bytes:
 def _details_of(record: Record) -> tuple[Any, ...]:
     """Returns what callers set beside the content, except time and weight and what Eidet changes itself.
 
-    A tier is Eidet's to choose, and so are links that upkeep added.
+    Eidet chooses the tier, and upkeep adds links, so neither is included.
     """
     state, place, sources = record.state, record.place, record.derived_from
     if sources and state.merged:

@@ -114,7 +114,7 @@ def _sentinel_login(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
-    """Returns a path on this machine, used in place of host and port."""
+    """Parses `socket`: a path on this machine, used in place of host and port."""
     if "socket" not in options:
         return {}
     if scheme != "redis":

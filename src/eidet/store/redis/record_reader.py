@@ -108,7 +108,7 @@ class Reading:
         return [records[0] if records else None for _, records in listed]
 
     def look_up(self, scope: str, letter: str, fields: Sequence[str | bytes]) -> list[Listed]:
-        """Looks up what ids ("i") or exact keys ("d") list."""
+        """Looks up the stored seqs and records of ids ("i") or exact keys ("d")."""
         answers = self.client.read(self.asking(scope, letter, page) for page in pages(fields, PAGE))
         return [listed for answer in answers for listed in self.parse_listed(scope, answer)]
 
@@ -157,7 +157,7 @@ class Reading:
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        """Selects, then fetches; starts over if a selected record was deleted meanwhile.
+        """Selects records, then fetches them; starts over if one of them was deleted meanwhile.
 
         A record that is missing although it is selected again has expired on the server.
         """

@@ -325,18 +325,18 @@ class Statements(dict[str, _SqlStatement]):
         return _SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
 
     def _among(self, column: str, count: int, bare: bool) -> str:
-        """Selects a scope's records by `count` ids, seqs or keys. Parameters: the scope, then those."""
+        """Returns SQL for a scope's records by `count` ids, seqs or keys. Parameters: the scope, then those."""
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 
     def _values_among(self, name: str, count: int) -> str:
-        """Selects the values of `count` keys of a table. Parameters: the columns of each key."""
+        """Returns SQL for the values of `count` keys of a table. Parameters: the columns of each key."""
         table = VALUE_TABLES[name]
         test = " OR ".join(_key_test(table, at) for at in range(count))
         return self.compile(f"SELECT {table.columns} FROM {table.name} WHERE {test}").sql
 
     def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> _SqlStatement:
-        """Selects the values of a table that pass all tests, by ascending key."""
+        """Returns a statement for the values of a table that pass all tests, by ascending key."""
         table = VALUE_TABLES[name]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         end = "" if limit is None else f" LIMIT {limit:d}"
@@ -345,7 +345,7 @@ class Statements(dict[str, _SqlStatement]):
 
 
 def select_held(column: str, test: str, bare: bool) -> str:
-    """Selects a scope's records whose id, seq or key passes a test."""
+    """Returns SQL for a scope's records whose id, seq or key passes a test."""
     scope = "scope" if column == "id" else "scope || ''"  # by seq or key, it is only checked
     kinds = f" AND kind IN ({KINDS})" if column == "exact_key" else ""
     columns = BARE if bare else ALL

@@ -98,7 +98,7 @@ def event_about(what: str, record: Record, now: float, by: str | None, before: o
 
 
 def refuse_held(held: Sequence[Record], what: str) -> None:
-    """Raises `Held` if there are any."""
+    """Raises `Held` if there are any held records."""
     if held:
         raise Held([(record.scope, record.id) for record in held], what)
 
@@ -112,7 +112,7 @@ def find_held(transaction: Transaction, records: Sequence[Record]) -> list[Recor
 
 @cache
 def _finds_held(transaction: type) -> bool:
-    """Decides once per class: `isinstance` of a protocol is slow at each write."""
+    """Returns whether a transaction class has `FindsHeld`; cached: `isinstance` of a protocol is slow."""
     return issubclass(transaction, FindsHeld)
 
 

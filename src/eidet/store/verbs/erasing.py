@@ -104,7 +104,7 @@ def _count_staged(transaction: Transaction, records: Sequence[Record]) -> int:
 
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-    """Returns which marks are forgotten in a scope, and since when."""
+    """Returns the marks that are forgotten in a scope, and since when."""
     found = store.values(TOMBSTONES, [(scope, mark) for mark in marks])
     return {mark: since for (_, mark), since in found.items()}
 

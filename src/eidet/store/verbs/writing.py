@@ -117,7 +117,7 @@ def run_put(store: Store, job: Put) -> list[Record]:
 
 @cache
 def _puts_new(store: type) -> bool:
-    """Decides once per class: `isinstance` of a protocol is slow at each write."""
+    """Returns whether a store class has `PutsNew`; cached: `isinstance` of a protocol is slow."""
     return issubclass(store, PutsNew)
 
 

@@ -39,7 +39,7 @@ TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vect
 
 
 class PostgresDriver:
-    """Reads and writes; every call ends by its deadline."""
+    """Runs reads and writes on one database; every call ends by its deadline."""
 
     json = PostgresJson()
     writable = True
