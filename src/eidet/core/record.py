@@ -91,7 +91,7 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    """How much detail a record keeps, and for how long."""
+    """The tier of a record: how much detail it keeps, and for how long."""
 
     SHORT = "short"
     MIDDLE = "middle"

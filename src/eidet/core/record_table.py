@@ -40,7 +40,7 @@ Convert = Callable[[Any], Any]
 
 
 class Sealing(StrEnum):
-    """How a sealed store treats a field."""
+    """The treatment of a field by a sealed store."""
 
     CLEAR = "clear"  # kept readable, and bound to the record
     LABEL = "label"  # replaced by a token, the same for the same label

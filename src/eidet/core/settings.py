@@ -19,7 +19,7 @@ CHOICES: Final = ("memory", "embedder")  # in a settings file beside the setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """How memories move between tiers, fade and are summarised. None switches a limit off.
+    """The rules by which memories move between tiers, fade and are summarised. None switches a limit off.
 
     Limits of entries and steps are those of one scope. Ages count from when a memory was made or last
     used, for importance 0.5: at importance 0 it moves after half the time, at 1 not by age at all.
@@ -58,7 +58,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long to keep memories of a scope, or of some kinds: see `docs/guides/retention.md`.
+    """A policy on how long to keep memories of a scope, or of some kinds: see `docs/guides/retention.md`.
 
     `then` is keep (upkeep deletes nothing of it for so many days, None: ever), archive (it goes into
     the archive and leaves the memory after so many days) or delete.

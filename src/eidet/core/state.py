@@ -28,7 +28,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoisonLabel:
-    """How much a text looks like instructions to the agent (0 to 1), and why."""
+    """A score from 0 to 1 of how much a text looks like instructions to the agent, and why."""
 
     score: float
     why: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ PROVISIONAL: Final = 1 << 62  # inside a job, these stand for the seqs that the 
 
 
 class Head(NamedTuple):
-    """How far a store has come. `epoch` rises when stored vectors or terms are rewritten in place."""
+    """The head of a store: its last seq. `epoch` rises when stored vectors or terms are rewritten in place."""
 
     epoch: int
     seq: int
@@ -85,7 +85,7 @@ class Claims(NamedTuple):
 
 
 class TombstoneGuard(NamedTuple):
-    """How a write treats content that was forgotten for good.
+    """The way a write treats content that was forgotten for good.
 
     `claims` returns one claim per record; it is called only for a store that has tombstones. With `again`,
     the tombstones of the content are lifted; without, such records raise `Entombed`. With `returning`,
@@ -105,7 +105,7 @@ class Tombstone(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """Everything that happens at once when memories are forgotten for good.
+    """The changes made at once when memories are forgotten for good.
 
     `gone` are deleted as `delete_where` does, and so is all that matches `where`. `anew` are derived records:
     (as it is, as it shall be); they become the next version, and history keeps nothing of what they said

@@ -14,7 +14,7 @@ def _nothing() -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreTraits:
-    """Where a store is and how it is kept. The defaults describe a store in RAM."""
+    """The place of a store and the way it is kept. The defaults describe a store in RAM."""
 
     path: Path | None = None  # if it is one file of this machine
     address: Any = None  # of its server, for an index on the same one

@@ -25,7 +25,7 @@ _TOMBS: Final[Place] = ("", "h", "tombs")  # rises with tombstones that are set 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a table maps to a hash. `key_of` takes the scope and a field name from the server."""
+    """The mapping of a table to a hash. `key_of` takes the scope and a field name from the server."""
 
     letter: str
     scoped: bool

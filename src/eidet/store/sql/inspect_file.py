@@ -19,7 +19,7 @@ from .stale_log import check_log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FileFacts:
-    """What a database file contains. `staged`: vectors of an unfinished change of embedder."""
+    """Facts about a database file. `staged`: vectors of an unfinished change of embedder."""
 
     foreign: bool
     revision: str | None

@@ -325,7 +325,7 @@ class Statements(dict[str, _SqlStatement]):
         return _SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
 
     def _among(self, column: str, count: int, bare: bool) -> str:
-        """Returns SQL for a scope's records by `count` ids, seqs or keys. Parameters: the scope, then those."""
+        """Returns SQL for a scope's records by `count` ids, seqs or keys. Parameters: the scope, these."""
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 

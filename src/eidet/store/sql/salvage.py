@@ -30,7 +30,7 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class _Salvage:
-    """What a damaged file still holds: rows by table, the (scope, id) its index names, and damaged pages."""
+    """The readable content of a damaged file: rows by table, the (scope, id) its index names, page count."""
 
     records: dict[int, Row] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
