@@ -22,7 +22,7 @@ PROVISIONAL: Final = 1 << 62  # inside a job, these stand for the seqs that the 
 
 
 class Head(NamedTuple):
-    """The head of a store: its last seq. `epoch` rises when stored vectors or terms are rewritten in place."""
+    """The head of a store. `epoch` rises when stored vectors or terms are rewritten in place."""
 
     epoch: int
     seq: int
