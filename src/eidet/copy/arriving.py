@@ -32,7 +32,7 @@ class RecordDifference(NamedTuple):
 
 
 class Arrivals:
-    """Writes batches to the target and counts the outcomes."""
+    """The receiving end of a copy: writes batches to the target and counts the outcomes."""
 
     def __init__(self, source: Parts, target: Parts, guarding: Guarding) -> None:
         self._source, self._target, self._guarding = source, target, guarding

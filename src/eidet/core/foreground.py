@@ -11,7 +11,7 @@ from typing import Final
 
 
 class Foreground:
-    """Counts recalls in progress, so that upkeep can let them go first."""
+    """A count of the recalls in progress, so that upkeep can let them go first."""
 
     def __init__(self) -> None:
         self._idle = threading.Condition(threading.Lock())

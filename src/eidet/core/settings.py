@@ -248,7 +248,7 @@ OTHERS: Final = frozenset(f"EIDET_{name}" for name in _OTHERS)
 
 
 class UnusedVariable(UserWarning):
-    """Warns of an environment variable that looks as if it protected a memory, but does not."""
+    """A warning: an environment variable looks as if it protected a memory, but does not."""
 
 
 def settings_of(given: Settings | None, environment: Mapping[str, str] | None = None) -> Settings:

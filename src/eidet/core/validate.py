@@ -121,7 +121,7 @@ def clean_json(value: Json, what: str) -> Json:
 
 
 class _Cleaner:
-    """Copies one document and counts its characters as JSON; shared parts count each time."""
+    """A copier of one document that counts its characters as JSON; shared parts count each time."""
 
     def __init__(self, whole: str) -> None:
         self._whole = whole

@@ -22,7 +22,7 @@ V = TypeVar("V")
 
 
 class Threads(Generic[C]):
-    """Opens an object in a thread on first use, and runs calls that may block in threads.
+    """Threads for an object that is opened on first use; calls that may block run in them.
 
     `waits` takes the open object and returns whether its calls may block, for example on a disk or a server.
     """
@@ -110,7 +110,7 @@ class Hopping(Generic[V]):
 
 
 class Hop:
-    """Wraps methods as coroutines with the same signatures, overloads and docstrings.
+    """A decorator that makes coroutines of methods, with their signatures, overloads and docstrings.
 
     `ready` is awaited first, with the threads, the function that returns the method's object, and the same
     arguments.

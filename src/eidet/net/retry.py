@@ -71,7 +71,7 @@ class _Health:
 
 
 class Retrier:
-    """Makes the calls to one server. Thread-safe."""
+    """The caller of one server, with retries and a circuit breaker. Thread-safe."""
 
     def __init__(
         self,

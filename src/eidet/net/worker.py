@@ -22,7 +22,7 @@ def _log_failure(error: EidetError) -> None:
 
 
 class BackgroundWorker:
-    """Runs `step` repeatedly in a daemon thread, which starts on first use.
+    """A worker that runs `step` repeatedly in a daemon thread, which starts on first use.
 
     A step returns the seconds until the next one, `UNTIL_WOKEN`, or None when nothing is left to do: then
     the thread ends, and `start` or `wake` begins a new one. After an `EidetError` the worker calls

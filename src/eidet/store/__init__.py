@@ -72,7 +72,7 @@ __all__ = [
 
 
 class Store(Protocol):
-    """Keeps records. Every method is safe from many threads; once a write returns, it is durable.
+    """A place for records. All methods are thread-safe; once a write returns, it is durable.
 
     `seq` rises with every record that is inserted or removed, and is never reused. A reader that has
     seen seq n has seen everything below it.

@@ -51,7 +51,7 @@ class QueuedJob(Generic[T]):
 
 
 class GroupCommit:
-    """Runs queued jobs in one transaction, by `commit`, and fills in their results.
+    """A queue of jobs that `commit` runs in one transaction. It fills in their results.
 
     An error of one job belongs in its `QueuedJob`; an error that `commit` raises belongs to all of them. A
     thread that has written hands the turn to the one that has waited longest: if all woke up, a thread that

@@ -27,7 +27,7 @@ _FRESH_SECONDS: Final = 2.0  # how long secrets are used before they are read ag
 
 
 class KeyIds:
-    """Turns references into ids."""
+    """The ids of the records of a store that have a key."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -138,7 +138,7 @@ class Scrubbed(NamedTuple):
 
 
 class Reader(Protocol):
-    """Reads for the plan of an erasure: from its transaction, or from a store for a dry run."""
+    """A reader for the plan of an erasure: of its transaction, or of a store for a dry run."""
 
     def scan(self, where: Where) -> Iterator[Record]:
         """Yields matching records by ascending seq."""

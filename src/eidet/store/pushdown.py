@@ -15,7 +15,7 @@ NOTHING: Final = Where(ids=())
 
 
 class Sieve(NamedTuple):
-    """`coarse` passes at least what was asked for; unless `exact`, each record is checked."""
+    """The two parts. `coarse` passes at least what was asked for; unless `exact`, each record is checked."""
 
     coarse: Where
     exact: bool

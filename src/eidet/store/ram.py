@@ -70,7 +70,7 @@ EMPTY = _Room()  # stands for a scope that was never written; read only
 
 
 class RamStore:
-    """Keeps records in this process; they end with it."""
+    """A store in the memory of this process; its records end with the process."""
 
     writable = True
 
@@ -164,7 +164,7 @@ class RamStore:
 
 
 class _RamTransaction:
-    """Writes in place and keeps what was there, to undo the writes. The caller holds the store's lock."""
+    """A transaction that writes in place and keeps an undo log. The caller holds the store's lock."""
 
     def __init__(self, store: RamStore, rooms: defaultdict[str, _Room], tables: dict[str, Any]) -> None:
         self.seq: int = store.head().seq

@@ -27,7 +27,7 @@ _STUB: Final = ("id", "scope", "kind", "agent", "created", "version")  # what th
 
 
 class LoggedTransaction(PassthroughTransaction):
-    """Passes every call on, and notes those that write, in order."""
+    """A transaction that passes every call on, and notes those that write, in order."""
 
     passes: ClassVar[str] = "read same find history values find_held"
     lacks: ClassVar[str] = "leap"

@@ -276,7 +276,7 @@ Life = tuple[Record, Sequence[Event]]  # a record and its history
 
 
 class Carry(Protocol):
-    """Writes lives into a store, in one of its transactions, as of a time."""
+    """A function that writes lives into a store, in one of its transactions, as of a time."""
 
     def __call__(self, transaction: Transaction, lives: Sequence[Life], now: float) -> object: ...
 

@@ -42,7 +42,7 @@ def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
 
 
 class Marker:
-    """Makes the marks of one store."""
+    """The marks of one store, keyed by its secret."""
 
     __slots__ = ("_keyed",)
 

@@ -29,7 +29,7 @@ def _refresh(record: Record, read: float) -> Record:
 
 
 class TallyBuffer:
-    """Counts in RAM. A process that dies before they are written loses counts, never records."""
+    """A buffer of counts in RAM. A process that dies before they are written loses counts, never records."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ log: logging.Logger = logging.getLogger("eidet")
 
 
 class Usage:
-    """Counts reads. Counts nothing for a store opened read-only."""
+    """The counter of reads and uses. It counts nothing for a store opened read-only."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store

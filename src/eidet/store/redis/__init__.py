@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class RedisStore:
-    """Keeps records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`."""
+    """A store on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`."""
 
     writable = True
 

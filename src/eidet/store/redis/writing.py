@@ -31,7 +31,7 @@ class _Stale(Exception):
 
 
 class Writing:
-    """Runs and commits all writes of a store."""
+    """The writer of a store: it runs and commits all jobs."""
 
     def __init__(self, reading: Reading, *, mortal: bool) -> None:
         self._reading, self._client, self._store = reading, reading.client, reading.keys.store

@@ -51,7 +51,7 @@ def ask_on(cursor: Cursor) -> Ask:
 
 
 class SqlReader:
-    """Reads records, histories and small values. `ask` runs one statement, `secret` hides exact keys."""
+    """A reader of records, histories and values. `ask` runs one statement, `secret` hides exact keys."""
 
     def __init__(self, sql: Statements, json: JsonSql, secret: bytes, ask: Ask) -> None:
         self.ask = ask

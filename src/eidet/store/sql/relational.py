@@ -212,7 +212,7 @@ T = TypeVar("T")
 
 
 class RelationalStore:
-    """Keeps records in SQL tables."""
+    """A store that keeps records in SQL tables."""
 
     _reader_type: type[SqlReader] = SqlReader
     _transaction_type: type[SqlTransaction] = SqlTransaction

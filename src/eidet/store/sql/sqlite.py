@@ -39,7 +39,7 @@ _SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 
 
 class SqliteStore(RelationalStore):
-    """Keeps records in one SQLite file, shared by threads and processes.
+    """A store in one SQLite file, shared by threads and processes.
 
     `durability="process"`: a write that returned survives the end of the process, kill -9 included.
     `durability="power"`: it also survives the loss of power; concurrent writers share a sync.

@@ -175,7 +175,7 @@ Receive = Callable[[Transaction, Sequence[Life]], None]
 
 
 class Mover:
-    """Moves records to the member where they belong, as far as the members are up."""
+    """The mover of records to the members where they belong, as far as these are up."""
 
     def __init__(
         self, members: Members, write: Write, clock: Callable[[], float], ticks: Callable[[], float]

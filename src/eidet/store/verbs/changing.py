@@ -44,7 +44,7 @@ _READ_AT_ONCE: Final = 500
 
 
 class OrderedWriter:
-    """Inserts and replaces in the order asked, so that seqs rise with it; `finish` writes all at once.
+    """A writer that inserts and replaces in the order asked, by rising seqs; `finish` writes all at once.
 
     If a record to be replaced is under a legal hold, `finish` names all of them and writes nothing.
     """

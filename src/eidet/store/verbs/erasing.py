@@ -121,7 +121,7 @@ def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
 
 
 class _TransactionReader:
-    """Reads for a plan, in the transaction that carries it out."""
+    """A reader for a plan, in the transaction that carries it out."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -140,7 +140,7 @@ class _TransactionReader:
 
 
 class StoreReader:
-    """Reads a store for a dry run, while others go on writing: it takes no lock."""
+    """A reader of a store for a dry run, while others go on writing: it takes no lock."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

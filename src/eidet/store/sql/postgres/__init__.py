@@ -27,7 +27,7 @@ from .text import escape
 
 
 class PostgresStore(RelationalStore):
-    """Records in a PostgreSQL database, as `postgresql://user@host/database`.
+    """A store in a PostgreSQL database, such as `postgresql://user@host/database`.
 
     Several hosts may be named (`host1,host2`): the one that takes writes is used, and found again after
     a failover. What was acknowledged is durable as the server's synchronous_commit says. `address.py` has all

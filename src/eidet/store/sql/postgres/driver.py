@@ -39,7 +39,7 @@ TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vect
 
 
 class PostgresDriver:
-    """Runs reads and writes on one database; every call ends by its deadline."""
+    """The driver of one database: runs reads and writes; every call ends by its deadline."""
 
     json = PostgresJson()
     writable = True

@@ -38,7 +38,7 @@ class _Overdue(OperationalError):
 
 
 class DeadlineConnection(Connection[Any]):
-    """Closes itself when the server is silent beyond `ends`, in every statement."""
+    """A connection that closes itself when the server is silent beyond `ends`, in every statement."""
 
     ends: float = math.inf  # of `time.monotonic`
     seconds: float = math.inf  # that were given

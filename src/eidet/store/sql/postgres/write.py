@@ -21,7 +21,7 @@ Progress = Callable[[str], None]  # called with each statement before it is run
 
 
 class Attempt:
-    """Runs queued jobs in one transaction, and finds out the outcome of an unanswered commit."""
+    """An attempt to commit queued jobs once, which finds out the outcome of an unanswered commit."""
 
     def __init__(self) -> None:
         self._xid: str | None = None  # of a commit that was not answered
