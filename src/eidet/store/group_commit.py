@@ -125,7 +125,7 @@ class GroupCommit:
                 queued.call()
 
     def _give_up(self, error: Unavailable) -> list[QueuedJob[Any]]:
-        """Fails and returns jobs that waited too long. Nothing was done for them yet, so that is certain."""
+        """Fails jobs that waited too long, and returns them: nothing was done for them, for certain."""
         unavailable = Unavailable(str(error), retry_after=error.retry_after)
         since = time.monotonic() - self._patience
         with self._gate:
