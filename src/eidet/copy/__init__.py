@@ -1,4 +1,4 @@
-"""From one memory into another, whatever each of them lives in: lossless, and as often as you like.
+"""Copies one memory into another, whatever backends they use: without loss, and as often as you like.
 
     endpoints.py   the two ends
     arriving.py    what a batch of records needs to be in the target as it is in the source
@@ -7,7 +7,7 @@
     assert copied.ok, copied.differences
 
 Each call goes through all records of the source, batch by batch, and writes those that the target lacks or
-has otherwise. So a call that was stopped is simply made again, and a later one brings what is new.
+has otherwise. A call that was stopped can simply be repeated, and a later one copies what is new.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ from .arriving import BY, Arrivals, RecordDifference
 from .endpoints import Place, source_at, target_at
 
 BATCH: Final = 256
-_NUMBERS: Final = "number of "  # series of numbers that are given once
-_MARKS: Final = "secret:marks"  # keys the marks by which a store knows what it has forgotten for good
-_HIDDEN_NAMES: Final = "secret:names"  # by which doors find scopes of theirs that nobody can guess
+_NUMBERS: Final = "number of "  # prefix of counters whose numbers are given only once
+_MARKS: Final = "secret:marks"  # the key of the marks of content that was forgotten for good
+_HIDDEN_NAMES: Final = "secret:names"  # used by doors to find their unguessable scopes
 
 __all__ = ["Copied", "RecordDifference", "copy"]
 
-Progress = Callable[[int, int], None]  # done, of how many
+Progress = Callable[[int, int], None]  # (done, total)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """The result of a copy, and whether the target now has all that the source has."""
+    """The result of a copy; `ok` if the target now has everything that the source has."""
 
     created: int = 0
     changed: int = 0
-    same: int = 0  # were there already
-    forgotten: int = 0  # left the target, because the source had forgotten them since
-    left_out: int = 0  # were forgotten in the target, and stay so
+    same: int = 0  # already there, and equal
+    forgotten: int = 0  # deleted from the target, because the source had forgotten them since
+    left_out: int = 0  # forgotten in the target, and not brought back
     embedder: str = ""
-    embedded: bool = False  # whether vectors were made anew
+    embedded: bool = False  # whether vectors were computed again
     differences: tuple[RecordDifference, ...] = ()  # at most 100 of them
     notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Tells whether nothing differs."""
+        """Returns whether nothing differs."""
         return not self.differences
 
 
@@ -76,12 +76,13 @@ def copy(
     language: str | None = None,
     progress: Progress | None = None,
 ) -> Copied:
-    """Copies a scope (None: all) from one memory to another: paths, URLs or open memories.
+    """Copies a scope (None: all) from one memory to another; each is a path, a URL or an open memory.
 
-    Every field comes along, and the history of revisions. With the same embedder vectors are carried; else
-    they are made anew. A new target has the source's embedder and language, unless others are named. What
-    was forgotten in the target is not brought back. What was changed in the target itself is left and named.
-    Called again, it brings what is new, and takes away what the source has forgotten since.
+    Every field and the history of revisions are copied. With the same embedder, vectors are copied too;
+    otherwise they are computed again. A new target gets the source's embedder and language unless others are
+    given. Records forgotten in the target are not brought back. Records changed in the target itself are left
+    alone and listed in `differences`. A repeated call copies what is new, and deletes what the source has
+    forgotten since.
     """
     place = None if scope is None else Scope.of(scope)
     with ExitStack() as ends:
@@ -151,7 +152,7 @@ def _copy(source: Memory, target: Memory, scope: Scope | None, progress: Progres
 
 
 def _follow(source: Parts, target: Memory, scope: Scope | None) -> int:
-    """Deletes what the source has forgotten, and counts it. Held records and the target's own stay."""
+    """Deletes what the source has forgotten; returns how many. Keeps held records and the target's own."""
     store = target.parts.store
     count = 0
     for batch in batches(verbs.scan(store, Where(scope=scope), batch=BATCH), BATCH):
@@ -183,7 +184,7 @@ def _is_for_good(store: Store, record: Record) -> bool:
 
 
 def _copy_settings(source: Store, target: Store) -> None:
-    """Numbers that were given stay given, and archives that may have to be cleaned stay known."""
+    """Copies counters (no number is given twice), the list of archives, and the secret of hidden names."""
     wanted = {
         name: value
         for name, value in verbs.get_settings(source, _NUMBERS).items()
@@ -200,10 +201,10 @@ def _copy_settings(source: Store, target: Store) -> None:
 
 
 def _copy_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
-    """Copies tombstones to a target that has none, so that it refuses what the source refuses.
+    """Copies tombstones, so that the target refuses what the source refuses.
 
-    Marks are keyed: the secret goes along. A target with a secret of its own could not compare them, and one
-    that is not sealed does not get to know the secret of a sealed source.
+    Marks are keyed, so their secret is copied first. Nothing is copied to a target with another secret, which
+    could not compare them, nor from a sealed source to an unsealed target, which must not learn the secret.
     """
     secret = verbs.get_setting(source, _MARKS)
     exposed = is_sealed(source) and not is_sealed(target)
@@ -221,7 +222,7 @@ def _copy_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
 
 
 def _notes_about(source: Store, target: Store, guarded: bool, where: Where) -> tuple[str, ...]:
-    """Lists remarks for the reader of the result."""
+    """Lists remarks for the caller of `copy`."""
     notes = []
     if not verbs.count(source, where):
         place = "" if where.scope is None else f" in scope {where.scope}"

@@ -1,4 +1,4 @@
-"""What a batch of records needs to be in the target as it is in the source."""
+"""Brings batches of records into the target of a copy as they are in the source."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..write.ingest import Ingest
 T = TypeVar("T")
 
 BY: Final = "eidet copy"
-_MOST: Final = 100  # differences that are named
+_MOST: Final = 100  # differences that are listed, at most
 
 
 class RecordDifference(NamedTuple):
-    """A record that the target does not have as the source has it."""
+    """A record that differs in the target, and why."""
 
     scope: str
     id: str
@@ -32,7 +32,7 @@ class RecordDifference(NamedTuple):
 
 
 class Arrivals:
-    """Takes batches into the target and counts the outcomes."""
+    """The receiving end of a copy: writes batches to the target and counts the outcomes."""
 
     def __init__(self, source: Parts, target: Parts, guarding: Guarding) -> None:
         self._source, self._target, self._guarding = source, target, guarding
@@ -60,7 +60,7 @@ class Arrivals:
             self._write_changed(old, record)
 
     def _differs(self, record: Record, old: Record) -> bool:
-        """Compares what the target does not make itself; behind a guard, it words all itself."""
+        """Returns whether a record differs in what the target does not make itself; False behind a guard."""
         return not self._guarding.guards and self._strip(record) != self._strip(old)
 
     def _strip(self, record: Record) -> Record:
@@ -71,7 +71,7 @@ class Arrivals:
         return record.terms if self._analysed else b""
 
     def _count_uses(self, pairs: Sequence[tuple[Record, Record]]) -> None:
-        """Makes up for uses that the source counted since."""
+        """Adds the uses that the source has counted since the last copy."""
         missed = {
             (one.scope, one.id): (max(one.uses - other.uses, 0), one.last_used)
             for one, other in pairs
@@ -81,14 +81,14 @@ class Arrivals:
         verbs.add_uses(self._target.store, missed)
 
     def _is_forgotten(self, record: Record) -> bool:
-        """Tells whether the target deleted this version; a later one comes back."""
+        """Returns whether the target deleted this version or a later one; a newer version is copied again."""
         if self._was_empty:
             return False
         story = self._target.store.history(record.scope, record.id)
         return bool(story) and story[-1].what == "forgotten" and record.version <= story[-1].version
 
     def _fit(self, records: Sequence[Record]) -> list[Record]:
-        """Records as the target's guard lets them in, with the vectors and terms that it makes."""
+        """Applies the target's guard, and computes vectors and terms again if the target makes others."""
         if self._guarding.guards:
             records = list(self._guarding.check_loaded(records, self._target.clock(), review=False))
         if self._analysed or not records:
@@ -101,7 +101,7 @@ class Arrivals:
         return ready
 
     def _write_new(self, records: Sequence[Record]) -> None:
-        """Writes new records with their histories, but for what was forgotten for good in the target."""
+        """Writes new records with their histories, except those forgotten for good in the target."""
         lives: list[Life] = [(record, self._history_of(record)) for record in records]
         while lives:
             states = [(at, state) for at, life in enumerate(lives) for state in list_versions([life])]
@@ -111,12 +111,12 @@ class Arrivals:
                 lives = self._leave_out(lives, [states[number] for number in error.found])
             else:
                 self.counts["created"] += len(stored)
-                self.counts["same"] += len(lives) - len(stored)  # another process was faster
+                self.counts["same"] += len(lives) - len(stored)  # another process wrote them first
                 self._target.note_written(stored)
                 return
 
     def _leave_out(self, lives: Sequence[Life], entombed: Sequence[tuple[int, Record]]) -> list[Life]:
-        """Lives without records that were forgotten for good, and without histories that tell of it."""
+        """Drops records that were forgotten for good, and histories that contain such content."""
         gone = {at for at, state in entombed if state is lives[at][0]}
         bare = {at for at, _ in entombed}
         self.counts["left_out"] += len(gone)
@@ -127,7 +127,7 @@ class Arrivals:
         ]
 
     def _history_of(self, record: Record) -> Sequence[Event]:
-        """The history of revisions; none behind a guard, which earlier versions have not passed."""
+        """Returns the history of revisions; empty behind a guard, which earlier versions have not passed."""
         if record.version == 1 or self._guarding.guards:
             return ()
         return self._source.store.history(record.scope, record.id)
@@ -161,7 +161,7 @@ class Arrivals:
                 self._leave(record, "was changed in the target just now")
 
     def _write(self, states: Sequence[Record], job: Callable[[Transaction], T]) -> T:
-        """Runs a job in a transaction that refuses what was forgotten for good, and vectors of before."""
+        """Runs a job in a transaction; refuses content forgotten for good and vectors of an earlier epoch."""
         watch = self._target.tombstones.over_returning(states)
         epoch = self._target.binding.claim_epoch()
 
@@ -190,6 +190,6 @@ def _replay(transaction: Transaction, old: Record, record: Record, events: Seque
 
 
 def _list_revisions(story: Sequence[Event]) -> dict[int, Event]:
-    """The events that made the versions of the present record."""
+    """Returns the revisions of the current record, by version."""
     life = split_lives(story)[-1] if story else ()
     return {event.version: event for event in life if event.what == "revised"}

@@ -1,4 +1,4 @@
-"""The two ends of a copy: what is open stays open, what is named is opened and closed."""
+"""Opens the two ends of a copy. An open memory stays open; one given by name is opened and closed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Place = Memory | str | Path
 
 
 def source_at(place: str | Path, *, key: Key | None = None, settings: Settings | None = None) -> Memory:
-    """A memory that must be there; the key of the settings counts only if it is sealed."""
+    """Opens a memory that must exist; uses the key of the settings only if it is sealed."""
     file = file_of(str(place))
     if file is not None and not file.exists():
         raise NotFound(f"there is no memory {file} to copy from")
@@ -41,10 +41,10 @@ def target_at(
     key: Key | None = None,
     settings: Settings | None = None,
 ) -> Memory:
-    """Opens or creates the target: like the source, except for what is named here."""
+    """Opens or creates the target: like the source, except for what is given here."""
     chosen = settings_of(settings)
     store = open_store(place, chosen)
-    origin = source.parts  # what made its vectors
+    origin = source.parts  # its embedder made the vectors
     new = verbs.get_setting(store, "embedder") is None
     fallback = chosen.key if new and not store.head().seq else _own_key(store, chosen)
     return _open_end(

@@ -1,1 +1,1 @@
-"""The nouns every other package speaks of: frozen values, errors and checks, no I/O."""
+"""The values that all other packages share: frozen values, errors and checks, no I/O."""

@@ -1,4 +1,4 @@
-"""Who acts, from where and why: said once around some calls, kept by history and audit."""
+"""The actor of changes: who acts, from where and why. Set around calls, recorded by history and audit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _acting: ContextVar[Acting] = ContextVar("eidet_acting", default=_NOBODY)
 
 
 def acts() -> Acting:
-    """Returns who acts at this moment in this thread or task."""
+    """Returns the current actor of this thread or task."""
     return _acting.get()
 
 
@@ -39,9 +39,9 @@ def acts() -> Acting:
 def acting(*, by: str | None = None, source: str | None = None, why: str | None = None) -> Iterator[Acting]:
     """Attributes everything done inside the block to this actor, source and reason.
 
-    `with eidet.acting(by="ann", source="10.0.0.7", why="ticket 812"): …`. Inside another one, what is
-    left out is as it was outside. A `by=` of a verb itself wins. Holds for this thread or asyncio task
-    and for the tasks it starts; a thread of your own begins with nobody.
+    Example: `with eidet.acting(by="ann", source="10.0.0.7", why="ticket 812"): …`. A nested block inherits
+    what it does not set. A verb's own `by=` takes precedence. Applies to this thread or asyncio task and to
+    the tasks it starts; a thread that you start has no actor.
     """
     given = {"by": by, "source": source, "why": why}
     with _as({name: clean_text(value, name) for name, value in given.items() if value is not None}) as now:
@@ -50,7 +50,7 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
 
 @contextmanager
 def acting_as(actor: Acting) -> Iterator[None]:
-    """Replaces the current actor. A job may run in a thread that serves somebody else."""
+    """Replaces the current actor, for a job that runs in a thread of another caller."""
     token = _acting.set(actor)
     try:
         yield
@@ -60,7 +60,7 @@ def acting_as(actor: Acting) -> Iterator[None]:
 
 @contextmanager
 def because(reasons: Mapping[str, str]) -> Iterator[Acting]:
-    """The same for the reasons of single records, by id."""
+    """Sets the reasons for single records, by id, inside the block."""
     with _as({"reasons": reasons}) as now:
         yield now
 

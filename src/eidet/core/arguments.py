@@ -1,4 +1,4 @@
-"""What a caller may ask of the verbs, checked before anything happens; each answers with the clean value."""
+"""Checks what callers pass to the verbs, before anything happens. Each check returns the clean value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNITS = ("record", "session", "scope")  # what a hit of a recall may stand for
 
 
 def one(scope: str | Scope) -> str:
-    """The path of a single scope; a prefix is not a place to write to or to get from."""
+    """Returns the path of a single scope; refuses a prefix, which is no place to write to or to get from."""
     chosen = Scope.of(scope)
     if chosen.below:
         raise BadInput(f"this needs one scope, not {chosen}, which names several")
@@ -38,12 +38,12 @@ def one(scope: str | Scope) -> str:
 
 
 def each_path(scope: Scopes) -> list[str]:
-    """The paths of one scope or several, for verbs that look up ids; a prefix names none."""
+    """Returns the paths of one scope or several, for verbs that look up ids; refuses prefixes."""
     return [one(single) for single in Scope.among(scope).members]
 
 
 def one_or_all(scope: str | Scope | None) -> Scope | None:
-    """Parses the scope of a verb that can cover all scopes; None and `**` mean all."""
+    """Parses the scope of a verb that can cover all scopes; None and `**` become None."""
     if scope is None or (isinstance(scope, str) and scope == ALL):
         return None
     return Scope.of(scope)
@@ -56,7 +56,7 @@ def actor(by: str | None) -> str | None:
 
 
 def check_filter(where: Filter | None) -> Where | None:
-    """The filter that is meant, given as a `Where` or as a dict; `BadInput` where it is neither."""
+    """Converts a filter, given as a `Where` or a dict, to a `Where`; raises `BadInput` for anything else."""
     found = where_of(where)
     if found is not None:
         check_count(_count_conditions(found), CONDITIONS, "conditions of a filter")
@@ -64,7 +64,7 @@ def check_filter(where: Filter | None) -> Where | None:
 
 
 def _count_conditions(where: Where) -> int:
-    """Conditions and filters, with all that is nested."""
+    """Counts conditions and filters, including nested ones."""
     count = len(where.conditions)
     for part in (*where.every, *where.some, *where.never):
         count += max(1, _count_conditions(part))
@@ -72,7 +72,7 @@ def _count_conditions(where: Where) -> int:
 
 
 def narrow_filter(where: Filter | None, **parts: Any) -> Where | None:
-    """Combines a filter with filter parts given by name; None if there are none."""
+    """Combines a filter with filter parts given by name; returns None if there are neither."""
     chosen = check_filter(where)
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
@@ -83,7 +83,7 @@ def narrow_filter(where: Filter | None, **parts: Any) -> Where | None:
 
 
 def check_query(query: str | Mapping[str, Json]) -> str:
-    """Returns the text of a query. A state is worded the way stored states are."""
+    """Returns the text of a query. A state is worded like stored states."""
     if isinstance(query, Mapping):
         query = describe_data(clean_json(query, "a query"))
     if not isinstance(query, str):
@@ -95,7 +95,7 @@ def check_query(query: str | Mapping[str, Json]) -> str:
 
 
 def _check_whole(value: int, low: int, high: float, must: str) -> int:
-    """The whole number, if it is one within these ends; `must` is the sentence that says so."""
+    """Returns a whole number within this range; else raises `BadInput` with the sentence `must`."""
     value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise BadInput(f"{must}, not {value!r:.80}")
@@ -134,7 +134,7 @@ def check_unit(unit: str) -> str:
 
 
 def list_given(**said: object) -> frozenset[str]:
-    """Lists which parts of a question the caller gave, named as in `Understood`."""
+    """Lists the parts of a question that the caller gave, named as in `Understood`."""
     return frozenset(_UNDERSTOOD[name] for name, value in said.items() if value is not None)
 
 
@@ -174,7 +174,7 @@ _INSTEAD = {
 
 
 def make_unknown(verb: str, unknown: Iterable[str], known: Iterable[str]) -> BadInput:
-    """The error for arguments that a verb does not take; says what to use instead, where that is known."""
+    """Returns the error for arguments that a verb does not take; it suggests replacements where known."""
     names, there = sorted(unknown), sorted(known)
     hints: list[str] = []
     for name in names:
@@ -199,7 +199,7 @@ def check_order(order: str) -> str:
 
 
 def check_path(path: str | Path, what: str) -> Path:
-    """The path of a file; `BadInput` for what cannot be one on any disk."""
+    """Returns the path of a file; raises `BadInput` for one that no disk can have."""
     if not isinstance(path, str | os.PathLike):
         raise BadInput(f"{what} must be a path, not {type(path).__name__}")
     try:
@@ -212,7 +212,7 @@ def check_path(path: str | Path, what: str) -> Path:
 
 
 def check_texts(values: object, what: str) -> list[str]:
-    """A list of texts, such as ids. One text alone is refused: it would be taken for its letters."""
+    """Returns a list of texts, such as ids; refuses a single text, which would be split into letters."""
     if not isinstance(values, list | tuple | set | frozenset):
         raise BadInput(f"{what} must be a list of texts, not {type(values).__name__}")
     return list(each_item(lambda value: clean_text(value, what), list(values)))

@@ -13,7 +13,7 @@ from .validate import FILTER_VALUES, Json, check_count, clean_json, clean_text, 
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")
-OWN: Final = ("uses", "last_used", "level", "version", "derived_from")  # to be asked of the record itself
+OWN: Final = ("uses", "last_used", "level", "version", "derived_from")  # that a condition can test
 MISSING: Final = object()
 
 
@@ -46,7 +46,7 @@ class Condition:
 
     @property
     def of_record(self) -> bool:
-        """Tells whether it tests a number of the record itself, which every store keeps in a column."""
+        """Returns whether it tests a number of the record itself, which every store keeps in a column."""
         return self.path[0] == "record"
 
     def holds(self, record: Record) -> bool:
@@ -57,7 +57,7 @@ class Condition:
 
 
 def document_of(record: Record, name: str | int) -> Json:
-    """The JSON document of a record that a condition names first."""
+    """Returns the JSON document of a record that a condition's path starts with."""
     if name == "state":
         return record.state.to_json()
     if name == "data":
@@ -108,14 +108,14 @@ def _operand(op: str, value: Json) -> Json:
 
 
 def _freeze(value: Json) -> Json:
-    """Lists become tuples so that a condition can be hashed; dicts stay (and then it cannot)."""
+    """Turns lists into tuples, so that a condition can be hashed; one with dicts cannot be."""
     if isinstance(value, list):
         return tuple(_freeze(item) for item in value)
     return value
 
 
 def resolve(root: Json, steps: Sequence[str | int]) -> Json:
-    """The value at a path, or MISSING. A step of digits also names a list position."""
+    """Returns the value at a path, or MISSING. A step of digits can also be a list position."""
     value = root
     for step in steps:
         if isinstance(value, dict) and isinstance(step, str) and step in value:
@@ -164,7 +164,7 @@ def _load_search(pattern: str) -> Callable[[str], bool]:
 
 
 def same(a: Json, b: Json) -> bool:
-    """JSON equality: 1 equals 1.0, true does not equal 1, lists and dicts by content."""
+    """Compares JSON values: 1 equals 1.0, true does not equal 1, lists and dicts compare by content."""
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, list | tuple):

@@ -58,7 +58,7 @@ _NOTHING: Final = Where(ids=())
 
 
 def where_of(given: Filter | None) -> Where | None:
-    """The filter that is meant; None stays None."""
+    """Converts a filter to a `Where`; None stays None."""
     if given is None or isinstance(given, Where):
         return given
     if not isinstance(given, Mapping):
@@ -143,7 +143,7 @@ def _test_label(key: str, operator: str, operand: Json) -> Where:
 
 
 def _test_span(key: str, operator: str, operand: Json) -> Where:
-    """Ends of a filter are included; without its end, a span is what the same span leaves."""
+    """Builds a range test. A `Where` includes its ends, so `$gt` and `$lt` exclude the end by `never`."""
     low, high = _SPANS[key]
     match operator:
         case "$gte":

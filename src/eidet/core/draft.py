@@ -1,4 +1,4 @@
-"""What a caller hands in: drafts of records, and messages as agent frameworks write them."""
+"""The input of callers: drafts of records, and messages as agent frameworks write them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A record to be: what a caller says of it. What is left out gets its default."""
+    """A record to be stored, as a caller gives it. Fields that are left out get their defaults."""
 
     text: str | None = None  # the content to search and show; made from `data` if you give none
     data: Json = None  # structured content: anything JSON can hold

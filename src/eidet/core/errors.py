@@ -3,7 +3,7 @@
 EidetError
 ├── BadInput        what was given cannot be stored or asked; nothing was written
 ├── NotFound        the thing named does not exist in this scope
-├── Conflict        somebody changed it first; `current` says what is there now
+├── Conflict        another writer came first; `current` is the version now
 ├── Refused         a policy said no
 ├── Unavailable     try again later; `retry_after` says when, if known
 ├── Corrupt         stored bytes are damaged or not ours
@@ -39,11 +39,11 @@ class Conflict(EidetError):
 
 
 class Refused(EidetError):
-    """A policy said no; nothing was changed."""
+    """Raised if a policy forbids the call; nothing was changed."""
 
 
 class Unavailable(EidetError):
-    """A store, disk or service cannot answer now; the same call may succeed later."""
+    """Raised if a store, disk or service cannot answer now; the same call may succeed later."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -51,15 +51,15 @@ class Unavailable(EidetError):
 
 
 class Corrupt(EidetError):
-    """Stored bytes are damaged or are not ours."""
+    """Raised if stored bytes are damaged or are not ours."""
 
 
 class Misconfigured(EidetError):
-    """Settings, files and code do not fit together."""
+    """Raised if settings, files and code do not fit together."""
 
 
 class MissingExtra(Misconfigured, ImportError):
-    """An optional package is not installed."""
+    """Raised if an optional package is not installed."""
 
     def __init__(self, what: str, *, extra: str) -> None:
         super().__init__(f"{what} needs the {extra} extra: pip install 'eidet[{extra}]'")
@@ -87,7 +87,7 @@ def each_item(make: Callable[[T], V], items: Sequence[T]) -> list[V]:
 def translate_errors(
     name: str, timeout: float | None = None, late: type[Unavailable] = Unavailable
 ) -> Iterator[None]:
-    """Raises what the user's code raises as `Unavailable`, with the original as its cause."""
+    """Translates exceptions of the user's code to `Unavailable`, with the original as the cause."""
     try:
         yield
     except EidetError:

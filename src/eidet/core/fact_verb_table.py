@@ -33,7 +33,7 @@ _SOURCES_OF_FACT: Final = Argument(
     form=Form.ID, about="The ids of the memories that say so.", several=True, longest=1_000
 )
 _EVER: Final = flag("What ever held, and not only what holds.")
-_DECIDES: Final = ("write", "read")  # an answer tells what others say
+_DECIDES: Final = ("write", "read")  # an answer reveals what others said
 
 FACTS: Final[Mapping[str, Verb]] = {
     "about": Verb(

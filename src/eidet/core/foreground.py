@@ -1,4 +1,4 @@
-"""Lets what somebody waits for go before what runs in the background."""
+"""Lets requests go before background work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 
 class Foreground:
-    """Counts recalls in progress, so that upkeep can let them go first."""
+    """A count of the recalls in progress, so that upkeep can let them go first."""
 
     def __init__(self) -> None:
         self._idle = threading.Condition(threading.Lock())
@@ -47,13 +47,13 @@ _GIVEN_UP: Final[ContextVar[threading.Event | None]] = ContextVar("eidet_given_u
 
 
 def watch_for_giving_up(context: Context) -> threading.Event:
-    """Returns an event that, once set, tells the work in this context that its caller has left."""
+    """Returns an event to set once the caller of the work in this context has left."""
     event = threading.Event()
     context.run(_GIVEN_UP.set, event)
     return event
 
 
 def is_given_up() -> bool:
-    """Tells whether the caller of the present work has left."""
+    """Returns whether the caller of the current work has left."""
     event = _GIVEN_UP.get()
     return event is not None and event.is_set()

@@ -1,4 +1,4 @@
-"""What a part says about the server behind it."""
+"""The health of a part that talks to a server."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ class HasHealth(Protocol):
     """A store, index, embedder or model that talks to a server."""
 
     def health(self) -> Mapping[str, Any]:
-        """The state of the server and what happened to the last calls; empty if there is no server."""
+        """Returns the state of the server and the outcome of the last calls; empty if there is no server."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Never, overload
 
 from .record import Record, Trust, iso_time
 
-MOST_DAYS: Final = 5  # that `Hit.why` names of a record that was said more than once
+MOST_DAYS: Final = 5  # listed by `Hit.why` for a record that was said more than once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +25,14 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasons:
-    """Explains a hit's place: what each signal gave and which words of the query matched."""
+    """The explanation of a hit's place: what each signal gave, and which words of the query matched."""
 
     signals: tuple[Signal, ...] = ()
     matched: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
     def say(self, *, numbers: bool = False) -> str:
-        """Puts all reasons into one line: see `Hit.why`."""
+        """Joins all reasons into one line: see `Hit.why`."""
         if self.words and not numbers:
             return "; ".join(self.words)
         signals = [signal for signal in self.signals if abs(signal.share) >= 0.005] or self.signals[:1]
@@ -56,7 +56,7 @@ class Hit:
 
     @property
     def matched(self) -> tuple[str, ...]:
-        """The words of the query that the record has, as they were asked."""
+        """The words of the query that the record has, as the query writes them."""
         return self.reasons().matched
 
     @property
@@ -79,7 +79,7 @@ class Hit:
             raise AttributeError(f"{told}: say hit.record.{name}" if found else told, name=name, obj=self)
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
-        """The hit as plain values for JSON, with its reasons and its record: see `Record.to_dict`."""
+        """Returns plain values for JSON, with the reasons and the record: see `Record.to_dict`."""
         return {
             "score": self.score,
             "superseded_by": self.superseded_by,
@@ -90,11 +90,11 @@ class Hit:
         }
 
     def why(self, *, numbers: bool = False) -> str:
-        """The explanation as one line: `mentions 48213; from 4 May 2026, the day asked for; by Ann`.
+        """Returns the explanation as one line: `mentions 48213; from 4 May 2026, the day asked for; by Ann`.
 
-        With `numbers`, what each signal gave: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`. What gave
-        less than half a hundredth is left out. A record that others were merged into says when it was said,
-        and a passage of a file where it stands: `in handbook.md › Leave › Parental leave; has weeks`.
+        With `numbers`, lists what each signal contributed: `dense 0.61 (#1) + words 0.34 (#2: lives,
+        lisbon)`, leaving out contributions below 0.005. A record that others were merged into also lists when
+        it was said, and a passage of a file its place: `in handbook.md › Leave › Parental leave; has weeks`.
         """
         why = self.reasons().say(numbers=numbers)
         if place := _find_place(self.record):
@@ -105,7 +105,7 @@ class Hit:
 
 
 def _find_place(record: Record) -> str | None:
-    """File, heading and page of a passage that a sync of files stored."""
+    """Returns the file, heading and page of a passage that a file sync stored; None for other records."""
     match record.meta.get("passage"):
         case {"place": str(place)}:
             return place
@@ -145,7 +145,7 @@ class Trace:
 
 
 class Hits(Sequence[Hit]):
-    """The answer of a recall: hits, best first, the trace if it was asked for, and where it was asked.
+    """The answer of a recall: hits, best first, the trace if requested, and the scope.
 
     `wants_all` says that the question sounds like one for `recall_all`: "how often did we …?"
     `answered` is how likely the memory has an answer at all.
@@ -187,7 +187,7 @@ class Hits(Sequence[Hit]):
         return hash(tuple(hit.id for hit in self._hits))
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
-        """The answer as plain values for JSON; with the trace if there is one."""
+        """Returns the answer as plain values for JSON, with the trace if there is one."""
         result: dict[str, Any] = {"hits": [hit.to_dict(vectors=vectors) for hit in self._hits]}
         if self.trace is not None:
             result["trace"] = asdict(self.trace)
@@ -216,7 +216,7 @@ class AllHits:
 
     @property
     def complete(self) -> bool:
-        """True unless a note says that records may be missing."""
+        """True unless `reason` says that records may be missing."""
         return not self.reason
 
     def __iter__(self) -> Iterator[Hit]:
@@ -226,7 +226,7 @@ class AllHits:
         return len(self.hits)
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
-        """The answer as plain values for JSON."""
+        """Returns the answer as plain values for JSON."""
         hits, maybe = ([hit.to_dict(vectors=vectors) for hit in part] for part in (self.hits, self.maybe))
         return {
             "hits": hits,
@@ -237,7 +237,7 @@ class AllHits:
         }
 
 
-# Lists of records that say more than their items: what was remembered, what was found.
+# Lists of records with further fields: what was remembered, what was found.
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class RememberedList(list[Record]):
 
 
 class FoundList(list[Record]):
-    """The records that `find` gives; `more` says whether others match beyond the limit."""
+    """The records that `find` returns; `more` says whether others match beyond the limit."""
 
     def __init__(self, records: Iterable[Record] = (), *, more: bool = False) -> None:
         super().__init__(records)

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used, so that a start pays for what it needs.
+"""Imports the names of a package on first use, so that startup loads only what it needs.
 
 A package lists its names for type checkers under `TYPE_CHECKING` and says here where they live:
 
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """A `__getattr__` for a package. `homes` has the names of each of its modules."""
+    """Returns a `__getattr__` for a package. `homes` maps each of its modules to the names defined there."""
     home_of: dict[str, str] = {}
     for home, names in homes.items():
         home_of.update(dict.fromkeys(names, home))
@@ -24,7 +24,7 @@ def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{home_of[name]}"), name)
-        setattr(sys.modules[package], name, value)  # the next look finds it without asking here
+        setattr(sys.modules[package], name, value)  # later lookups find it without this function
         return value
 
     return load_name

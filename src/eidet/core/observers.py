@@ -1,4 +1,4 @@
-"""Watching the verbs of a memory: an observer sees each call; without observers a call costs nothing more.
+"""Lets observers watch the verbs of a memory; without observers a call costs nothing more.
 
 Spans, metrics and the log of slow recalls are observers. They see calls of the library itself, so they
 also see what a server, a view or an integration asks of a memory.
@@ -29,7 +29,7 @@ class VerbCall:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     answer: object = None
-    details: dict[str, Any] = field(default_factory=dict)  # what the stages of the verb tell of themselves
+    details: dict[str, Any] = field(default_factory=dict)  # what the stages of the verb report
 
     @cached_property
     def arguments(self) -> Mapping[str, Any]:
@@ -55,7 +55,7 @@ class _Observers:
             self.all = (*self.all, observer)
 
     def remove(self, observer: VerbObserver) -> None:
-        """Removes an observer once; one that was added twice stays."""
+        """Removes an observer once; one that was added twice is still there."""
         with self._lock:
             left = list(self.all)
             left.remove(observer)

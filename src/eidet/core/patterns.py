@@ -1,4 +1,4 @@
-"""Regular expressions of filters. Users and models write them, so every search has an end."""
+"""Regular expressions of filters. Users and models write them, so every search has a time limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .validate import REGEX_CHARS, check_length
 SECONDS: Final = 1.0  # of CPU that a pattern may spend on slow searches at once
 REFILL: Final = 0.5  # seconds that it gets back in each second
 SLOW: Final = 0.01  # seconds; quicker searches cost nothing
-# A clock makes a search five times slower. A few repeats, none of a group, need none on a short text.
+# A time limit makes a search five times slower. A pattern with few repeats, none of a group, needs none on a
+# short text.
 SHORT, FEW = 256, 2
 _REPEAT: Final = re.compile(r"[*+{]")
 _REPEATED_GROUP: Final = re.compile(r"\)[*+?{]")
@@ -32,7 +33,7 @@ def compile_pattern(pattern: str) -> _PatternSearch:
 
 
 class _PatternSearch:
-    """Says whether a pattern is found anywhere in a text; `BadInput` once it takes too long."""
+    """A search for a pattern anywhere in a text; raises `BadInput` once it takes too long."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern

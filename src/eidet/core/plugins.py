@@ -1,4 +1,4 @@
-"""Code of others: what installed packages add by entry points, and what is said where it cannot be used."""
+"""Plugins: objects that installed packages add by entry points, and clear errors if one cannot be used."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ OWN: Final = "eidet"
 
 
 def list_plugins(group: str) -> list[str]:
-    """The names of a group, in order."""
+    """Lists the names of a group in order."""
     return sorted(_entries(group).names)
 
 
 def load_plugin(group: str, name: str) -> Any | None:
-    """Loads what a package registers under a name; None if no package does.
+    """Loads what a package registers under a name; returns None if no package does.
 
-    What comes with Eidet keeps its name. Two packages that both want one are an error, and so is one
-    that cannot be imported.
+    Eidet's own entries take precedence. Raises `Misconfigured` if two other packages offer different objects
+    under the name, or if the object cannot be imported.
     """
     entry = _choose(group, name, list(_entries(group).select(name=name)))
     if entry is None:
@@ -32,7 +32,7 @@ def load_plugin(group: str, name: str) -> Any | None:
         return entry.load()
     except EidetError:
         raise
-    except Exception as error:  # any line of a stranger's module may fail
+    except Exception as error:  # a plugin's module may raise anything
         raise Misconfigured(
             f"{name!r} of {group}, which {_package_of(entry)} offers as {entry.value}, cannot be loaded: "
             f"{type(error).__name__}: {error}"
@@ -46,7 +46,7 @@ def _entries(group: str) -> EntryPoints:
 
 
 def call_plugin(group: str, name: str, make: Any, given: Sequence[Any] = (), **named: Any) -> Any:
-    """Calls a plugin's factory with those arguments that it accepts."""
+    """Calls a plugin's factory; raises `Misconfigured` if it does not accept these arguments."""
     if not callable(make):
         raise Misconfigured(f"{name!r} of {group} must be a class or a function, not {make!r}")
     _check_takes(group, name, make, given, named)
@@ -58,7 +58,7 @@ def _check_takes(
 ) -> None:
     try:
         signature = inspect.signature(make)
-    except (TypeError, ValueError):  # some builtins have none: they are called and answer for themselves
+    except (TypeError, ValueError):  # some builtins have no signature: calling them will show
         return
     try:
         signature.bind(*given, **named)

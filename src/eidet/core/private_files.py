@@ -1,4 +1,4 @@
-"""Files for the owner's eyes only: how they are made, and how keys are read from them or elsewhere."""
+"""Private files: creates files that only their owner may read, and reads keys from files or elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, TextIO
 from .errors import Misconfigured
 
 OWNER: Final = 0o600
-NAME_CHARS: Final = 50  # of a file's name, in that of its unfinished form: names have an end
+NAME_CHARS: Final = 50  # of a file's name that its temporary name keeps: names have a maximum length
 OWNER_FOLDER: Final = 0o700
 OTHERS: Final = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
@@ -25,12 +25,12 @@ _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 
 def create_private(path: Path) -> None:
     """Creates an empty private file, unless it exists, before another library opens it."""
-    with suppress(OSError):  # whoever opens it says what is wrong
+    with suppress(OSError):  # opening the file reports what is wrong
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER))
 
 
 def write_anew(path: Path) -> TextIO:
-    """Opens a new text file, in place of one of that name; a link there is not followed."""
+    """Opens a new text file, replacing one of that name; does not follow a link there."""
     return io.TextIOWrapper(write_bytes_anew(path), encoding="utf-8", newline="\n")
 
 
@@ -41,9 +41,9 @@ def write_bytes_anew(path: Path) -> BinaryIO:
 
 @contextmanager
 def replace_when_whole(path: Path) -> Iterator[BinaryIO]:
-    """Opens a private file that is renamed to `path` at the end of the block: whole, or not there.
+    """Opens a private temporary file; renames it to `path` at the end of the block, or removes it on error.
 
-    A link of that name is replaced.
+    A link of that name is replaced, not followed.
     """
     partial = name_partial(path)
     try:
@@ -62,14 +62,14 @@ def write_private(path: Path, text: str) -> None:
 def name_partial(path: Path) -> Path:
     """Names a temporary file beside `path` that no other writer uses.
 
-    The name tells the machine and the process. What killed processes of this machine left there is removed.
+    The name contains the machine and the process. Removes what killed processes of this machine left there.
     """
     remove_leftovers(path.parent, path.name[:NAME_CHARS])
     return path.with_name(f"{machine_prefix(path.name[:NAME_CHARS])}{os.urandom(4).hex()}.partial")
 
 
 def machine_prefix(stem: str) -> str:
-    """Returns the prefix that this machine's temporary files of a target share."""
+    """Returns the prefix of this process's temporary files for a target; it also names the machine."""
     return f"{_machine_stem(stem)}-{os.getpid()}-"
 
 
@@ -80,7 +80,8 @@ def _machine_stem(stem: str) -> str:
 def remove_leftovers(folder: Path, stem: str, *, before: float = 0.0) -> None:
     """Removes temporary files left by processes of this machine that have ended.
 
-    A new process may have the number of an old one: what is older than `before` is not its own.
+    The present process may have the number of an earlier one: files of its number older than `before` are
+    removed, too.
     """
     begin = _machine_stem(stem)
     for left in folder.glob(f"{glob.escape(begin)}-*"):
@@ -96,7 +97,7 @@ def _is_older(left: Path, process: int, before: float) -> bool:
 
 
 def _is_running(process: int) -> bool:
-    """Tells whether a process of this machine may still run; True if that is unknown."""
+    """Returns whether a process of this machine may still run; True if that is unknown."""
     if os.name != "posix":
         return True
     try:
@@ -145,7 +146,7 @@ def load_secret(given: str | bytes | Path, whose: str, environment: Mapping[str,
 
 
 def decode_key(secret: bytes) -> bytes:
-    """The bytes that hexadecimal or base64 text spells, with or without padding; none if it is neither."""
+    """Decodes hexadecimal or base64 text, with or without padding; returns b"" if it is neither."""
     text = secret.decode("ascii", "replace").strip()
     with suppress(ValueError):
         return bytes.fromhex(text)

@@ -1,4 +1,4 @@
-"""Procedures: how something is done, as the data of a record and as the text that is made from it."""
+"""Procedures: the data of a record that says how something is done, and the text made from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS: Final = (".", "!", "?", ":", ";", "…")
 
 
 def check_procedure(data: Json) -> None:
-    """Raises `BadInput` unless data says when and how; a procedure in words has none."""
+    """Raises `BadInput` unless the data of a procedure is valid; a procedure in words has none."""
     if data is None:
         return
     if not isinstance(data, dict):
@@ -47,14 +47,14 @@ def _check_line(value: Json, name: str) -> None:
 
 
 def tell_data(data: Json, kind: str | None) -> str:
-    """The text of a record of which only the data was given."""
+    """Returns the text of a record that was given as data only."""
     if kind != Kind.PROCEDURE or not isinstance(data, Mapping) or not data.keys() >= {"when", "steps"}:
         return describe_data(data)
     return "\n".join(_list_lines(data))
 
 
 def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences: a prompt shows them on one line."""
+    """Yields sentences, because a prompt shows them on one line."""
     if "name" in data:
         yield _end_sentence(str(data["name"]).replace("-", " "))
     yield _end_sentence(f"When: {data['when']}")

@@ -1,4 +1,4 @@
-"""What the verbs that read may be told beside the query."""
+"""The options of reading verbs besides the query."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def check_options(verb: str, options: Mapping[str, Any]) -> None:
 
 
 def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are parts of a filter."""
+    """Returns the options that are parts of a filter."""
     return {name: options[name] for name in _FILTERS if name in options}
 
 

@@ -1,4 +1,4 @@
-"""How much each signal counts when a memory ranks what it found."""
+"""Ranking recipes: how much each signal counts when a memory ranks what it found."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .errors import BadInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """Weights are relative; a signal of weight 0 is not looked at.
+    """The weights of the signals, relative to each other; a signal of weight 0 is not looked at.
 
     dense       nearness of the vectors, smoothed over the turns before and after
     words       how well the words align with those asked for, or BM25
     context     the best match within six turns of the same session
-    speaker     said by the one who is asked about; a fact that nobody said counts if it names them
+    speaker     said by the one who is asked about; a fact without a speaker counts if it names them
     identifier  has the number, code, path or version that the query names
     date        happened at, or speaks of, the time that is asked about
     form        has what is asked for: a time, a number, a name

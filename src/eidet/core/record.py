@@ -25,7 +25,7 @@ _LEVEL: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """The parts that were lowered; None where the record still has them.
+    """The original values of lowered parts; None for parts that the record still has.
 
     `data` is a list of one, because data may be None itself. A vector that the embedder makes of the
     text is not kept; any other is, with the name of the embedder it belongs to.
@@ -41,7 +41,7 @@ NOTHING: Final = Original()
 
 
 def pack_original(original: Original) -> bytes | None:
-    """The bytes to keep; None if there is nothing to keep."""
+    """Encodes an original; returns None if there is nothing to keep."""
     if original == NOTHING:
         return None
     fields: dict[str, Any] = {"text": original.text} if original.text is not None else {}
@@ -91,7 +91,7 @@ class Kind(StrEnum):
 
 
 class Tier(StrEnum):
-    """How much detail a record keeps, and for how long."""
+    """The tier of a record: how much detail it keeps, and for how long."""
 
     SHORT = "short"
     MIDDLE = "middle"
@@ -182,17 +182,17 @@ class Record:
 
     @property
     def when(self) -> datetime:
-        """When it happened, as an aware UTC datetime."""
+        """The time at which it happened, as an aware UTC datetime."""
         return datetime.fromtimestamp(self.occurred, UTC)
 
     @property
     def times(self) -> tuple[datetime, ...]:
-        """When it was said, the earliest first: its own time, and one for each record merged into it."""
+        """The times at which it was said, in order: its own, and one for each record merged into it."""
         said = sorted((self.occurred, *(part.occurred for part in self.state.merged)))
         return tuple(datetime.fromtimestamp(at, UTC) for at in said)
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
-        """The record as plain values for JSON: times are ISO 8601 in UTC, internal bytes are left out.
+        """Returns plain values for JSON: times are ISO 8601 in UTC, internal bytes are left out.
 
         `vectors` adds the numbers of its vector, if its tier still shows them.
         """
@@ -208,14 +208,14 @@ class Record:
 
     @staticmethod
     def of(values: Iterable[Any]) -> Record:
-        """A record from the values of its fields, in their order; for reading many."""
+        """Builds a record from the values of its fields, in their order; fast, for reading many."""
         new = _fill(values)
         new.__class__ = Record
         frozen: Record = new
         return frozen
 
     def but(self, **changes: Any) -> Record:
-        """The same record with some fields changed: `dataclasses.replace`, ten times as fast."""
+        """Returns the record with some fields changed: `dataclasses.replace`, ten times as fast."""
         new = _fill(_read_all(self))
         for name, value in changes.items():
             setattr(new, name, value)
@@ -225,7 +225,7 @@ class Record:
 
 
 class _Thawed:
-    """A record while it is made. Its class has the same slots, and no `__setattr__` of Python's to run."""
+    """A record under construction. It has the same slots, and no frozen `__setattr__` to slow it down."""
 
     __slots__ = Record.__slots__
 
@@ -267,7 +267,7 @@ def _fill(values: Iterable[Any]) -> Any:
 
 
 def iso_time(at: float | None) -> str | None:
-    """A time as ISO 8601 in UTC."""
+    """Formats a time as ISO 8601 in UTC; None stays None."""
     if at is None:
         return None
     return datetime.fromtimestamp(at, UTC).isoformat()
@@ -276,7 +276,7 @@ def iso_time(at: float | None) -> str | None:
 TIMES: Final = ("created", "occurred", "last_used", "expires")
 HIDDEN: Final = frozenset(("vector", "terms", "original", "sealed"))
 MARK_BYTES: Final = 16  # of the hash of a content …
-EXACT_KEY_BYTES: Final = 28  # … and of all that a record says: see `eidet.store.record_keys`
+EXACT_KEY_BYTES: Final = 28  # … and of all that a record says: see `eidet.store.rules`
 _read_all: Final = attrgetter(*Record.__slots__)
 _TOLD: Final = tuple(name for name in Record.__slots__ if name not in HIDDEN)
 _read_told: Final = attrgetter(*_TOLD)
@@ -299,12 +299,12 @@ _ticks = _Ticks()
 
 
 def new_id(now: float) -> str:
-    """A time-ordered id, rising within a process and never given twice."""
+    """Makes a time-ordered id, rising within a process and never given twice."""
     return f"{_ticks.next(now):014x}{os.urandom(6).hex()}"
 
 
 def record_digest(record: Record) -> bytes:
-    """Hashes the full content, whatever the tier shows. Sealed content starts with its own mark."""
+    """Hashes the full content, whatever the tier shows. Sealed content begins with its own hash."""
     if record.sealed is not None:
         return record.sealed[:MARK_BYTES]
     whole = record if record.original is None else record.whole
@@ -319,12 +319,12 @@ def content_digest(text: str, data: Json) -> bytes:
 
 
 def key_id(key: str) -> str:
-    """A reference to the record with a key: verbs take it wherever they take an id. It is never stored."""
+    """Returns a reference to the record with a key: verbs take it like an id. It is never stored."""
     return "k" + blake2b(key.encode(), digest_size=12).hexdigest()
 
 
 def is_reference(id: str) -> bool:
-    """Tells whether `key_id` made this id."""
+    """Returns whether an id has the form that `key_id` gives."""
     return len(id) == 25 and _REFERENCE.fullmatch(id) is not None
 
 

@@ -3,13 +3,13 @@
 SQL rows, Redis values, export files, REST answers, the client and the sealing codec read it, so that a
 field is described once. A `RecordField` says
 
-    parse      how a JSON value that anybody may have written becomes the field's value, or `BadInput`
-    encode     how a value becomes JSON for a file that brings it back exactly; None: it is JSON already
-    decode     the way back for JSON that Eidet wrote and nobody else could change; None: as it is
+    parse      makes the field's value from untrusted JSON, or raises `BadInput`
+    encode     makes JSON that restores the value exactly; None: it is JSON already
+    decode     makes the value from JSON that only Eidet could write; None: as it is
     column     the type of its SQL column in PostgreSQL; `place` has the three columns of `AXES` instead
     in_json    whether its column holds JSON as text
     is_time    seconds since 1970, which people and other programs see as ISO 8601
-    sealing    what a sealed store does with it
+    sealing    how a sealed store treats it
 
 Rows stand in the order of `Record`'s fields.
 """
@@ -40,7 +40,7 @@ Convert = Callable[[Any], Any]
 
 
 class Sealing(StrEnum):
-    """How a sealed store treats a field."""
+    """The treatment of a field by a sealed store."""
 
     CLEAR = "clear"  # kept readable, and bound to the record
     LABEL = "label"  # replaced by a token, the same for the same label
@@ -71,11 +71,11 @@ class RecordField:
 
     @property
     def shown(self) -> bool:
-        """Tells whether `Record.to_dict` includes it; internal bytes are left out."""
+        """Returns whether `Record.to_dict` includes it; internal bytes are left out."""
         return self.name not in HIDDEN
 
 
-# Parsing: each takes one shape, and says BadInput to every other.
+# Parsers: each accepts one shape, and raises BadInput for any other.
 
 
 def _text(value: Any) -> str:
@@ -244,7 +244,7 @@ _parse_token: Final = _or_none(_short_text(0, TOKEN_CHARS))
 
 
 def parse_fields(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a record's fields; `BadInput` names the first that cannot be one."""
+    """Parses the values of a record's fields; `BadInput` names the first that is invalid."""
     is_sealed = said.get("sealed") is not None
     parsed = {}
     for name, value in said.items():
@@ -258,7 +258,7 @@ def parse_fields(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def encode_fields(record: Record) -> dict[str, Any]:
-    """A record as JSON values that bring it back exactly; what has its default is left out."""
+    """Encodes a record as JSON values that restore it exactly; leaves out fields with their default."""
     values = {}
     for field in EXPORTED:
         value = getattr(record, field.name)
@@ -268,12 +268,12 @@ def encode_fields(record: Record) -> dict[str, Any]:
 
 
 def decode_fields(said: Mapping[str, Any]) -> Record:
-    """The record of `encode_fields`, for JSON that was checked before."""
+    """Decodes what `encode_fields` encoded, from JSON that was checked before."""
     return Record(**decode_values(said))
 
 
 def decode_values(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of some fields as a record has them, from JSON that Eidet wrote, such as that of an event."""
+    """Decodes values of some fields from JSON that Eidet wrote, such as that of an event."""
     values = dict(said)
     for name, decode in _DECODED:
         if name in values:

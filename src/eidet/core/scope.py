@@ -11,9 +11,9 @@ from .errors import BadInput
 
 MOST_SCOPES: Final = 100  # that one question may name
 
-ONE = "*"  # what a pattern of one label would be elsewhere; here it names nothing
-ALL = "**"  # every scope, where a verb can mean that
-BELOW = "/**"  # ends the name of a scope that is meant with all below it
+ONE = "*"  # a wildcard for one label elsewhere; here it names nothing
+ALL = "**"  # every scope, for verbs that can cover all
+BELOW = "/**"  # the suffix of a scope that includes all below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Scope:
 
     @classmethod
     def of(cls, scope: Scopes) -> Scope:
-        """Parses one scope, perhaps with all below it; only reading verbs take a list."""
+        """Parses one scope, which may include all below it; raises `BadInput` for a list."""
         if isinstance(scope, str):
             return _make_scope(scope)
         if isinstance(scope, list | tuple) or (isinstance(scope, Scope) and scope.also):
@@ -88,7 +88,7 @@ class Scope:
 
     @property
     def is_one(self) -> bool:
-        """Tells whether this is a single scope, whose whole name is `path`."""
+        """Returns whether this is a single scope, whose whole name is `path`."""
         return not (self.below or self.also)
 
     def holds(self, path: str) -> bool:
@@ -99,7 +99,7 @@ class Scope:
         )
 
     def __contains__(self, other: Scope) -> bool:
-        """Tells whether everything that `other` covers lies within this scope."""
+        """Returns whether everything that `other` covers lies within this scope."""
         return all(
             any(own.holds(one.path) and own.below >= one.below for own in self.members)
             for one in other.members
@@ -133,7 +133,7 @@ def _join_scopes(scopes: tuple[Scope, ...]) -> Scope:
 
 
 def check_scope(path: str) -> None:
-    """Labels are any printable text without '/', 1 to 200 characters each, 1,000 in all; not `*` or `**`."""
+    """Checks a path: labels of 1 to 200 printable characters without '/', not `*` or `**`; 1,000 in all."""
     if not isinstance(path, str):
         raise BadInput(f"a scope must be a string such as 'acme/ann', not {type(path).__name__}")
     if len(path) > 1000:

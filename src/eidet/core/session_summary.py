@@ -1,4 +1,4 @@
-"""What a list of sessions tells of each, and how it is gathered from records."""
+"""Summaries of sessions, gathered from their records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SessionSummary:
     title: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Converts it for JSON; times are ISO 8601 in UTC."""
+        """Returns plain values for JSON; times are ISO 8601 in UTC."""
         return {
             "session": self.session,
             "scope": self.scope,
@@ -42,7 +42,7 @@ class _Gathered:
 
 
 def gather_sessions(records: Iterable[Record]) -> list[SessionSummary]:
-    """The sessions of records that come in any order, those that were active last first."""
+    """Summarises the sessions of records given in any order; the most recently active come first."""
     found: dict[tuple[str, str], _Gathered] = {}
     for record in records:
         if record.session is None:
@@ -72,7 +72,7 @@ def _summarise(kept: _Gathered) -> SessionSummary:
 
 
 def _shorten_title(text: str) -> str:
-    """The first words of a text, on one line."""
+    """Returns the first words of a text, on one line."""
     words = " ".join(text.split())
     if len(words) <= TITLE:
         return words

@@ -1,4 +1,4 @@
-"""What each setting may be: its annotation says which type, a table here which range or words."""
+"""Rules for settings: the annotation gives the type, a table here the range or the allowed words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 _USUAL: Final[dict[str, tuple[float, float]]] = {
     "int": (1, _MOST),
     "float": (0, math.inf),
-}  # an infinite time is never
+}  # an infinite time means never
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("short_entries", "short_steps", "middle_entries", "middle_steps"), (0, _MOST)),
     **dict.fromkeys(("forget_below", "archive_above", "alike", "quarantine_above"), (0, 1)),
@@ -111,7 +111,7 @@ def check_fields(values: Any, within: str = "") -> None:
 
 
 def parse_field(rule: SettingRule, name: str, value: Any) -> Any:
-    """A value of a file or of the environment; a text stands for what the rule reads in it."""
+    """Parses a text from a file or the environment by the rule; returns other values as they are."""
     if not isinstance(value, str):
         return value
     try:

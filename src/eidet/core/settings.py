@@ -19,7 +19,7 @@ CHOICES: Final = ("memory", "embedder")  # in a settings file beside the setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """How memories move between tiers, fade and are summarised. None switches a limit off.
+    """The rules by which memories move between tiers, fade and are summarised. None switches a limit off.
 
     Limits of entries and steps are those of one scope. Ages count from when a memory was made or last
     used, for importance 0.5: at importance 0 it moves after half the time, at 1 not by age at all.
@@ -58,7 +58,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long to keep memories of a scope, or of some kinds: see `docs/guides/retention.md`.
+    """A policy on how long to keep memories of a scope, or of some kinds: see `docs/guides/retention.md`.
 
     `then` is keep (upkeep deletes nothing of it for so many days, None: ever), archive (it goes into
     the archive and leaves the memory after so many days) or delete.
@@ -152,7 +152,7 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:
-    """Settings from a TOML file's [eidet] table, overridden by EIDET_* variables.
+    """Reads settings from a TOML file's [eidet] table, overridden by EIDET_* variables.
 
     Those of `Upkeep` are in [eidet.upkeep], and in EIDET_UPKEEP_*; each [[eidet.retention]] is a `Retention`.
     """
@@ -230,7 +230,7 @@ def _table(file: Path) -> dict[str, Any]:
     return dict(table)
 
 
-# Settings of a memory that was given none: those of the environment, as the command line reads them.
+# A memory that was given no settings uses those of the environment, as the command line does.
 
 SECURITY: Final = (
     *("guard", "guard_key", "poison", "quarantine_above", "review", "waiting"),
@@ -248,11 +248,11 @@ OTHERS: Final = frozenset(f"EIDET_{name}" for name in _OTHERS)
 
 
 class UnusedVariable(UserWarning):
-    """A variable of the environment that looks as if it protected a memory, and does not."""
+    """A warning: an environment variable looks as if it protected a memory, but does not."""
 
 
 def settings_of(given: Settings | None, environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings given, or those of the environment; `Misconfigured` if they are no settings."""
+    """Returns the settings given, or those of the environment; raises `Misconfigured` for another type."""
     known = os.environ if environment is None else environment
     if given is None:
         return read_environment(known)
@@ -262,13 +262,13 @@ def settings_of(given: Settings | None, environment: Mapping[str, str] | None = 
 
 
 def change_settings(settings: Settings, **changes: str | None) -> Settings:
-    """Returns the settings with these fields replaced."""
+    """Returns the settings with these fields replaced; None leaves a field as it is."""
     given = {name: value for name, value in changes.items() if value is not None}
     return replace(settings, **given) if given else settings  # type: ignore[arg-type]
 
 
 def read_environment(environment: Mapping[str, str]) -> Settings:
-    """EIDET_* variables, and the settings file that EIDET_CONFIG names."""
+    """Reads the EIDET_* variables, and the settings file that EIDET_CONFIG names."""
     _warn_misspelt(environment)
     file = environment.get(CONFIG)
     found = read_settings(environment, Path(file) if file else None)
@@ -280,7 +280,7 @@ def read_environment(environment: Mapping[str, str]) -> Settings:
 def warn_unused(
     used: Settings, given: Mapping[str, Any], environment: Mapping[str, str] | None = None
 ) -> None:
-    """Warns of security variables that settings of the caller leave unused; `said` are other arguments."""
+    """Warns of security variables that a caller's settings leave unused; `given` are other arguments."""
     known = os.environ if environment is None else environment
     names = [name for name in SECURITY if f"EIDET_{name.upper()}" in known and given.get(name) is None]
     usual = Settings()
@@ -297,7 +297,7 @@ def warn_unused(
 
 
 def _warn_misspelt(environment: Mapping[str, str]) -> None:
-    """Warns of a misspelt variable, which would protect nothing. Ignores names unlike any of ours."""
+    """Warns of misspelt variables, which would protect nothing. Ignores names unlike any of ours."""
     known = {f"EIDET_{field.name.upper()}" for field in fields(Settings)} | OTHERS
     known |= {f"EIDET_UPKEEP_{field.name.upper()}" for field in fields(Upkeep)}
     for name in sorted(environment):

@@ -1,4 +1,4 @@
-"""What Eidet keeps of a record beside what its caller said: pins, holds, labels, links. Frozen values.
+"""The state that Eidet keeps of a record besides its content: pins, holds, labels, links. Frozen values.
 
 The caller's own `meta` never means anything to Eidet, and Eidet never writes into it.
 """
@@ -14,7 +14,7 @@ from .validate import Json, copy_json, dump_json
 
 
 class Misshapen(ValueError):
-    """A value that is not of the shape that Eidet writes."""
+    """Raised for a value that does not have the shape that Eidet writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoisonLabel:
-    """How much a text looks like orders to the agent (0 to 1), and why."""
+    """A score from 0 to 1 of how much a text looks like instructions to the agent, and why."""
 
     score: float
     why: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class PoisonLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantine:
-    """Since when a record is set aside, how far it was trusted before, by whom and why."""
+    """A quarantine: since when, the trust before it, by whom and why."""
 
     at: float
     was: str
@@ -68,7 +68,7 @@ def _no_state() -> State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedPart:
-    """A record that upkeep made part of another one: all that the other does not say."""
+    """A record that upkeep merged into another one, with everything that the other does not say."""
 
     id: str
     text: str
@@ -95,14 +95,14 @@ class State:
     reviewed: Review | None = None
     promoted: Promotion | None = None
     merged: tuple[MergedPart, ...] = ()
-    weighed: bool = False  # its importance is Eidet's to change
+    weighed: bool = False  # Eidet may change its importance
     used_before_move: int = 0
-    worded_by: str | None = None  # `rules`, or what else worded a record that upkeep made
+    worded_by: str | None = None  # what worded a record that upkeep made: `rules`, or another
     pii: tuple[str, ...] = ()  # classes of personal data that were in it
     more: Mapping[str, Json] = field(default_factory=dict)  # fields of a newer version, kept as they are
 
     def but(self, **changes: Any) -> State:
-        """The same with some fields changed; `NO_STATE` itself if nothing is left."""
+        """Returns the state with some fields changed; `NO_STATE` itself if nothing is left."""
         kept = {name: getattr(self, name) for name in self.__slots__}
         new = State(**(kept | changes))
         if new == NO_STATE:
@@ -111,11 +111,11 @@ class State:
 
     @property
     def is_protected(self) -> bool:
-        """Tells whether the record is pinned or under a legal hold."""
+        """Returns whether the record is pinned or under a legal hold."""
         return self.pinned is not None or self.hold is not None
 
     def protect_from(self, expires: float | None) -> State:
-        """Keeps an expiry waiting until the present pins and holds end."""
+        """Stores an expiry with the present pins and holds, to return when they end."""
         if expires is None:
             return self
         marks = {name: getattr(self, name) for name in PROTECTIONS}
@@ -129,7 +129,7 @@ class State:
         return self
 
     def to_json(self) -> dict[str, Json]:
-        """Fields that have their default are left out; those of a newer version come back."""
+        """Encodes the state; leaves out fields with their default, and restores those of a newer version."""
         if self is NO_STATE:
             return {}
         values = {name: _as_json(value) for name in _READ if (value := getattr(self, name))}
@@ -137,7 +137,7 @@ class State:
 
     @staticmethod
     def from_json(values: Any) -> State:
-        """Misshapen if a field that this version knows has another shape."""
+        """Decodes a state; raises Misshapen if a field that this version knows has another shape."""
         if not isinstance(values, dict):
             raise Misshapen(f"a state is a dict, not {type(values).__name__}")
         if not values:
@@ -173,7 +173,7 @@ def _as_json(value: Any) -> Json:
     return {name: item for name, item in values.items() if item not in (None, {}, [])}
 
 
-# Reading back what `to_json` wrote: each takes one shape, and says Misshapen to every other.
+# Parsers of what `to_json` wrote: each accepts one shape, and raises Misshapen for any other.
 
 
 def _parse_number(value: Json) -> float:

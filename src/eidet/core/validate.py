@@ -1,4 +1,4 @@
-"""Checks that turn what a caller gives into what can be stored exactly, or say why not."""
+"""Checks of caller input: each returns a value that can be stored exactly, or says why it cannot."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EARLIEST, LATEST = -62135596800.0, 253402300799.0  # years 1 to 9999, UTC
 
 
 def moment(value: Moment, what: str = "time") -> float:
-    """Seconds since 1970 UTC, from a number, a datetime, a date (its midnight) or an ISO 8601 string.
+    """Returns seconds since 1970 UTC for a number, a datetime, a date (its midnight) or an ISO 8601 string.
 
     A datetime without a zone and a date are meant in local time.
     """
@@ -74,11 +74,11 @@ def _seconds(value: datetime, what: str) -> float:
 
 
 def local(seconds: float) -> datetime:
-    """The moment in the zone of this machine, in which days are meant."""
+    """Converts a time to this machine's time zone, in which days are counted."""
     when = datetime.fromtimestamp(seconds, UTC)
     try:
         return when.astimezone()
-    except OverflowError:  # the first and the last day that there is have no other zone
+    except OverflowError:  # the first and the last possible day cannot be converted
         return when
 
 
@@ -94,7 +94,7 @@ def dump_json(value: Json, *, sort_keys: bool = False) -> str:
 
 
 def copy_json(value: Json) -> Json:
-    """JSON of one's own: a fifth of what deepcopy costs."""
+    """Copies JSON at a fifth of the cost of deepcopy."""
     if isinstance(value, dict):
         return {name: copy_json(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -103,17 +103,17 @@ def copy_json(value: Json) -> Json:
 
 
 def plain_value(value: Any) -> Any:
-    """A number or text of NumPy as Python's own; anything else as it is."""
+    """Converts a number or text of NumPy to Python's own type; returns anything else as it is."""
     if type(value) in _PLAIN:
         return value
-    numpy = sys.modules.get("numpy")  # the core does not import it; what it does not know, it was not given
+    numpy = sys.modules.get("numpy")  # never imported here: unless it is loaded, no value can be NumPy's
     if numpy is not None and isinstance(value, numpy.generic):
         return value.item()
     return value
 
 
 def clean_json(value: Json, what: str) -> Json:
-    """A copy that JSON gives back exactly (tuples become lists); what JSON would change is refused.
+    """Returns a copy that JSON restores exactly (tuples become lists); refuses what JSON would change.
 
     Scalars of NumPy become Python's own. An error names the place inside: `data.items[2].price`.
     """
@@ -121,7 +121,7 @@ def clean_json(value: Json, what: str) -> Json:
 
 
 class _Cleaner:
-    """Copies one document, and counts what it takes: shared parts are written out each time."""
+    """A copier of one document that counts its characters as JSON; shared parts count each time."""
 
     def __init__(self, whole: str) -> None:
         self._whole = whole
@@ -190,7 +190,7 @@ def _clean_float(value: float, what: str) -> float:
 
 
 def clean_text(value: str, what: str) -> str:
-    """The same text, or a clear error where it could not be stored as UTF-8."""
+    """Returns the text; raises `BadInput` if it cannot be stored as UTF-8."""
     if not isinstance(value, str):
         raise BadInput(f"{what} needs a string, not {type(value).__name__}")
     if value.isascii():
@@ -209,7 +209,7 @@ def clean_text(value: str, what: str) -> str:
 
 
 def describe_data(data: Json) -> str:
-    """Data as a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
+    """Describes data in a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
     match data:
         case dict():
             return "; ".join(

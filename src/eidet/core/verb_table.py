@@ -1,4 +1,4 @@
-"""The verbs that doors offer, and what each argument means, said once.
+"""The table of the verbs that doors offer, with the meaning of each argument.
 
 REST makes the bodies of its requests from this table, the client its requests, MCP the arguments of its
 tools, the command line its help, and the reference its pages.
@@ -27,7 +27,7 @@ class Form(Enum):
     BOX = auto()
     VECTOR = auto()
     JSON = auto()
-    LABELS = auto()  # JSON objects of a caller's own
+    LABELS = auto()  # a JSON object of the caller's
     FILTER = auto()
     QUERY = auto()  # a text, or a state
     ENTITY = auto()  # its id or name
@@ -58,8 +58,8 @@ class Argument:
 class Verb:
     """A verb, and how a server offers it.
 
-    `answer` is the name under which an answer holds what the verb returns; "" if the answer is that itself.
-    `renamed` says which argument a request calls by another name.
+    `answer` names the field of a reply that holds the verb's result; "" if the reply is the result itself.
+    `renamed` maps arguments to the names that requests use.
     """
 
     about: str

@@ -1,6 +1,6 @@
 """`Where`: one filter value for every verb and every backend.
 
-The predicate here is the meaning; SQL and column filters are held equal to it by property tests.
+`Where.matches` defines the meaning; property tests hold SQL and column filters equal to it.
 All parts of one `Where` must hold; `a & b`, `a | b` and `~a` nest.
 """
 
@@ -113,7 +113,7 @@ class Where:
     some: tuple[Where, ...] = ()  # at least one of these filters holds; `a | b` makes it
     never: tuple[Where, ...] = ()  # none of these filters holds; `~a` makes it
 
-    if TYPE_CHECKING:  # what it may be made of; each becomes what its field says
+    if TYPE_CHECKING:  # the types that callers may pass; each is converted to that of its field
 
         def __init__(
             self,
@@ -165,7 +165,7 @@ class Where:
     __rand__, __ror__ = __and__, __or__
 
     def __bool__(self) -> NoReturn:
-        """`a and b` would be b alone, and a verb would reach further than its caller meant."""
+        """Refuses: `a and b` would be b alone, and a verb would reach further than its caller meant."""
         raise BadInput(
             "a filter is neither true nor false: write `a & b`, `a | b` and `~a`, not `and`, `or` and `not`; "
             "whether one was given is `where is not None`"
@@ -175,14 +175,14 @@ class Where:
         return Where(never=(self,))
 
     def within(self, scope: Scope) -> Where:
-        """The same filter, confined to a scope."""
+        """Confines the filter to a scope."""
         if self.scope is None:
             return replace(self, scope=scope)
         return Where(scope=scope, every=(self,))
 
     @property
     def narrows(self) -> bool:
-        """Tells whether it tests anything but scopes and expiry, at any depth."""
+        """Returns whether it tests anything but scopes and expiry, at any depth."""
         return (
             replace(self, scope=None, alive_at=None, every=(), some=(), never=()) != Where()
             or any(part.narrows for part in (*self.every, *self.never))
@@ -247,7 +247,7 @@ def _tidy_names(find: Callable[[str], T]) -> Callable[[Any], tuple[T, ...]]:
 
 
 def _tidy_number(value: Any) -> float | int:
-    """Ends beyond int64 are endless: no record reaches them, and no driver could bind them."""
+    """Makes ends beyond int64 infinite: no record reaches them, and no driver could bind them."""
     value = plain_value(value)
     if not is_number(value) or value != value:
         raise BadInput(f"a range needs numbers, not {value!r}")
@@ -316,7 +316,7 @@ def _check_filter(other: object) -> Where:
 
 
 def _flat(where: Where, join: str) -> tuple[Where, ...]:
-    """The parts of a filter that does nothing but join them: a & b & c is one level, not two."""
+    """Returns the parts of a filter that does nothing but join them: a & b & c is one level, not two."""
     parts: tuple[Where, ...] = getattr(where, join)
     alone = Where(every=parts) if join == "every" else Where(some=parts)
     if parts and where == alone:

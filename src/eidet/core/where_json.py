@@ -1,4 +1,4 @@
-"""A `Where` as JSON and back, without losing anything: for filters that travel to a server."""
+"""Converts a `Where` to JSON and back without loss, for filters that are sent to a server."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .where import Box, Near, Where
 
 EXACT: Final = "$where"  # marks a filter that is written field by field
 _PARTS: Final = ("every", "some", "never")
-_OURS: Final = ("scope", "alive_at")  # set by the verbs, never by whoever asks
+_OURS: Final = ("scope", "alive_at")  # set by the verbs, never by a caller
 _FIELDS: Final = {one.name: one.default for one in fields(Where) if one.name not in _OURS}
-_ENDLESS: Final = 2**63  # what a `Where` takes for endless, and JSON can carry
+_ENDLESS: Final = 2**63  # stands for infinity, which JSON lacks
 
 
 def where_to_json(where: Where | Mapping[str, Json]) -> dict[str, Json]:
-    """A filter for a request; a dict is one already."""
+    """Encodes a filter for a request; copies one that is a dict already."""
     if isinstance(where, Where):
         return {EXACT: _to_json(where)}
     return dict(where)

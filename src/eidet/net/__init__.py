@@ -1,1 +1,1 @@
-"""Talking to servers: retries and deadlines, HTTP, event loops."""
+"""Connections to servers: retries and deadlines, HTTP, event loops."""

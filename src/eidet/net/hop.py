@@ -1,4 +1,4 @@
-"""Between event loops and threads: calls that may wait hop into a thread; coroutines run on a loop beside."""
+"""Bridges event loops and threads: blocking calls run in threads, coroutines on a background loop."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ V = TypeVar("V")
 
 
 class Threads(Generic[C]):
-    """Opens an object in a thread on first use, and runs calls in threads where they may wait.
+    """Threads for an object that is opened on first use; calls that may block run in them.
 
-    `waits` says of what is open whether a call of it may wait: for a disk, say, or for a server.
+    `waits` takes the open object and returns whether its calls may block, for example on a disk or a server.
     """
 
     def __init__(self, make: Callable[[], C], waits: Callable[[C], bool], workers: int = 8) -> None:
@@ -38,7 +38,7 @@ class Threads(Generic[C]):
         raise Misconfigured("an open memory cannot be pickled: open it anew where it is needed")
 
     def hop_always(self) -> None:
-        """Runs every call in a thread from now on, for loops whose other tasks may not wait at all."""
+        """Runs every call in a thread from now on, for loops whose other tasks must never be blocked."""
         self._waits = lambda _opened: True
 
     def core(self) -> C:
@@ -57,7 +57,7 @@ class Threads(Generic[C]):
         return self.core()
 
     async def run(self, call: Callable[[], T]) -> T:
-        """Makes a call: in a thread, unless nothing in it waits. Context variables travel along."""
+        """Makes a call, in a thread unless it cannot block. Context variables are passed on."""
         return call() if self._closed or not self._waits(await self.open()) else await self._hop(call)
 
     async def _hop(self, call: Callable[[], T]) -> T:
@@ -77,11 +77,11 @@ class Threads(Generic[C]):
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> U:
-        """Runs a verb and then `finish` on its answer in the same thread, with one hop."""
+        """Runs a verb, and then `finish` on its answer in the same thread, so that one hop serves both."""
         return cast("U", await verb(Hopping(self, self.core, finish), *args, **kwargs))
 
     async def close(self, close: Callable[[C], None]) -> None:
-        """Closes the object and ends the threads."""
+        """Closes the object and ends the threads, once running calls have returned."""
         opened = self._opened
         if opened is not None:
             await self.run(lambda: close(opened))
@@ -90,9 +90,9 @@ class Threads(Generic[C]):
 
 
 class Hopping(Generic[V]):
-    """Base of classes whose methods run in threads. `core` returns the object that has them.
+    """The base of classes whose methods run in threads. `core` returns the object that has them.
 
-    `finish` is one more step in the thread that made an answer.
+    `finish` is applied to each answer in the thread that made it.
     """
 
     def __init__(
@@ -103,16 +103,17 @@ class Hopping(Generic[V]):
 
     async def _run(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         def call() -> T:
-            answer = getattr(self._core(), method.__name__)(*args, **kwargs)  # which may override it
+            answer = getattr(self._core(), method.__name__)(*args, **kwargs)  # a subclass may override it
             return cast("T", answer if self._finish is None else self._finish(answer))
 
         return await self.threads.run(call)
 
 
 class Hop:
-    """Makes coroutines of methods, with their signatures, overloads and docstrings.
+    """A decorator that makes coroutines of methods, with their signatures, overloads and docstrings.
 
-    `ready` is awaited first, with the threads, what gives the object of the method, and the same arguments.
+    `ready` is awaited first, with the threads, the function that returns the method's object, and the same
+    arguments.
     """
 
     def __init__(self, ready: Callable[..., Coroutine[Any, Any, None]] | None = None) -> None:
@@ -137,7 +138,7 @@ hop: Final = Hop()
 def taking(
     init: Callable[Concatenate[Any, P], None],
 ) -> Callable[[Callable[..., T]], Callable[Concatenate[Any, P], T]]:
-    """Gives a function the parameters of a constructor."""
+    """Gives the decorated function the signature of a constructor."""
     return lambda function: update_wrapper(function, init)
 
 
@@ -149,7 +150,7 @@ class BackgroundLoop:
     _thread: threading.Thread | None
 
     def __init__(self, name: str, *, inside: str) -> None:
-        """`inside` is the message for code that runs on this loop and waits for it: it would hang."""
+        """`inside` is the error message for code on this loop that waits for it, which would deadlock."""
         self._name = name
         self._inside = inside
         self._reset()
@@ -157,7 +158,7 @@ class BackgroundLoop:
             os.register_at_fork(after_in_child=self._reset)
 
     def wait_for(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """The result of the coroutine. After `timeout` seconds it is cancelled and TimeoutError raised."""
+        """Returns the result of the coroutine; cancels it and raises TimeoutError after `timeout` seconds."""
         loop = self._start()
         if threading.current_thread() is self._thread:
             coroutine.close()

@@ -31,29 +31,29 @@ _PASSING = {408, 409, 425, 429}  # and all of 5xx
 _TOO_MANY = 429
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 8.0
 LARGEST = 1 << 28
-_SHORTEST_SECRET = 4  # to hide shorter ones would leave no message to read
+_SHORTEST_SECRET = 4  # hiding shorter ones would leave no readable message
 
 
 class TooSlow(Unavailable):
-    """The answer did not come in time."""
+    """Raised if the answer did not come in time."""
 
 
 class Unsent(Unavailable):
-    """The server could not be reached, so it has not seen the request."""
+    """Raised if the server could not be reached, so that it has not seen the request."""
 
 
 class NoSuchResource(Misconfigured):
-    """The server answered 404: it does not know the path, or what the path names."""
+    """Raised if the server answered 404: it does not know the path, or what the path names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpClient:
-    """Speaks JSON to one address. `timeout` bounds a whole `post` with all its attempts.
+    """A JSON client for one address. `timeout` bounds a whole `post` with all its attempts.
 
-    `post` retries through a `Retrier`, which stops asking a server that is down for `rest_seconds`; `request`
-    makes one attempt, for callers that have a retrier of their own. Errors: `Unavailable` for what may
-    pass, `BadInput` for what the server will not read, `Misconfigured` for all else. No redirect is
-    followed, and no error holds `secret` or the value of a header.
+    `post` retries through a `Retrier`, which does not call a server that is down for `rest_seconds`;
+    `request` makes one attempt, for callers with a retrier of their own. Raises `Unavailable` for failures
+    that may pass, `BadInput` for requests that the server rejects, and `Misconfigured` for all else. No
+    redirect is followed, and no error contains `secret` or the value of a header.
     """
 
     endpoint: str
@@ -79,7 +79,7 @@ class HttpClient:
             check_header(value, f"the header {name} for {self.endpoint}")
 
     def deadline(self) -> float:
-        self._client()  # to load httpx is no part of the wait for a server
+        self._client()  # loading httpx does not count as waiting for the server
         return time.monotonic() + self.timeout
 
     def post(self, body: Any, deadline: float) -> Any:
@@ -93,8 +93,8 @@ class HttpClient:
     def request(self, method: str, path: str, seconds: float, **given: Any) -> Any:
         """Makes one attempt within `seconds`, with a `body` and a `query` if they are given.
 
-        Returns the JSON of the answer, None for an empty one.
-        A page instead of JSON is `Unavailable` here: a proxy that answers for a server that is away.
+        Returns the JSON of the answer, None for an empty one. Raises `Unavailable` for a page instead of
+        JSON, which a proxy sends for a server that is away.
         """
         content, kind = self._send(method, path, seconds, **given)
         return self._parse(content, kind, Unavailable) if content.strip() else None
@@ -120,7 +120,7 @@ class HttpClient:
         return content, reply.headers.get("Content-Type", "")
 
     def _client(self) -> httpx.Client:
-        """The connections of this process: a forked one does not share those of its parent."""
+        """Returns the HTTP client of this process; a forked child does not share its parent's connections."""
         process = os.getpid()
         if process not in self._clients:
             import httpx
@@ -151,7 +151,7 @@ class HttpClient:
         return NoSuchResource(message) if code == _NOT_FOUND else Misconfigured(message)
 
     def redact(self, text: str) -> str:
-        """The text without the secrets, should a server repeat them."""
+        """Hides the secrets in a text, in case a server repeats them."""
         hidden = {self.secret or "", *self.headers.values()}
         for secret in sorted(hidden, key=len, reverse=True):
             if len(secret) >= _SHORTEST_SECRET:
@@ -161,7 +161,7 @@ class HttpClient:
 
 @contextmanager
 def translate_errors(server: str) -> Iterator[None]:
-    """Raises what httpx raises as an error of Eidet; `Unsent` if the server has not seen the request."""
+    """Translates the errors of httpx; raises `Unsent` if the server has not seen the request."""
     import httpx
 
     try:
@@ -193,7 +193,7 @@ def check_header(value: str, what: str) -> None:
 
 
 def join_endpoint(url: str, path: str, whose: str) -> str:
-    """The address of `path` under `url`; `Misconfigured` if `url` is no plain http(s) address."""
+    """Returns the address of `path` under `url`; raises `Misconfigured` if that is no plain http(s) one."""
     if wrong := _find_fault(url):
         raise Misconfigured(f"the url of {whose} {wrong}")
     base = url.rstrip("/")
@@ -218,7 +218,7 @@ def _find_fault(url: str) -> str:
 
 
 def _read_body(reply: httpx.Response, ends: float) -> bytes:
-    """Reads the whole body; gives up on a server that sends it drop by drop or without end."""
+    """Reads the whole body; raises if the server sends it too slowly or without end."""
     content = bytearray()
     for piece in reply.iter_bytes():
         content += piece
@@ -230,7 +230,7 @@ def _read_body(reply: httpx.Response, ends: float) -> bytes:
 
 
 def parse_retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a Retry-After header in either of its two forms."""
+    """Parses a Retry-After header in either of its forms into seconds; None if it is neither."""
     try:
         seconds = float(value or "nan")
         return seconds if math.isfinite(seconds) and seconds >= 0 else None
@@ -243,7 +243,7 @@ def parse_retry_after(value: str | None) -> float | None:
 
 
 def _find_error_text(text: str) -> str:
-    """`error.message`, `error` or `message` of a JSON answer, else the text itself."""
+    """Returns `error.message`, `error` or `message` of a JSON answer, else the text itself."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

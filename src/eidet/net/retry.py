@@ -21,19 +21,19 @@ _GROWTH: Final = 2.0
 
 
 class OutcomeUnknown(Unavailable):
-    """The connection was lost after a request was sent: the request may have taken effect or not."""
+    """Raised if the connection was lost after a request was sent, which may have taken effect or not."""
 
 
 class Busy(Unavailable):
-    """The server answers, but asks to be called later. It does not count as down."""
+    """Raised if the server answers, but asks to be called later. It does not count as down."""
 
 
 class Hopeless(Unavailable):
-    """The server answers, and would answer the same again: a retry would not help."""
+    """Raised if the server answers, and would answer the same again: a retry would not help."""
 
 
 class Full(Hopeless):
-    """The server has no room left: it wrote nothing, and can still be read."""
+    """Raised if the server has no room left: it wrote nothing, and can still be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class _Health:
 
 
 class Retrier:
-    """Makes the calls to one server. Safe from many threads."""
+    """The caller of one server, with retries and a circuit breaker. Thread-safe."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Retrier:
         self._clock, self._sleep, self._dice = clock, sleep, dice
         self._lock = threading.Lock()
         self._health = _Health(name=name)
-        self._opens = 0.0  # while the server counts as down: when it may be called again
+        self._opens = 0.0  # when a server that counts as down may be called again; else 0
         self._probing = False
 
     def call(
@@ -98,12 +98,12 @@ class Retrier:
         deadline_seconds: float | None = None,
         max_attempts: int | None = None,
     ) -> T:
-        """Returns what the job returns. The job is given the seconds that are left.
+        """Runs the job, which gets the seconds that are left, and returns its answer.
 
         Repeats the job after `Unavailable` until the deadline, or `max_attempts` times in all. A job that is
-        not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. One that is
-        ends with `OutcomeUnknown` if any attempt did. `Hopeless` and all other errors pass through. While the
-        server is down, no call is made: the error says when one will be.
+        not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. An
+        idempotent one that fails ends with `OutcomeUnknown` if any attempt did. `Hopeless` and all other
+        errors pass through. While the server is down, no call is made: the error says when one will be.
         """
         ends = self._clock() + (deadline_seconds or self.policy.deadline_seconds)
         self._enter()
@@ -143,7 +143,7 @@ class Retrier:
         return "unsure" if self._health.failed_in_a_row else "up"
 
     def _enter(self) -> None:
-        """While the server is down, lets one caller at a time through, and only after a pause."""
+        """Raises `Unavailable` while the server is down; after a pause, lets one caller at a time through."""
         with self._lock:
             self._health.calls += 1
             if not self._opens:
@@ -173,7 +173,7 @@ class Retrier:
                 self._opens = self._clock() + self.policy.rest_seconds
 
     def _pause_after(self, attempts: int, error: Unavailable) -> float:
-        """Grows with each attempt, with jitter; at least as long as the server asked for."""
+        """Returns a pause that grows with each attempt, with jitter; at least what the server asked for."""
         longest = min(
             self.policy.first_pause_seconds * _GROWTH ** (attempts - 1), self.policy.longest_pause_seconds
         )

@@ -1,6 +1,6 @@
-"""The one reader of addresses: hosts, logins, options with types and ranges, and where secrets are kept.
+"""Parses addresses: hosts, logins, options with types and ranges, and where secrets are kept.
 
-Every address looks like `scheme://user:password@host:port/path?option=value`. The backends say which
+Every address looks like `scheme://user:password@host:port/path?option=value`. The backends define which
 schemes, options and values they take.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from ..core.errors import Misconfigured
 from ..core.private_files import load_secret
 
-API_KEY: Final = "EIDET_API_KEY"  # the variable with the key of a caller of a server
+API_KEY: Final = "EIDET_API_KEY"  # the environment variable with the key of a server's client
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class Options:
     """The query of an address, parsed by type. Errors name the option and end with `hint`."""
 
     values: Mapping[str, str] = field(repr=False)
-    prefix: str = ""  # that the names have in the address
+    prefix: str = ""  # of the option names in the address
     hint: str = ""
 
     @classmethod
@@ -39,7 +39,7 @@ class Options:
         return name in self.values
 
     def check_known(self, known: Iterable[str]) -> None:
-        """`Misconfigured` for an option that is not one of these; the error lists them."""
+        """Raises `Misconfigured` for an option that is not one of these; the error lists them."""
         names = list(known)
         for name in sorted(self.values.keys() - set(names)):
             listed = ", ".join(self.prefix + one for one in names)
@@ -51,7 +51,7 @@ class Options:
     def parse_whole(
         self, name: str, default: int, *, least: int = 0, most: int = _LARGEST_NUMBER, or_zero: bool = False
     ) -> int:
-        """A whole number within a range, or 0 too if that switches something off."""
+        """Parses a whole number within a range; with `or_zero`, also 0, which switches something off."""
         if name not in self.values:
             return default
         text = self.values[name]
@@ -62,7 +62,7 @@ class Options:
         raise self.error(f"{self.prefix}{name} must be a whole number {_range(least, most)}, not {text!r}")
 
     def parse_number(self, name: str, default: T, *, above: float | None = None) -> float | T:
-        """A number from 0 up, or above a bound."""
+        """Parses a number from 0 up, or above a bound."""
         if name not in self.values:
             return default
         text = self.values[name]
@@ -103,7 +103,7 @@ class Url:
 
     scheme: str
     hosts: str
-    path: str  # without the "/" before it
+    path: str  # without the leading "/"
     login: str = field(repr=False)
     query: str = field(repr=False)
 
@@ -112,7 +112,7 @@ class Url:
         return f"{self.scheme}://{self.hosts}{path}"
 
     def parse_hosts(self, port: int, hint: str = "") -> tuple[tuple[str, int], ...]:
-        """Parses hosts with their ports; `port` where none is named."""
+        """Parses hosts with their ports; `port` is the default."""
         return tuple(_parse_host(text, port, hint) for text in self.hosts.split(","))
 
     def parse_login(self) -> tuple[str | None, str | None]:
@@ -122,7 +122,7 @@ class Url:
 
 
 def split_url(url: str) -> Url:
-    """The parts of an address; `Misconfigured` for a login that is not percent-encoded."""
+    """Splits an address into its parts; raises `Misconfigured` for a login that is not percent-encoded."""
     scheme, _, rest = url.partition("://")
     place, _, query = rest.partition("?")
     place, _, path = place.partition("/")
@@ -143,10 +143,10 @@ def _parse_host(text: str, port: int, hint: str) -> tuple[str, int]:
 
 
 def is_server(place: object) -> TypeGuard[str]:
-    """Tells whether a place is the address of a memory server rather than a store."""
+    """Returns whether a place is the address of a memory server rather than a store."""
     return isinstance(place, str) and place.lower().startswith(("http://", "https://"))
 
 
 def read_secret(text: str, environment: Mapping[str, str], whose: str) -> str:
-    """`env:NAME` and `file:PATH` name where a secret is kept; any other text is the secret."""
+    """Reads a secret: `env:NAME` and `file:PATH` say where it is kept; any other text is the secret."""
     return load_secret(text, f"the key of {whose}", environment).decode("utf-8", "replace").strip()

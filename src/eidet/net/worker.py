@@ -1,4 +1,4 @@
-"""The one background thread: it does a job in steps, sleeps between them, and ends when told to."""
+"""A background thread that runs a job in steps, sleeps between them, and ends when asked to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _log_failure(error: EidetError) -> None:
 
 
 class BackgroundWorker:
-    """Runs `step` repeatedly in a daemon thread, which starts on first use.
+    """A worker that runs `step` repeatedly in a daemon thread, which starts on first use.
 
     A step returns the seconds until the next one, `UNTIL_WOKEN`, or None when nothing is left to do: then
     the thread ends, and `start` or `wake` begins a new one. After an `EidetError` the worker calls
@@ -67,7 +67,7 @@ class BackgroundWorker:
         return self._stopping.is_set()
 
     def start(self) -> None:
-        """Begins a thread unless there is one; a thread that is about to end does another step instead."""
+        """Starts a thread unless one is running; a thread that is about to end does another step instead."""
         if self._pid != os.getpid():
             self._enter_process()
         with self._lock:
@@ -79,23 +79,23 @@ class BackgroundWorker:
                 self._thread.start()
 
     def wake(self) -> None:
-        """Ends the sleep between two steps, and begins a thread unless there is one."""
+        """Ends the sleep between two steps; starts a thread unless one is running."""
         self.start()
         self._woken.set()
 
     def rest(self, seconds: float) -> bool:
-        """Sleeps inside a step, no longer than until `stop`; whether the worker is to stop."""
+        """Sleeps inside a step, at most until `stop`. Returns whether the worker is to stop."""
         return self._stopping.wait(seconds)
 
     def ask_to_stop(self) -> None:
-        """Returns at once; the step that is under way is finished first."""
+        """Asks the worker to stop after the current step. Returns at once."""
         if self._pid != os.getpid():
             self._enter_process()
         self._stopping.set()
         self._woken.set()
 
     def join(self, seconds: float | None = None) -> bool:
-        """Waits until the thread has ended; whether it has. A step never waits for itself."""
+        """Waits until the thread has ended. Returns whether it has. A step never waits for itself."""
         thread = self._thread
         if thread is None or self._pid != os.getpid() or thread is threading.current_thread():
             return True
@@ -103,7 +103,7 @@ class BackgroundWorker:
         return not thread.is_alive()
 
     def stop(self, seconds: float | None = None) -> bool:
-        """Ends after the step that is under way; waits for that so long. Stopping twice is fine."""
+        """Stops after the current step, and waits for it at most `seconds`. Stopping twice is fine."""
         self.ask_to_stop()
         return self.join(seconds)
 

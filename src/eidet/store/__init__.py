@@ -1,4 +1,4 @@
-"""The store port: where records are kept. The store is the truth; every index follows it.
+"""The store port. The store is the source of truth for records; every index follows it.
 
 A backend is a class with the methods of `Store`, whose `write` gives jobs a `Transaction`, and a test
 class of four lines that inherits `eidet.store.contract.StoreContract`. What callers ask of a store
@@ -72,7 +72,7 @@ __all__ = [
 
 
 class Store(Protocol):
-    """Keeps records. Every method is safe from many threads; once a write returns, it is durable.
+    """A place for records. All methods are thread-safe; once a write returns, it is durable.
 
     `seq` rises with every record that is inserted or removed, and is never reused. A reader that has
     seen seq n has seen everything below it.
@@ -80,25 +80,25 @@ class Store(Protocol):
 
     @property
     def identity(self) -> str:
-        """Differs between any two stores; the same each time this one is opened."""
+        """A fixed id, the same each time this store is opened, and different from that of any other store."""
 
     @property
     def writable(self) -> bool: ...
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
-        """Records by ids or by seqs: one answer per key, in the order asked; None where absent."""
+        """Reads records by ids or by seqs: one answer per key, in the order asked; None where absent."""
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        """Matching records with a seq above `after`, as of one moment.
+        """Returns matching records with a seq above `after`, as of one moment.
 
-        `order` is one of ORDERS, a leading '-' reverses. Absent values come last; equal ones are
-        ordered by seq, in the same direction.
+        `order` is one of ORDERS; a leading '-' reverses it. Absent values come last; equal ones are ordered
+        by seq, in the same direction.
         """
 
     def match(self, where: Where) -> list[int]:
-        """The seqs of matching records, rising."""
+        """Returns the seqs of matching records, ascending."""
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
         """Counts matching records by the values of columns (`scope`, `kind`, `tier`); omits empty groups.
@@ -112,14 +112,14 @@ class Store(Protocol):
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         """Returns what changed in a scope after seq `since`, as of one moment: at most `limit` entries.
 
-        `head` says up to where this tells all; ask again from there until it is the store's head.
-        `gone` names only seqs up to `since`; what came and went in between is left out.
+        The answer is complete up to its `head`; ask again from there until that is the store's head. `gone`
+        lists only seqs up to `since`: records that came and went in between are left out.
         """
 
     def history(self, scope: str, id: str) -> list[Event]:
         """Lists a record's events, oldest first, also after it was forgotten.
 
-        It begins with the creation, by the record's agent, whether the store keeps or derives that.
+        The first event is the creation by the record's agent, which a store may keep or derive.
         """
 
     def values(
@@ -133,15 +133,15 @@ class Store(Protocol):
     ) -> dict[K, V]:
         """Returns the small values of a table, for the `keys` that are set or for all, by ascending key.
 
-        `within` confines a table that belongs to scopes, `prefix` one whose keys are strings. With a
-        `limit`, at most so many, whichever the store comes upon first.
+        `within` confines a table that belongs to scopes, `prefix` one whose keys are strings. With a `limit`,
+        returns at most so many, whichever the store finds first.
         """
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Runs a job alone, commits what it wrote and gives its answer. All or nothing: errors undo it.
+        """Runs a job exclusively, commits its writes and returns its answer. An error undoes all of them.
 
-        A store may run a job several times, in any thread, and commits only the last run. So a job
-        depends on nothing but its transaction, and changes nothing else.
+        A store may run a job several times, in any thread, and commits only the last run. So a job must
+        depend on nothing but its transaction, and change nothing else.
         """
 
     def close(self) -> None:
@@ -151,9 +151,9 @@ class Store(Protocol):
 class Transaction(Protocol):
     """A job's view for reading and writing. It sees its own writes, and no other writer interferes.
 
-    A `bare` record tells which it is: seq, scope, id, kind, tier, level, agent, version, created, its uses
-    and its hold (`state.hold`). All else may be missing, so that a store can give one that is damaged or
-    large unread.
+    A `bare` record has at least seq, scope, id, kind, tier, level, agent, version, created, its uses and its
+    hold (`state.hold`). All else may be missing, so that a store can return a damaged or large one without
+    reading it.
     """
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
@@ -162,39 +162,39 @@ class Transaction(Protocol):
     def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
         """Returns the records of a scope whose exact key starts with one of these, by ascending seq.
 
-        Whole keys (see `eidet.store.record_keys`) are looked up, and find facts and documents only. Keys
-        of a content alone find records of all kinds; that may have to look at each record of the scope.
+        Whole keys (see `eidet.store.rules`) are looked up, and find facts and documents only. The content
+        part of a key finds records of all kinds, and may have to read each record of the scope.
         """
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
-        """Matching records by rising seq. Take them all before you write."""
+        """Yields matching records by ascending seq. Read them all before you write."""
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         """Inserts records whose (scope, id) is free. Returns them with their new, ascending seqs.
 
-        A store that gives seqs when it commits uses provisional ones (from `PROVISIONAL` on) inside of
-        the job, and puts the real ones into the records of its answer.
+        A store that assigns seqs at the commit uses provisional ones (from `PROVISIONAL` on) inside the job,
+        and puts the real ones into the records of its answer.
         """
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        """Deletes records as they were read here, and adds to the history of each what happened.
+        """Deletes records, given as they were read here, and adds one event to the history of each.
 
-        Vectors that are staged for them go, too.
+        Their staged vectors are deleted, too.
         """
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         """Adds uses and replaces derived bytes in place: no new seq, no new version.
 
-        Records that are gone are passed over. The time of the last use never turns back.
+        Records that are gone are skipped. The time of the last use never decreases.
         """
 
     def history(self, scope: str, id: str) -> list[Event]:
         """Works like `Store.history`."""
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
-        """Replaces what events say was `before`, by (scope, id) and version; None removes it from all.
+        """Replaces the `before` of events, by (scope, id) and version; None removes it from all of a record.
 
-        Only of events that still say something; how many were changed. Changes no seq.
+        Changes only events that still have a `before`. Returns how many were changed. Changes no seq.
         """
 
     def values(
@@ -209,4 +209,4 @@ class Transaction(Protocol):
         """Works like `Store.values`."""
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        """Sets small values; None removes one. With `clear`, nothing else stays in the table."""
+        """Sets small values; None removes one. With `clear`, all others are removed from the table."""

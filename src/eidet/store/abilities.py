@@ -1,4 +1,4 @@
-"""What only some stores can do. Each is a protocol of its own; `isinstance` tells whether a store has it.
+"""Abilities that only some stores have, each a protocol of its own; `isinstance` shows which a store has.
 
 The verbs ask for these where a store can do better than the port alone, or where only it knows.
 """
@@ -32,23 +32,23 @@ class MaintainsStorage(Protocol):
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         """Removes up to `most` events of moves older than `before`. Returns how many.
 
-        With `dead`, all that is told of records that are no more, too.
+        With `dead`, also removes all older events of records that no longer exist.
         """
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Removes every trace of deleted content from the store's files.
 
-        `said` are bytes that must not be found there any more; None where nobody knows.
+        `said` lists bytes that must no longer be found there; None if they are unknown.
         """
 
     def trim(self, most: int) -> int:
-        """Gives up to `most` unused bytes back to the disk, and overwrites the rest.
+        """Releases up to `most` unused bytes to the disk, and overwrites the rest.
 
-        How many were given back; 0 means there are no more.
+        Returns how many were released; 0 means that none are left.
         """
 
     def size(self) -> int:
-        """Bytes the store takes where it lives."""
+        """Returns the bytes that the store takes where it lives."""
 
 
 @runtime_checkable
@@ -73,24 +73,24 @@ class PutsNew(Protocol):
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """Inserts a record in fewer steps than a transaction takes, if nothing conflicts.
 
-        Nothing does if its id is free, the epoch is the one given, none of `new.marks()` is a tombstone,
-        and no living fact or document of its scope has one of the keys `new.repeats`. Else it runs `job`,
-        as `write` does. Either way it gives what is now stored.
+        There is no conflict if its id is free, the epoch is the one given, none of `new.marks()` is a
+        tombstone, and no living fact or document of its scope has one of the keys `new.repeats`. Otherwise
+        runs `job`, as `write` does. Either way returns what is now stored.
         """
 
 
 @runtime_checkable
 class ListsTelling(Protocol):
     def list_telling(self, scope: str, head: Head) -> list[Entry] | None:
-        """The entries of a scope up to a head that state or decide something, by rising seq, without vectors.
+        """Lists a scope's entries up to a head that state or decide something, by seq, without vectors.
 
-        None where the database that was asked has not come so far yet.
+        Returns None if the database that was asked has not reached the head yet.
         """
 
 
 @runtime_checkable
 class Leaps(Protocol):
-    """A store or a transaction."""
+    """A store or a transaction that can reserve seqs."""
 
     def leap(self, seq: int) -> None:
         """Reserves all seqs up to this one, for a caller that counts across several stores."""
@@ -99,18 +99,18 @@ class Leaps(Protocol):
 @runtime_checkable
 class GivesSeqsLate(Protocol):
     def latest_seq(self) -> int:
-        """No write under way is given a seq above this one when it is committed."""
+        """Returns a seq that no write under way can exceed when it is committed."""
 
 
 @runtime_checkable
 class TakesAuditLog(Protocol):
     def note_in(self, log: Any) -> None:
-        """Takes the audit log, to note what this store alone sees, such as the use of keys."""
+        """Takes the audit log, to log what only this store sees, such as the use of keys."""
 
 
 @runtime_checkable
 class FindsHeld(Protocol):
-    """A transaction whose bare records do not show whether they are under a legal hold."""
+    """A transaction whose bare records may not show whether they are under a legal hold."""
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         """Returns those of the records that are under a legal hold."""

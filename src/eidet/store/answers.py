@@ -1,4 +1,4 @@
-"""What the port answers, from records that are at hand as Python values: for stores that hold them so."""
+"""Answers of the port, computed from records in memory, for stores that hold them as Python values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sort_records(records: Iterable[Record], order: str) -> list[Record]:
 
 
 def names_value(order: str) -> bool:
-    """Tells whether an order names a value inside records: "data.price", "-meta.rank"."""
+    """Returns whether an order names a value inside records: "data.price", "-meta.rank"."""
     return order.removeprefix("-").startswith(("data.", "meta."))
 
 
@@ -62,7 +62,7 @@ def count_records(records: Iterable[Record], columns: Sequence[str]) -> dict[tup
 
 
 def _key_of(record: Record, columns: Sequence[str]) -> tuple[str, ...]:
-    """The values of columns as texts, by which records are counted."""
+    """Returns the values of columns as texts."""
     return tuple([str(getattr(record, name)) for name in columns])
 
 
@@ -85,7 +85,7 @@ def choose_values(
 
 
 def update_record(record: Record, change: Use | Derived) -> Record:
-    """Works like `Transaction.update`."""
+    """Applies one change of `Transaction.update` to a record."""
     if isinstance(change, Derived):
         return record.but(vector=change.vector, terms=change.terms)
     last = change.when if record.last_used is None else max(change.when, record.last_used)
@@ -93,14 +93,14 @@ def update_record(record: Record, change: Use | Derived) -> Record:
 
 
 def creation_of(record: Record) -> Event:
-    """The event that begins the history of a record."""
+    """Returns the event that begins the history of a record."""
     return Event(what="created", id=record.id, scope=record.scope, at=record.created, by=record.agent)
 
 
 def edit_events(
     events: Sequence[Event], before: Mapping[int, Mapping[str, Json]] | None
 ) -> tuple[list[Event], int]:
-    """The events of a record, edited as `Transaction.edit_history` asks, and how many were changed."""
+    """Edits a record's events as `Transaction.edit_history` asks. Returns them and how many were changed."""
     edited, changed = list(events), 0
     for at, event in enumerate(events):
         if event.before is None:
@@ -114,5 +114,5 @@ def edit_events(
 
 
 def prune_events(events: Sequence[Event], before: float, *, every: bool) -> list[Event]:
-    """The events without moves that are older than `before`; with `every`, without any that are older."""
+    """Returns the events without moves older than `before`; with `every`, without any older event."""
     return [event for event in events if event.at >= before or not (every or event.what == "moved")]

@@ -1,4 +1,4 @@
-"""Records as a file that outlives any store: JSON lines between a manifest and a checksum.
+"""Exports records to a file that outlives any store: JSON lines between a manifest and a checksum.
 
 Line 1 is the manifest, then one record a line, then a line with the count and the SHA-256 of all
 lines before it. Everything comes back exactly, vectors included.
@@ -27,7 +27,7 @@ Check = Callable[[Record, Mapping[str, Any], str], None]  # a record, the manife
 
 
 def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]) -> int:
-    """Writes beside and renames: a file of that name is always whole. How many records it has."""
+    """Writes a temporary file and renames it: the file is always whole. Returns the number of records."""
     partial = name_partial(path)
     digest, count = sha256(), 0
     try:
@@ -60,7 +60,7 @@ def _end(count: int, digest: str) -> str:
 def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
     """Checks every line and record of an export. Returns the manifest with the count.
 
-    `check` is called with each record, and raises what is wrong with it.
+    Calls `check` with each record, which raises if something is wrong with it.
     """
     digest, count, manifest, last = sha256(), 0, None, None
     for line in _read(path):
@@ -85,7 +85,7 @@ def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
 
 
 def read_export(path: Path) -> Iterator[Record]:
-    """The records of a file that was verified; its lines are not checked a second time."""
+    """Yields the records of a file that was verified; does not check its lines a second time."""
     lines = _read(path)
     _manifest(next(lines), path)
     held = next(lines)
@@ -138,7 +138,7 @@ def _parse_line(line: str, where: str) -> dict[str, Any]:
     try:
         value = _JSON.decode(line)
         if "\\u" in line:
-            dump_json(value).encode()  # an escape may stand for half of a character
+            dump_json(value).encode()  # raises for an escaped half of a character
     except RecursionError:
         raise Corrupt(f"{where} is nested too deeply; nothing was loaded") from None
     except ValueError as error:
@@ -159,14 +159,14 @@ def record_from(line: str, where: str) -> Record:
 
 
 def from_json(said: dict[str, Any]) -> Record:
-    """The record of `encode_fields`; BadInput or ValueError if a field has another type or range."""
+    """Parses what `encode_fields` encoded; raises BadInput or ValueError for another type or range."""
     for name in NEEDED:
         if name not in said:
             raise BadInput(f"it has no {name}")
     return Record(**parse_fields(said))
 
 
-# Whoever wrote a file may be anybody: JSON that `remember` could not be given is refused.
+# A file may come from anyone: JSON that `remember` would refuse is refused here, too.
 
 
 def _parse_float(text: str) -> float:
@@ -177,7 +177,7 @@ def _parse_float(text: str) -> float:
 
 
 def _parse_int(text: str) -> int:
-    """Whole numbers of at most 4,096 bits, as `remember` takes them."""
+    """Parses whole numbers of at most 4,096 bits, as `remember` takes them."""
     if len(text) > 1300:
         raise ValueError(f"a number has {len(text):,} digits")
     return int(text)
@@ -188,7 +188,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _check_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuses an object with a key twice, of which a JSON parser would keep the last."""
+    """Refuses an object that has a key twice, of which a JSON parser would keep the last."""
     values = dict(pairs)
     if len(values) < len(pairs):
         ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)

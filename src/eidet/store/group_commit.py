@@ -1,4 +1,4 @@
-"""Group commit: of the threads that want to write, one takes its turn and writes for all that wait."""
+"""Group commit: of the threads that want to write, one leads and writes for all that wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Job = Callable[[Cursor], T]
 
 
 class QueuedJob(Generic[T]):
-    """A job in the queue and what came of it."""
+    """A job in the queue, and its outcome."""
 
     __slots__ = ("_called", "began", "done", "error", "job", "result")
 
@@ -31,12 +31,12 @@ class QueuedJob(Generic[T]):
         self._called: threading.Lock | None = None
 
     def prepare_wait(self) -> None:
-        """Creates the lock before another thread can call it. A job that never waits needs none."""
+        """Creates the lock before another thread can release it. A job that never waits needs none."""
         self._called = threading.Lock()
         self._called.acquire()
 
     def wait(self) -> None:
-        """Waits until the job is done, or until it is its turn to write for all."""
+        """Waits until the job is done, or until its thread is to write for all."""
         if self._called is not None:
             self._called.acquire()
 
@@ -51,12 +51,12 @@ class QueuedJob(Generic[T]):
 
 
 class GroupCommit:
-    """Runs queued jobs in one transaction, by `commit`, and fills in their results.
+    """A queue of jobs that `commit` runs in one transaction. It fills in their results.
 
-    An error of one job belongs in its `QueuedJob`; an error that `commit` raises belongs to all of them.
-    Whoever has written hands the turn to the one that waits longest: if all ran for it, whoever runs
-    already would be first, and would find nobody else waiting. Where a commit finds the server away, those
-    who have waited longer than their patience are told so, too, and need not find it out one by one.
+    An error of one job belongs in its `QueuedJob`; an error that `commit` raises belongs to all of them. A
+    thread that has written hands the turn to the one that has waited longest: if all woke up, a thread that
+    is already running would go first, and find no other job waiting. If a commit finds the server away, jobs
+    that have waited longer than `patience_seconds` get its error, too, without an attempt of their own.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class GroupCommit:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        self.lock: threading.Lock = threading.Lock()  # held while somebody writes
+        self.lock: threading.Lock = threading.Lock()  # held while a thread writes
         self._gate = threading.Lock()  # held to look at the queue
         self._waiting: deque[QueuedJob[Any]] = deque()
         self._leader: QueuedJob[Any] | None = None
 
     def run(self, job: Job[T]) -> T:
         if self._pid != os.getpid():
-            self._begin()  # whoever had the turn stayed behind in the process that this one was forked from
+            self._begin()  # after a fork, the thread that had the turn exists only in the parent process
         queued = QueuedJob(job)
         try:
             if not self._leads(queued):
@@ -97,7 +97,7 @@ class GroupCommit:
             return self._leader is queued
 
     def _leave(self, queued: QueuedJob[Any]) -> None:
-        """Hands the turn on; a waiter that was interrupted withdraws its job."""
+        """Hands the turn to the next waiter; withdraws the job of a waiter that was interrupted."""
         with self._gate:
             if not queued.done and queued in self._waiting:
                 self._waiting.remove(queued)
@@ -125,7 +125,7 @@ class GroupCommit:
                 queued.call()
 
     def _give_up(self, error: Unavailable) -> list[QueuedJob[Any]]:
-        """Fails the waiting jobs: nothing was done for them yet, so their outcome is certain."""
+        """Fails jobs that waited too long, and returns them: nothing was done for them, for certain."""
         unavailable = Unavailable(str(error), retry_after=error.retry_after)
         since = time.monotonic() - self._patience
         with self._gate:

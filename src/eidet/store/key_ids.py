@@ -1,4 +1,4 @@
-"""Ids of records that have a key: keyed hashes, so that nobody can guess a key, or a content in it.
+"""Ids of records that have a key: keyed hashes, so that neither a key nor a content in it can be guessed.
 
 A caller names such a record by a reference, `core.record.key_id(key)`: a plain hash, which anybody can make,
 a client included, and which is never stored. A memory turns it into the id whenever it reads or writes.
@@ -23,11 +23,11 @@ from . import Store, verbs
 SETTING: Final = "secret:keys"  # sealed in a sealed store; the first one is the store's own
 MOST: Final = 32  # secrets that are kept: each costs a look-up
 SECRET_BYTES: Final = 32
-_FRESH_SECONDS: Final = 2.0  # how long secrets are used before another process is asked for new ones
+_FRESH_SECONDS: Final = 2.0  # how long secrets are used before they are read again
 
 
 class KeyIds:
-    """Turns references into ids."""
+    """The ids of the records of a store that have a key."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -36,11 +36,11 @@ class KeyIds:
         self._read_at = float("-inf")
 
     def make(self, id: str) -> str:
-        """The id that a new record gets for a reference; any other id is itself."""
+        """Returns the id that a new record gets for a reference; returns any other id as it is."""
         return _name(self._own(), id) if is_reference(id) else id
 
     def list_ids(self, id: str) -> list[str]:
-        """The ids that a reference may stand for; any other id stands for itself."""
+        """Lists the ids that a reference may stand for; any other id stands for itself."""
         if not is_reference(id):
             return [id]
         return [_name(secret, id) for secret in self.secrets()] or [id]
@@ -54,7 +54,7 @@ class KeyIds:
         return [next(filter(None, [next(found) for _ in some]), None) for some in meant]
 
     def name_records(self, records: Sequence[Record]) -> list[Record]:
-        """The same records with ids for references: of the record that is there, else new ones."""
+        """Replaces references by ids: that of the stored record if there is one, else a new one."""
         known = self._find_known(records)
         return [
             record.but(id=known.get((record.scope, record.id)) or self.make(record.id))
@@ -64,7 +64,7 @@ class KeyIds:
         ]
 
     def _find_known(self, records: Iterable[Record]) -> Mapping[tuple[str, str], str]:
-        """Maps scope and reference to the ids of records that came from another store."""
+        """Maps (scope, reference) to the ids of stored records, if some may be from another store."""
         wanted: dict[str, list[str]] = {}
         for record in records:
             if is_reference(record.id):
@@ -79,7 +79,7 @@ class KeyIds:
         return known
 
     def resolve(self, where: Where) -> Where:
-        """The same filter with ids for references."""
+        """Replaces references in a filter by ids."""
         if where.ids is not None and any(map(is_reference, where.ids)):
             where = replace(where, ids=tuple(id for one in where.ids for id in self.list_ids(one)))
         if where.every or where.some or where.never:
@@ -90,17 +90,17 @@ class KeyIds:
         return where
 
     def mark(self, content: bytes) -> str:
-        """A keyed hash of something, for comparing it with what comes later."""
+        """Returns a keyed hash of a content, for comparing it with later ones."""
         return _mark(self._own(), content)
 
     def list_marks(self, content: bytes) -> list[str]:
-        """Returns the mark, and the marks that other stores with records here would have made."""
+        """Returns the mark, and the marks made with the secrets of other stores whose records are here."""
         return [_mark(secret, content) for secret in self.secrets()]
 
     # Secrets.
 
     def secrets(self) -> tuple[bytes, ...]:
-        """The store's own and those of other stores; none before the first record with a key."""
+        """Returns the secrets of the store and of other stores; empty before the first record with a key."""
         with self._lock:
             if time.monotonic() - self._read_at > _FRESH_SECONDS:
                 self._known = self._load()
@@ -108,7 +108,7 @@ class KeyIds:
             return self._known
 
     def adopt(self, others: Iterable[bytes]) -> None:
-        """Knows records of other stores by their keys, too."""
+        """Keeps the secrets of other stores, so that their records are found here by their keys, too."""
         new = [secret for secret in others if secret not in self.secrets()]
         if new:
             self._own()
@@ -117,7 +117,7 @@ class KeyIds:
     def _own(self) -> bytes:
         if not self.secrets():
             if not self._store.writable:
-                return b""  # what is named here is sought, and not found
+                return b""  # a record named by this id is never found
             own = random.token_bytes(SECRET_BYTES).hex()
             verbs.set_settings(self._store, {SETTING: own}, fresh=True)
             self._read_at = float("-inf")

@@ -1,4 +1,4 @@
-"""The values that stores take and give."""
+"""The values that stores take and return."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BELOW_MARK: Final = b"/"  # … and all that the scopes below it held
 ORDERS = ("seq", "occurred", "created", "importance", "step", "uses")
 
 
-PROVISIONAL: Final = 1 << 62  # seqs from here on stand, inside of a job, for those that the commit will give
+PROVISIONAL: Final = 1 << 62  # inside a job, these stand for the seqs that the commit assigns
 
 
 class Head(NamedTuple):
-    """How far a store has come. `epoch` rises when stored vectors or terms are rewritten in place."""
+    """The head of a store. `epoch` rises when stored vectors or terms are rewritten in place."""
 
     epoch: int
     seq: int
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
 class Changes(NamedTuple):
     """The changes of a scope up to `head`: new entries by ascending seq, and deleted seqs.
 
-    Whoever was here last before seq `pruned` is not told everything that is gone, and begins anew.
+    A reader that last read before seq `pruned` may miss deletions, and must start over.
     """
 
     head: Head
@@ -73,11 +73,10 @@ class Derived(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """The marks of forgotten content that a new record may not have: see `marks`.
+    """The marks that decide whether a new record is forgotten content: see `eidet.store.tombstones`.
 
-    `says` are those of its content. `id` is that of its id, which counts for what was created before
-    the id was forgotten. `made_of` are those of the ids it was derived from, which count where no
-    such record is there.
+    `says` are those of its content. `id` is that of its id, which counts for records created before the id
+    was forgotten. `made_of` are those of the ids it was derived from, which count if no such record exists.
     """
 
     says: Sequence[bytes] = ()
@@ -86,11 +85,11 @@ class Claims(NamedTuple):
 
 
 class TombstoneGuard(NamedTuple):
-    """How a write treats content that was forgotten for good.
+    """The way a write treats content that was forgotten for good.
 
-    `claims` gives one claim per record; it is only asked in a store that has tombstones. With
-    `again`, the tombstones of what is said are lifted; without, such records are `Entombed`.
-    `returning` records also may not be older than the end of their scope.
+    `claims` returns one claim per record; it is called only for a store that has tombstones. With `again`,
+    the tombstones of the content are lifted; without, such records raise `Entombed`. With `returning`,
+    records may not be older than the end of their scope, either.
     """
 
     claims: Callable[[], Sequence[Claims]]
@@ -99,18 +98,18 @@ class TombstoneGuard(NamedTuple):
 
 
 class Tombstone(NamedTuple):
-    """A tombstone to be: `mark` must not come back to `scope`."""
+    """A tombstone to write: `mark` must not come back to `scope`."""
 
     scope: str
     mark: bytes
 
 
 class Erasure(NamedTuple):
-    """What must happen at once when memories are forgotten for good.
+    """The changes made at once when memories are forgotten for good.
 
-    `gone` are deleted as `drop` does, and so is all that matches `where`. `anew` are derived records:
-    (as it is, as it shall be); they become the next version, and history keeps nothing of what they
-    said before.
+    `gone` are deleted as `delete_where` does, and so is all that matches `where`. `anew` are derived records:
+    (as it is, as it shall be); they become the next version, and history keeps nothing of what they said
+    before.
     """
 
     gone: Sequence[Record] = ()
@@ -123,7 +122,7 @@ class Erasure(NamedTuple):
 class Erased(NamedTuple):
     """The (scope, id) of each deleted record, and how many history events lost their content.
 
-    `staged` counts the vectors that went which the next embedder had made already.
+    `staged` counts the deleted vectors that were staged for the next embedder.
     """
 
     gone: list[tuple[str, str]]
@@ -132,17 +131,17 @@ class Erased(NamedTuple):
 
 
 class Scrubbed(NamedTuple):
-    """The bytes freed, and in words what is not clean yet, and why."""
+    """The bytes freed, and descriptions of what is not clean yet, and why."""
 
     freed: int = 0
     pending: tuple[str, ...] = ()
 
 
 class Reader(Protocol):
-    """Reads for the plan of an erasure: from its transaction, or from a store for a dry run."""
+    """A reader for the plan of an erasure: of its transaction, or of a store for a dry run."""
 
     def scan(self, where: Where) -> Iterator[Record]:
-        """Matching records by rising seq."""
+        """Yields matching records by ascending seq."""
 
     def twins(self, records: Sequence[Record]) -> list[Record]:
         """Returns all other records of their scopes with the same text as one of these."""
@@ -173,16 +172,16 @@ STAGED_UP_TO: Final = "staged_up_to"  # … and the one that says up to which se
 
 
 class NewRecord(NamedTuple):
-    """A record to be stored alone, most likely a new one; see `PutsNew`. The rest is as in `verbs.put`."""
+    """A record to be stored alone, most likely a new one; see `PutsNew`. All else is as in `verbs.put`."""
 
     record: Record
     now: float
-    repeats: Sequence[bytes]  # exact keys of which no living fact or document may be there
+    repeats: Sequence[bytes]  # exact keys that no living fact or document may have
     epoch: int | None
     watch: TombstoneGuard | None
 
     def marks(self) -> list[tuple[str, bytes]]:
-        """The keys of all tombstones that could forbid the record. Asks the watch for its claim."""
+        """Returns the keys of all tombstones that could forbid the record. Calls `watch.claims`."""
         if self.watch is None:
             return []
         (claim,) = self.watch.claims()
@@ -193,7 +192,7 @@ class NewRecord(NamedTuple):
 
 
 class Use(NamedTuple):
-    """An addition to a record's use count."""
+    """An addition to the use count of a record: how often, and when last."""
 
     scope: str
     id: str

@@ -1,4 +1,4 @@
-"""A store around a store, and a transaction around a transaction, that pass every call on.
+"""Wrappers: a store around a store, and a transaction around a transaction, that pass every call on.
 
 A wrapper inherits these and defines what it changes. `passes` names what it passes on as it is, and
 `lacks` the abilities that it does not offer. A test compares all with the port, so that no call gets past
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class PassthroughStore:
-    """Has what every store has. What only some stores have, it has if the store inside has it."""
+    """A store around another one. It has an optional ability if the store inside has it."""
 
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = ""
@@ -90,7 +90,7 @@ class PassthroughStore:
     def close(self) -> None:
         self.inner.close()
 
-    # Abilities that every wrapper has: the verbs know what to do where the store inside lacks them.
+    # Abilities that every wrapper has: the verbs know what to do if the store inside lacks them.
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         return verbs.scan(self.inner, where, after=after, batch=batch)

@@ -1,4 +1,4 @@
-"""A filter split in two: what a store can answer by itself, and whether that is already the whole answer."""
+"""Splits a filter: what a store can answer by itself, and whether that is already the whole answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTHING: Final = Where(ids=())
 
 
 class Sieve(NamedTuple):
-    """`coarse` passes at least what was asked for; unless `exact`, each record is checked."""
+    """The two parts. `coarse` passes at least what was asked for; unless `exact`, each record is checked."""
 
     coarse: Where
     exact: bool
@@ -39,7 +39,7 @@ def _all_answered(where: Where, answers: Answers) -> bool:
 
 
 def _least(where: Where, answers: Answers) -> Where:
-    """Weakens a filter: conditions that the store cannot test count as true."""
+    """Weakens a filter to what the store can test: conditions that it cannot test count as true."""
     return replace(
         where,
         conditions=tuple(filter(answers, where.conditions)),

@@ -1,4 +1,4 @@
-"""The reference store: plain dictionaries. Short enough to be read as the law."""
+"""The reference store: plain dictionaries. Short enough to serve as the specification."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class _Room:
     """One scope. Rows are in order of their seqs."""
 
     rows: dict[int, Record] = field(default_factory=dict)
-    ids: dict[str, int] = field(default_factory=dict)  # where the record with an id is
-    gone: dict[int, int] = field(default_factory=dict)  # by the seq at which it went: the one that it had
+    ids: dict[str, int] = field(default_factory=dict)  # id -> seq
+    gone: dict[int, int] = field(default_factory=dict)  # seq of the deletion -> seq of the record
     events: dict[str, list[Event]] = field(default_factory=dict)
     keys: dict[bytes, tuple[int, ...]] = field(default_factory=dict)  # seqs of facts and documents
 
@@ -70,7 +70,7 @@ EMPTY = _Room()  # stands for a scope that was never written; read only
 
 
 class RamStore:
-    """Keeps records in this process; they end with it."""
+    """A store in the memory of this process; its records end with the process."""
 
     writable = True
 
@@ -143,7 +143,7 @@ class RamStore:
         """Does nothing: there is nothing to release."""
 
     def _walk(self, where: Where, after: int = 0) -> Iterator[Record]:
-        """Matching records by rising seq; the lock must be held."""
+        """Yields matching records by ascending seq; the lock must be held."""
         rooms = [room for path, room in self._rooms.items() if where.scope is None or where.scope.holds(path)]
         return merge(*(room.walk(where, after) for room in rooms), key=lambda record: record.seq)
 
@@ -164,14 +164,14 @@ class RamStore:
 
 
 class _RamTransaction:
-    """Writes in place and keeps what was there, to undo it. The caller holds the store's lock."""
+    """A transaction that writes in place and keeps an undo log. The caller holds the store's lock."""
 
     def __init__(self, store: RamStore, rooms: defaultdict[str, _Room], tables: dict[str, Any]) -> None:
         self.seq: int = store.head().seq
         self.history, self.values = store.history, store.values
         self._store, self._rooms, self._tables = store, rooms, tables
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
-        self._shuffled: dict[str, _Room] = {}  # their rows lose their order when they are undone
+        self._shuffled: dict[str, _Room] = {}  # undoing breaks the order of their rows
 
     def leap(self, seq: int) -> None:
         self.seq = max(self.seq, seq)
@@ -259,14 +259,14 @@ class _RamTransaction:
 
 
 def _copy_record(record: R) -> R:
-    """Copies data and meta, so that a caller's changes stay with the caller."""
+    """Copies data, meta and state, so that a caller's changes do not reach the store."""
     if record is None or (record.data is None and not record.meta and record.state is NO_STATE):
         return record
     return record.but(data=_copy_json(record.data), meta=_copy_json(record.meta), state=record.state.own())
 
 
 def _copy_json(value: Json) -> Json:
-    """A copy of JSON: `deepcopy` would look for cycles and classes, and takes several times as long."""
+    """Copies JSON; `deepcopy` looks for cycles and classes, and takes several times as long."""
     if type(value) in _PLAIN:
         return value
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Transactions as JSON, for stores that answer from RAM and keep a log of what was written.
+"""Encodes transactions as JSON, for stores that answer from RAM and keep a log of what was written.
 
 Such a store runs each job in a `RamStore`, with a `LoggedTransaction` around the transaction that the job
 would get. It saves the steps that were noted, and when opened it replays all of them into a new `RamStore`.
@@ -27,7 +27,7 @@ _STUB: Final = ("id", "scope", "kind", "agent", "created", "version")  # what th
 
 
 class LoggedTransaction(PassthroughTransaction):
-    """Passes every call on, and notes those that write, in their order."""
+    """A transaction that passes every call on, and notes those that write, in order."""
 
     passes: ClassVar[str] = "read same find history values find_held"
     lacks: ClassVar[str] = "leap"
@@ -84,10 +84,10 @@ def _read_change(values: tuple[Any, ...]) -> Use | Derived:
 
 
 def drop_past(steps: Iterable[Step], store: Store) -> Iterator[Step]:
-    """Steps that lead to what a store holds now, without anything that it no longer holds.
+    """Yields the steps that lead to what a store holds now, without anything that it no longer holds.
 
-    `steps` are all those of its log. Of a record that is gone, only its id and its place in the order
-    of changes stay, so that seqs and histories come out the same.
+    `steps` are all those of its log. Of a deleted record, only its id and its place in the order of changes
+    stay, so that seqs and histories come out the same.
     """
     living = {record.seq: encode_fields(record) for record in store.find(Where())}
     tables: dict[str, None] = {}
@@ -108,7 +108,7 @@ def _cut_record(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_current(event: Event, store: Store) -> dict[str, Any]:
-    """Returns what history says of an event now; earlier content may have been edited or removed."""
+    """Returns an event as history has it now; earlier content may have been edited or removed."""
     silent = replace(event, before=None)
     for known in store.history(event.scope, event.id):
         if replace(known, before=None) == silent:

@@ -1,4 +1,4 @@
-"""What every store must decide the same way, as pure functions."""
+"""Decisions that every store must make the same way, as pure functions."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _read_said: Final = attrgetter(*_SAID)
 
 
 def list_changes(old: Record, new: Record) -> dict[str, Json]:
-    """Returns the fields that differ, with their old values as JSON. A time not given differs from none.
+    """Returns the fields that differ, with their old values as JSON. A time not given is no difference.
 
-    What a tier shows is no difference: the whole is compared, and told.
+    Compares whole records, and returns values of the whole: what a tier shows is no difference.
     """
     old, new = old.whole, new.whole
     before = {}
@@ -54,7 +54,7 @@ def _to_json(value: Any) -> Json:
 
 
 def make_next(old: Record, new: Record) -> Record:
-    """The next version: the new content with the life of the old record."""
+    """Returns the next version: the new content with the old record's creation time and uses."""
     occurred = old.occurred if new.occurred == new.created else new.occurred
     return new.but(
         created=old.created,
@@ -66,7 +66,7 @@ def make_next(old: Record, new: Record) -> Record:
 
 
 def recast_of(old: Record | None, given: Record, form: Record) -> Record | None:
-    """Returns the record to write in another form; None if it no longer is as given.
+    """Returns the record to write in another form; None if the stored one is no longer `given`.
 
     Uses are counted without a new seq, so they are those of the store.
     """
@@ -99,7 +99,7 @@ def check_expected(expect: int | None, old: Record | None, id: str) -> None:
 
 
 class Held(Refused):
-    """A write would change or delete records under a legal hold. `records`: their (scope, id)."""
+    """Raised if a write would change or delete records under a legal hold. `records`: their (scope, id)."""
 
     def __init__(self, records: Sequence[tuple[str, str]], what: str) -> None:
         self.records: tuple[tuple[str, str], ...] = tuple(records)
@@ -113,11 +113,11 @@ class Held(Refused):
 
 
 class StaleEpoch(Conflict):
-    """The store's vectors or terms were replaced since the writer looked."""
+    """Raised if the store's vectors or terms were replaced since the writer looked."""
 
 
 class Entombed(Refused):
-    """Raised if content forgotten for good comes back; writes nothing. `found`: which, since when."""
+    """Raised if content forgotten for good comes back; nothing is written. `found`: index -> since when."""
 
     def __init__(self, scope: str, found: dict[int, float]) -> None:
         self.scope = scope
@@ -138,7 +138,7 @@ There = Callable[[str, str], bool]  # scope, id -> whether there is such a recor
 def check_entombed(
     records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard, since: Since, there: There
 ) -> None:
-    """`Entombed` if one of the records may not be written."""
+    """Raises `Entombed` if one of the records may not be written."""
     moments = [
         _find_tombstone(record, claim, watch, since, there)
         for record, claim in zip(records, claims, strict=True)
@@ -170,14 +170,14 @@ def _find_end(record: Record, since: Since) -> float | None:
 
 
 def ends_of(scope: str) -> Iterator[tuple[str, bytes]]:
-    """Yields the places where an erased scope is marked: itself and each one above it."""
+    """Yields the (scope, mark) of tombstones that end a scope: its own, and those of each scope above it."""
     yield scope, SCOPE_MARK
     labels = scope.split("/")
     yield from (("/".join(labels[:count]), BELOW_MARK) for count in range(len(labels), 0, -1))
 
 
 def check_order(order: str) -> tuple[str, bool]:
-    """The column and whether it descends."""
+    """Returns the column of an order, and whether it descends."""
     name = order.removeprefix("-")
     if name not in ORDERS:
         raise BadInput(
@@ -187,17 +187,18 @@ def check_order(order: str) -> tuple[str, bool]:
     return name, order.startswith("-")
 
 
-# The exact key of a record, by which a store finds who said the same before: 16 bytes for content, a hash of
-# text and data (of a sealed record, a keyed one), and 12 for details: in which scope, of whom, when, where
-# and how it is said. So a text that thousands share is looked up as fast as any other. A store writes
-# a key only as `hide_key` makes it: without the secret of the store nobody can try whether a text is there.
+# The exact key of a record, by which a store finds records that say the same: 16 bytes for the content, a
+# hash of text and data (a keyed one if the record is sealed), and 12 for the details: the scope, and by whom,
+# when, where and how it was said. So a text that thousands share is looked up as fast as any other. A store
+# writes a key only as `hide_key` makes it: without the store's secret, it cannot be tested whether a text is
+# there.
 
 
 _DETAIL_BYTES: Final = EXACT_KEY_BYTES - MARK_BYTES
 
 
 def key_of(record: Record) -> bytes:
-    """The key under which a stored record is found."""
+    """Returns the key under which a stored record is found."""
     if record.sealed is not None:
         return record.sealed[:EXACT_KEY_BYTES]
     time = None if record.occurred == record.created else record.occurred
@@ -205,7 +206,7 @@ def key_of(record: Record) -> bytes:
 
 
 def list_repeated(record: Record) -> list[bytes]:
-    """The keys of all stored records that a new one may repeat: without a time, or weighed by Eidet."""
+    """Lists the keys of stored records that a new one may repeat: without a time, or weighed by Eidet."""
     content, details = record_digest(record), _details_of(record)
     times = (None,) if record.occurred == record.created else (record.occurred, None)
     weights = dict.fromkeys((_weight_of(record), None))
@@ -213,7 +214,7 @@ def list_repeated(record: Record) -> list[bytes]:
 
 
 def hide_key(key: bytes, secret: bytes) -> bytes:
-    """An exact key, or its content part alone, as a store writes it: each part hashed with its secret."""
+    """Hashes each part of an exact key, or its content part alone, with the store's secret."""
     content, details = key[:MARK_BYTES], key[MARK_BYTES:]
     hidden = blake2b(content, key=secret, digest_size=MARK_BYTES).digest()
     if not details:
@@ -224,7 +225,7 @@ def hide_key(key: bytes, secret: bytes) -> bytes:
 def _details_of(record: Record) -> tuple[Any, ...]:
     """Returns what callers set beside the content, except time and weight and what Eidet changes itself.
 
-    A tier is Eidet's to choose, and so are links that upkeep added.
+    Eidet chooses the tier, and upkeep adds links, so neither is included.
     """
     state, place, sources = record.state, record.place, record.derived_from
     if sources and state.merged:
@@ -248,7 +249,7 @@ def _details_of(record: Record) -> tuple[Any, ...]:
 
 
 def _trust_said(record: Record) -> str:
-    """Returns the trust that a record had before it was quarantined."""
+    """Returns the trust of a record; of a quarantined one, that which it had before."""
     mark = record.state.quarantine
     if record.trust is Trust.QUARANTINED and mark is not None:
         return mark.was
@@ -256,7 +257,7 @@ def _trust_said(record: Record) -> str:
 
 
 def _weight_of(record: Record) -> float | None:
-    """The importance that was said; None if it is Eidet's: weighed by it, or that of merged records."""
+    """Returns the importance that was given; None if Eidet weighed it, or others were merged into it."""
     if record.state.weighed or record.state.merged:
         return None
     return float(record.importance)
@@ -264,7 +265,7 @@ def _weight_of(record: Record) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _hash_details(details: tuple[Any, ...]) -> bytes:
-    """Most records of a scope have the same ones."""
+    """Hashes details; cached, because most records of a scope have the same ones."""
     return blake2b(repr(details).encode("utf-8", "surrogatepass"), digest_size=_DETAIL_BYTES).digest()
 
 
@@ -275,7 +276,7 @@ Life = tuple[Record, Sequence[Event]]  # a record and its history
 
 
 class Carry(Protocol):
-    """Writes lives into a store, in one of its transactions, as of a time."""
+    """A function that writes lives into a store, in one of its transactions, as of a time."""
 
     def __call__(self, transaction: Transaction, lives: Sequence[Life], now: float) -> object: ...
 
@@ -287,7 +288,7 @@ def list_versions(lives: Sequence[Life]) -> list[Record]:
 def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
     """Rebuilds each version that history still holds, oldest first; the last is the present record.
 
-    Written one after the other they make as many events. Where that cannot be, only the last is given.
+    Writing them in order makes the same events again. If that is impossible, returns the present record only.
     """
     states = [record]
     for version, before in sorted(_befores(story).items(), reverse=True):
@@ -298,7 +299,7 @@ def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
 
 
 def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
-    """Returns the earlier contents of the current record, by version."""
+    """Returns the earlier contents of the current record, by the version that replaced each."""
     born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
     return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}
 
@@ -310,12 +311,12 @@ def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
 
 
 def _unlike(earlier: Record, later: Record) -> Record:
-    """A version that its successor does not differ from any more, because only its form was changed back."""
+    """Gives a version that no longer differs from its successor another source, so that it stays one."""
     return earlier if list_changes(earlier, later) else earlier.but(source=f"not {later.source}")
 
 
 def _replayable(states: Sequence[Record]) -> bool:
-    """Tells whether replaying the versions ends in the present state."""
+    """Returns whether replaying the versions ends in the present state."""
     at = states[0]
     for state in states[1:]:
         at = make_next(at, state)

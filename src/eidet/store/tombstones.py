@@ -1,7 +1,7 @@
 """Marks: keyed hashes by which a store knows what was forgotten, without keeping a word of it.
 
 A mark is the first 16 bytes of an HMAC-SHA256 with a secret of the store, over the scope and what is
-meant. Without the secret nobody can try whether a text was among the forgotten; with another store's
+meant. Without the secret it cannot be tested whether a text was forgotten; with another store's
 marks nothing can be compared.
 """
 
@@ -20,15 +20,15 @@ from . import Claims, Store, verbs
 SECRET_BYTES: Final = 32
 _SHORT_WORDS: Final = 3  # a message of fewer words …
 _SHORT_CHARS: Final = 12  # … or characters is said every day, and may be said again
-# what a message says of who speaks, and the place that a log gave it
+# fields of a message's data that name the speaker, or its place in a log
 _SPEAKER: Final = frozenset(("role", "name", "tool_call_id", "eidet"))
-_CHARS_A_WORD: Final = 4  # where words are not told apart by spaces
+_CHARS_A_WORD: Final = 4  # in scripts without spaces between words
 
 
 def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
-    """The secret of a store for one use (`marks`, `receipts`), made when first needed.
+    """Returns the secret of a store for one use (`marks`, `receipts`), made when first needed.
 
-    It is random and kept in the settings. Inside of a write nothing can be made: `make=False`.
+    It is random and kept in the settings. Use `make=False` inside a write, where nothing can be made.
     """
     setting = f"secret:{name}"
     if verbs.get_setting(store, setting) is None and make:
@@ -42,7 +42,7 @@ def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
 
 
 class Marker:
-    """Makes the marks of one store."""
+    """The marks of one store, keyed by its secret."""
 
     __slots__ = ("_keyed",)
 
@@ -50,7 +50,7 @@ class Marker:
         self._keyed = hmac.new(secret, digestmod="sha256")
 
     def of_content(self, scope: str, text: str, data: Json) -> bytes:
-        """Marks content; for data, the text may be just its words in any order."""
+        """Returns the mark of content; with data, the order of the words in the text does not matter."""
         if data is None:
             return self._mark(f"{scope}\0says\0{fold_text(text)}")
         words = " ".join(sorted(fold_text(text.replace(";", " ")).split()))
@@ -64,7 +64,7 @@ class Marker:
         return None if is_everyday(record) else self.always_of(record)
 
     def always_of(self, record: Record) -> bytes:
-        """The same, however short it is."""
+        """Returns the mark of a record's content, however short it is."""
         whole = record.whole
         return self.of_content(whole.scope, whole.text, _data_said(whole))
 
@@ -92,7 +92,7 @@ class Marker:
 
 
 def fold_text(text: str) -> str:
-    """The same for texts that differ only in case, spacing, or a full stop at the end."""
+    """Folds differences of case, spacing and a full stop at the end, so that such texts are equal."""
     if not text.isascii():
         plain = unicodedata.normalize("NFKC", text)
         text = "".join(char for char in plain if unicodedata.category(char) != "Cf")
@@ -100,7 +100,7 @@ def fold_text(text: str) -> str:
 
 
 def is_everyday(record: Record) -> bool:
-    """A message such as "ok" or "thank you": forgetting one does not forbid the next."""
+    """Returns whether it is a message such as "ok" or "thanks": forgetting one does not forbid the next."""
     whole = record.whole
     if whole.kind is not Kind.MESSAGE or _data_said(whole) is not None:
         return False
@@ -110,14 +110,14 @@ def is_everyday(record: Record) -> bool:
 
 
 def _data_said(record: Record) -> Json:
-    """The data of a record, without what a message only says of who speaks, and where in its log."""
+    """Returns the data of a record; of a message, without its speaker and its place in a log."""
     if record.kind is not Kind.MESSAGE or not isinstance(record.data, Mapping):
         return record.data
     return {name: value for name, value in record.data.items() if name not in _SPEAKER} or None
 
 
 def list_absorbed(record: Record) -> Iterator[Record]:
-    """The records that upkeep made part of this one."""
+    """Yields the records that upkeep merged into this one."""
     for part in record.state.merged:
         yield record.but(
             id=part.id,

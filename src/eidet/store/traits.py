@@ -1,4 +1,4 @@
-"""What a store tells of itself beside the port; see `DescribesItself`."""
+"""Traits of stores beyond the port; see `DescribesItself`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _nothing() -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreTraits:
-    """Where a store is and how it is kept. The defaults describe a store in RAM."""
+    """The place of a store and the way it is kept. The defaults describe a store in RAM."""
 
     path: Path | None = None  # if it is one file of this machine
     address: Any = None  # of its server, for an index on the same one
@@ -22,8 +22,8 @@ class StoreTraits:
     audited: bool = False  # whether it surely had an audit log once; a store that is not sealed cannot know
     missing: tuple[str, ...] = ()  # which of the stores inside are down, in words
     archive: str | None = None  # where upkeep puts what it forgets, as its setting of that name
-    # What a store has to be asked for, and cannot tell while it is down: all files it lives in, and where it
-    # is, which is elsewhere for a copy that was restored.
+    # Only the store itself can answer these, and only while it is up: all files it lives in, and where it is,
+    # which is elsewhere for a copy that was restored.
     files: Callable[[], tuple[Path, ...]] = tuple
     home: Callable[[], str | None] = _nothing
 
@@ -37,7 +37,7 @@ def traits_of(store: object) -> StoreTraits:
 
 
 def has_ability(store: object, ability: Any) -> bool:
-    """Tells whether a store, or the one it wraps, implements a protocol.
+    """Returns whether a store, or the one it wraps, implements a protocol.
 
     `isinstance` looks only at classes from Python 3.12 on, and does not see what a wrapper passes through.
     """
@@ -54,12 +54,12 @@ def is_sealed(store: object) -> bool:
 
 
 def path_of(store: object) -> Path | None:
-    """Returns the path of a store that is a file."""
+    """Returns the path of a store that is a file; else None."""
     return traits_of(store).path
 
 
 def paths_of(store: object) -> tuple[Path, ...]:
-    """The files that a store lives in: several, if it is made of several stores."""
+    """Returns the files that a store lives in: several, if it is made of several stores."""
     return traits_of(store).files()
 
 
@@ -74,5 +74,5 @@ def home_of(store: object) -> str:
 
 
 def missing_of(store: object) -> tuple[str, ...]:
-    """Says in words which parts of a composite store are down."""
+    """Returns descriptions of the parts of a composite store that are down."""
     return traits_of(store).missing

@@ -29,7 +29,7 @@ def _refresh(record: Record, read: float) -> Record:
 
 
 class TallyBuffer:
-    """Counts in RAM. A process that dies before they are written loses counts, never records."""
+    """A buffer of counts in RAM. A process that dies before they are written loses counts, never records."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class TallyBuffer:
     def count_recall(
         self, scope: str, day: int, what: str, *, hits: int, score: float | None, seconds: float
     ) -> None:
-        """Counts a recall; `score` is the best one, None where scores mean nothing. Must be cheap."""
+        """Counts a recall; `score` is the best one, None if scores mean nothing. Must be cheap."""
         spent, best = time_name(seconds), None if score is None else score_name(score)
         with self._lock:
             self._waiting += 1
@@ -60,22 +60,22 @@ class TallyBuffer:
         self.give_back([Tally(scope, day, what, counts)])
 
     def __len__(self) -> int:
-        """Counts what was added since the last `take`."""
+        """Returns how many additions were made since the last `take`."""
         return self._waiting
 
     def rows(self) -> list[Tally]:
-        """Returns what waits, unchanged."""
+        """Returns the waiting rows, and keeps them."""
         with self._lock:
             return [Tally(*key, dict(counts)) for key, counts in self._rows.items()]
 
     def take(self) -> list[Tally]:
-        """Takes what has gathered and empties the buffer."""
+        """Returns the waiting rows, and empties the buffer."""
         with self._lock:
             rows, self._rows, self._waiting = self._rows, {}, 0
         return [Tally(*key, counts) for key, counts in rows.items()]
 
     def give_back(self, rows: Iterable[Tally]) -> None:
-        """Keeps what could not be written for another time."""
+        """Puts rows back that could not be written."""
         with self._lock:
             for scope, day, what, counts in rows:
                 self._waiting += 1
@@ -91,14 +91,14 @@ log: logging.Logger = logging.getLogger("eidet")
 
 
 class Usage:
-    """Counts reads. Counts nothing for a store opened read-only."""
+    """The counter of reads and uses. It counts nothing for a store opened read-only."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
         self._most = settings.flush_uses
         self._lock = threading.Lock()
         self._uses: dict[tuple[str, str], tuple[int, float]] = {}
-        self._read: dict[str, dict[str, float]] = {}  # by scope and id: when those with a time to live were
+        self._read: dict[str, dict[str, float]] = {}  # by scope and id: when it was read, for a time to live
         self._tallies = TallyBuffer()
 
     def count_uses(self, records: Iterable[Record], now: float) -> None:
@@ -144,7 +144,7 @@ class Usage:
             self._tallies.add(scope, day_of(now), what, counts)
 
     def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
-        """Tallies from a day on: those in the store, and those that still wait here."""
+        """Returns the tallies from a day on: those in the store, and those that still wait here."""
         waiting = [row for row in self._tallies.rows() if scope is None or scope.holds(row.scope)]
         return verbs.read_counts(self._store, scope, since) + waiting
 

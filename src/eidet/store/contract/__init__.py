@@ -1,4 +1,4 @@
-"""The laws of `Store` as tests. Subclass it in a test file and say how yours is made:
+"""The contract of `Store` as tests. A backend's test file subclasses it and makes a store:
 
 class TestMine(StoreContract):
     def make(self) -> Store:
@@ -31,8 +31,8 @@ class StoreContract(
     HoldLaws,
     LastingLaws,
 ):
-    """The laws that every store passes. `make` returns an empty store; `folder` is for its files.
+    """The tests that every store must pass. `make` returns an empty store; `folder` is for its files.
 
-    A store that outlives its object also has `reopen`, which opens the same one a second time. One that
-    cannot prune its history or measure its size says so: `lacks = (MaintainsStorage,)`.
+    A store whose records outlive its object also implements `reopen`, which opens it a second time. One that
+    cannot prune its history or measure its size declares that: `lacks = (MaintainsStorage,)`.
     """

@@ -1,4 +1,4 @@
-"""Following a store: its history, its head and its changes."""
+"""Laws about reading a store's history, head and changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import (
 )
 from .laws import FULL, LATER, NOW, StoreLaws, fact, within
 
-STATES: Final = b"\0\x80\1\0 an analysis with statements"  # as its second byte says
+STATES: Final = b"\0\x80\1\0 an analysis with statements"  # the second byte marks statements
 PLAIN: Final = b"\0\x01\1\0 an analysis without any"
 
 
@@ -148,7 +148,7 @@ class FollowingLaws(StoreLaws):
                 assert self.follow_telling(scope, limit) == telling, (scope, limit)
 
     def follow_telling(self, scope: str, limit: int) -> list[int]:
-        """Lists the seqs seen by a reader that reads only changes that carry something."""
+        """Pages through `changes_telling`. Returns the seqs of telling records that a follower then holds."""
         held: set[int] = set()
         at = 0
         while at < self.store.head().seq:
@@ -165,7 +165,7 @@ class FollowingLaws(StoreLaws):
         return sorted(self.follow(scope, limit, set(), 0))
 
     def follow(self, scope: str, limit: int, held: set[int], at: int) -> set[int]:
-        """The seqs of someone who holds some and reads on, page by page, to the head."""
+        """Follows a scope page by page from `at` to the head. Returns the seqs held at the end."""
         while at < self.store.head().seq:
             changes = self.store.changes(scope, at, limit)
             assert len(changes.entries) <= limit

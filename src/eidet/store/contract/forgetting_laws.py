@@ -1,4 +1,4 @@
-"""Forgetting: deletions, erasures, tombstones."""
+"""Laws about forgetting: deletions, erasures, tombstones."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class ForgettingLaws(StoreLaws):
             ends = time.monotonic() + PATIENCE
             while pending := verbs.scrub_files(self.store, texts).pending:
                 assert time.monotonic() < ends, pending
-                time.sleep(0.05)  # a server waits for transactions of others that began before
+                time.sleep(0.05)  # a server waits for older transactions of other clients
         assert ids(self.store.find(ALL)) == ["full"]
 
 

@@ -1,4 +1,4 @@
-"""Records in other forms: tiers, derived bytes, the vectors of another embedder."""
+"""Laws about other forms of records: tiers, derived bytes, the vectors of another embedder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lasts: reopening, compacting, pruning, closing."""
+"""Laws about durability: reopening, compacting, pruning, closing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the laws of a store share: records to write, and a store to write them to."""
+"""Shared parts of the store laws: sample records, helpers, and the base class with the store under test."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FULL: Final = Record(
 
 
 def fact(id: str, scope: str = "a", **fields: Any) -> Record:
-    """A plain record that says nothing another one says."""
+    """Builds a plain record whose text differs from that of any other (scope, id)."""
     return Record(
         id=id, scope=scope, **{"text": f"{id} of {scope}", "created": NOW, "occurred": NOW, **fields}
     )
@@ -65,7 +65,7 @@ def within(scope: str, **parts: Any) -> Where:
 
 
 def catch(kind: type[E], call: Callable[[], object]) -> E:
-    """The error of that kind which the call must raise."""
+    """Returns the error of this kind that the call raises; fails if it raises none."""
     try:
         call()
     except kind as error:
@@ -80,13 +80,13 @@ def ids(records: list[Record]) -> list[str]:
 class StoreLaws:
     """The base of the store laws: the store under test, and how to write to it."""
 
-    lacks: Collection[type] = ()  # abilities that the laws ask for, and that this store does without
+    lacks: Collection[type] = ()  # abilities that the laws test and this store lacks
 
     def make(self) -> Store:
         raise NotImplementedError
 
     def reopen(self, store: Store) -> Store | None:
-        """Another object on the same records; None where records end with their object."""
+        """Opens the same records as another object; returns None if they end with their object."""
         del store
         return None
 

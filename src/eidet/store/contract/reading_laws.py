@@ -1,4 +1,4 @@
-"""Reading records: order, pages, filters, counts."""
+"""Laws about reading records: order, pages, filters, counts."""
 
 from __future__ import annotations
 

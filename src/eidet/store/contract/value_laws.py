@@ -1,4 +1,4 @@
-"""Small values: uses, tallies, settings, leases, surveys."""
+"""Laws about small values: uses, tallies, settings, leases, surveys."""
 
 from __future__ import annotations
 

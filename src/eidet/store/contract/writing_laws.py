@@ -1,4 +1,4 @@
-"""Writing records: versions, twins, expectations, all or nothing."""
+"""Laws about writing records: versions, twins, expectations, all or nothing."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class WritingLaws(StoreLaws):
         def write(worker: int) -> list[int]:
             return [self.put(fact(f"{worker}-{n}"))[0].seq for n in range(10)]
 
-        assert verbs.count(self.store, ALL) == 0  # makes the store, once, before the threads ask for it
+        assert verbs.count(self.store, ALL) == 0  # creates the store once, before the threads use it
         with ThreadPoolExecutor(8) as pool:
             seqs = list(pool.map(write, range(8)))
         assert all(mine == sorted(mine) for mine in seqs)

@@ -39,12 +39,12 @@ from .record_reader import Reading
 from .transaction import RedisTransaction
 from .writing import Writing
 
-_WRITE_DEADLINES: Final = 5  # of the questions and retries of which a write may consist
+_WRITE_DEADLINES: Final = 5  # a write, with its reads and retries, takes at most so many
 T = TypeVar("T")
 
 
 class RedisStore:
-    """Keeps records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`."""
+    """A store on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`."""
 
     writable = True
 
@@ -92,7 +92,7 @@ class RedisStore:
         return self._peek().values(table, keys, within=within, prefix=prefix, limit=limit)
 
     def _peek(self) -> RedisTransaction:
-        """Reads as jobs do, and is never committed."""
+        """Returns a transaction for reading, which is never committed."""
         return RedisTransaction(self._reading)
 
     # Writing.
@@ -136,14 +136,14 @@ class RedisStore:
     def head(self) -> Head:
         head = self._reading.head()
         generation = self.client.generation
-        if generation != self._generation:  # what was told before may not be so any more
-            self._doubted = self._reserve(1)  # followers begin anew
+        if generation != self._generation:  # earlier answers may no longer hold
+            self._doubted = self._reserve(1)  # followers start over
             self._generation = generation
             head = self._reading.head()
         return head
 
     def latest_seq(self) -> int:
-        """Seqs follow the server's clock, and no write outlasts a few deadlines."""
+        """Adds a few deadlines to the server's clock, from which seqs come: no write outlasts them."""
         reached = self._reserve(0, copied=False)
         return reached + int(_WRITE_DEADLINES * self.client.retrier.policy.deadline_seconds * 1_000_000)
 
@@ -171,11 +171,11 @@ class RedisStore:
         return self._traits
 
     def health(self) -> dict[str, Any]:
-        """Reports on the connection without using it."""
+        """Returns the state of the connection without using it."""
         return self.retrier.health().as_dict()
 
     def size(self) -> int:
-        """Memory that the server uses (`used_memory`), whatever else it holds."""
+        """Returns the memory that the server uses (`used_memory`), other data included."""
         return int(self.client.info("memory").get("used_memory", 0))
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class RedisStore:
 
 
 def _check_eviction(client: RedisClient) -> bool:
-    """Tells whether whole scopes may expire; refuses servers that would evict records at will."""
+    """Returns whether whole scopes may expire; refuses servers that would evict records at will."""
     info = client.info("memory")
     policy = info.get("maxmemory_policy", "noeviction")
     if info.get("maxmemory") and policy.startswith("allkeys"):

@@ -1,4 +1,4 @@
-"""What a URL says: where the servers are, how to log in, and how this store shall behave."""
+"""Parses the URL of a Redis store: where the servers are, how to log in, and how the store behaves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisAddress:
-    """`linger_seconds`: how long after its end the server keeps a record that expires.
+    """A parsed address. `linger_seconds`: how long the server keeps a record after it has expired.
 
     `wait` is the number of replicas that must have a write before it is acknowledged.
     """
@@ -49,12 +49,12 @@ class RedisAddress:
 
     @property
     def fails_over(self) -> bool:
-        """Tells whether another server may take over."""
+        """Returns whether another server may take over."""
         return self.cluster or bool(self.service)
 
     @property
     def shown(self) -> str:
-        """The address without the password."""
+        """The address without user and password."""
         if "unix_socket_path" in self.login:
             return f"{self.scheme}://{self.login['unix_socket_path']}/{self.database}"
         hosts = ",".join(f"{host}:{port}" for host, port in self.hosts)
@@ -86,7 +86,7 @@ def address_of(url: str) -> RedisAddress:
 
 
 def _path(scheme: str, path: str) -> tuple[str, int]:
-    """The service that sentinels watch, and the number of the database."""
+    """Parses the service that sentinels watch, and the number of the database."""
     service, _, number = path.partition("/") if scheme == "redis+sentinel" else ("", "", path)
     if scheme == "redis+sentinel" and not service:
         raise Misconfigured("name the service that the sentinels watch: redis+sentinel://host:26379/mymaster")
@@ -114,7 +114,7 @@ def _sentinel_login(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
-    """A path on this machine in place of host and port."""
+    """Parses `socket`: a path on this machine, used in place of host and port."""
     if "socket" not in options:
         return {}
     if scheme != "redis":

@@ -27,7 +27,7 @@ def _driver() -> Any:
 
 
 def is_absent(answer: Any) -> bool:
-    """Tells whether the server said that this user has no such command."""
+    """Returns whether the server answered that this user has no such command."""
     wrong = _driver().exceptions
     unknown = isinstance(answer, wrong.ResponseError) and "unknown command" in str(answer)
     return unknown or isinstance(answer, wrong.NoPermissionError)
@@ -45,7 +45,7 @@ def _unwrap(error: Exception) -> Exception:
 
 
 def _explain_error(error: Exception, name: str) -> EidetError | None:
-    """Translates a driver's error; None if a connection failed or broke."""
+    """Translates a driver's error; returns None if a connection failed or broke."""
     wrong, message = _driver().exceptions, str(error) or type(error).__name__
     if isinstance(error, wrong.BusyLoadingError):
         return Unavailable(f"{name} is still loading its data", retry_after=0.2)
@@ -79,9 +79,9 @@ def _explain_error(error: Exception, name: str) -> EidetError | None:
 T = TypeVar("T")
 
 PAGE: Final = 1000  # commands that go out at once
-TRIES: Final = 10  # at least, for what takes long because it looks at every record
-PAUSE: Final = 0.05  # before replicas that are late are waited for again
-_FAILOVER_SECONDS: Final = 2.5  # where another server may take over, a silent one is not waited for longer
+TRIES: Final = 10  # at least, for operations that look at every record
+PAUSE: Final = 0.05  # before late replicas are asked again
+_FAILOVER_SECONDS: Final = 2.5  # longest wait for a silent server, if another may take over
 CONNECTIONS: Final = 2**31  # redis-py would refuse the 101st thread
 Command = Sequence[Any]
 
@@ -89,8 +89,8 @@ Command = Sequence[Any]
 class RedisClient:
     """A `Redis`, `RedisCluster` or the primary of a `Sentinel`, and a `Retrier` in place of their retries.
 
-    It is connected when it is first asked. Whatever it sends may be sent again without harm. In a cluster it
-    asks the node that has `key`: all keys of a store lie in one slot.
+    Connects on first use. Whatever it sends may be sent again without harm. In a cluster it asks the node
+    that has `key`: all keys of a store lie in one slot.
     """
 
     def __init__(self, address: RedisAddress, retry_policy: RetryPolicy | None, key: str) -> None:
@@ -103,10 +103,10 @@ class RedisClient:
         self._opened: list[Any] = []
         self._lock = threading.Lock()
         self._closed = self._greeted = False
-        self._runs: dict[str, bytes] = {}  # which start of a server it was, by the server
+        self._runs: dict[str, bytes] = {}  # server -> the id of its run
 
     def read(self, commands: Iterable[Command]) -> list[Any]:
-        """Answers each command, in order; many go out together."""
+        """Sends commands, many at once. Returns their answers, in order."""
         answers: list[Any] = []
         for page in pages(list(commands), PAGE):
             answers += self._call(partial(self._answer_all, commands=page))
@@ -116,7 +116,7 @@ class RedisClient:
         return self.read([command])[0]
 
     def write(self, command: Command, *, copied: bool = True) -> Any:
-        """Waits for replicas if the address says so."""
+        """Runs a command; with `copied`, waits for as many replicas as the address asks for."""
         wait = self.address.wait if copied else 0
         if not wait:
             return self.write_all([command])[0]
@@ -143,13 +143,13 @@ class RedisClient:
         return self._call(lambda redis: self._exchange(redis, [command])[0])
 
     def info(self, section: str) -> dict[str, Any]:
-        """Returns the server's INFO section; nothing where the user may not ask."""
+        """Returns the server's INFO section; empty if the user may not ask for it."""
         answer = self.try_command("INFO", section)
         return answer if isinstance(answer, dict) else {}
 
     @property
     def generation(self) -> tuple[str, bytes | None]:
-        """Changes when the server was restarted or another one took over: the last writes may be lost."""
+        """A value that changes when the server restarted or another one took over, which may lose writes."""
         name = ""
         if self.address.cluster and self._redis is not None:
             name = self._redis.get_node_from_key(self._key).name
@@ -185,7 +185,7 @@ class RedisClient:
         return [self._settle(redis, command, answer) for command, answer in pairs]
 
     def _write_and_wait(self, redis: Any, command: Command, wait: Command) -> tuple[Any, int]:
-        """The answer, and how many replicas have it: WAIT is about what its own connection wrote."""
+        """Returns the answer and how many replicas have it: WAIT counts only its own connection's writes."""
         answer, copies = self._exchange(redis, [command, wait])
         if isinstance(answer, Exception):
             return self._settle(redis, command, answer), 0
@@ -211,7 +211,7 @@ class RedisClient:
             raise
 
     def _settle(self, redis: Any, command: Command, answer: Any) -> Any:
-        """Asks again for what a server did not run; a cluster's client follows slots that move."""
+        """Repeats a command that the server did not run; a cluster's client follows slots that move."""
         wrong = self._wrong
         again = (wrong.NoScriptError, wrong.AskError, wrong.TryAgainError, wrong.ClusterDownError)
         if isinstance(answer, again):
@@ -257,7 +257,7 @@ class RedisClient:
         return redis.Redis(host=host, port=port, db=address.database, **options)
 
     def _greet(self, connection: Any) -> None:
-        """Notes which start of the server a connection leads to: a later one may lack the last writes."""
+        """Records the run id of the server behind a connection: after a restart, writes may be missing."""
         if not self.address.cluster:  # a cluster's client has done so
             connection.on_connect()
         connection.send_command("INFO", "server")
@@ -270,14 +270,14 @@ class RedisClient:
             name = f"{connection.host}:{connection.port}" if self.address.cluster else ""
             self._runs[name] = found[1]
 
-    # What went wrong.
+    # Errors.
 
     def _explain(self, error: Exception, writes: bool) -> EidetError:
         error = _unwrap(error)
         return _explain_error(error, self.retrier.name) or self._explain_broken(str(error), writes)
 
     def _explain_broken(self, message: str, writes: bool) -> Unavailable:
-        """A cluster's client may have tried several nodes; the error is that of the last."""
+        """Explains a broken connection; a cluster's client may have tried others before this one."""
         sent = self.address.cluster or not re.search("connecting to|No master found", message)
         return OutcomeUnknown(message) if writes and sent else Unavailable(message + self._hint(message))
 
@@ -291,8 +291,10 @@ class RedisClient:
 
 
 def script(name: Script, key: str, *arguments: Any) -> Command:
-    """A call of a script. It names a second key, which never is: while a slot moves from node to node, that
-    makes both of them say "try again". With one key, the new node would run it on what has arrived so far.
+    """Builds the command that runs a script.
+
+    It names a second key, which never exists: while a slot moves from node to node, that makes both of them
+    answer "try again". With one key, the new node would run it on what has arrived so far.
     """
     return ("EVALSHA", name.sha, 2, key, f"{key}-", *arguments)
 

@@ -24,7 +24,7 @@ from ...core.validate import dump_json
 
 VERSION: Final = 3
 HEAD: Final = struct.Struct(">BddIIIII28s")
-_OUTSIDE: Final = ("scope", "seq", "uses", "last_used")  # in the head, or told by where the record lies
+_OUTSIDE: Final = ("scope", "seq", "uses", "last_used")  # in the head, or known from the record's place
 _PLAIN: Final = tuple(field for field in FIELDS if field.shown and field.name not in _OUTSIDE)
 _TAIL: Final = tuple(map(FIELD_OF.__getitem__, ("terms", "vector", "original", "sealed")))  # as in commit.lua
 _read_plain: Final = attrgetter(*(field.name for field in _PLAIN))
@@ -61,7 +61,7 @@ class Light(NamedTuple):
 
 
 def record_of(found: bytes, scope: str, seq: int) -> Record:
-    """A record from all of its bytes."""
+    """Decodes a whole record."""
     return _read(found, scope, seq, whole=True).record
 
 
@@ -131,7 +131,7 @@ Place = tuple[str, str, str | bytes]
 
 
 class Keys:
-    """`base(scope)` is what the keys of a scope begin with; `base("")` is for those of the store itself.
+    """The names of keys. A scope's begin with `base(scope)`, those of the store itself with `base("")`.
 
     Those of a scope go on with
 

@@ -1,4 +1,4 @@
-"""What one script is to do: what it checks first, and then what it writes, scope by scope."""
+"""The plan of one commit script: what it checks first, and what it then writes, scope by scope."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ LONGEST: Final = 2000  # arguments of one command: Lua passes some thousands at 
 
 
 class CommitPlan:
-    """Words for the script `commit`: of each scope, in the order in which jobs said them."""
+    """The arguments of the script `commit`, by scope, in the order in which jobs added them."""
 
     def __init__(self, keys: Keys, linger: float) -> None:
         self._keys, self._linger = keys, linger
-        self.guards: dict[Place, bytes] = {}  # counters that must be as they were first read
-        self.words: dict[str, list[Any]] = {}  # by scope; of the store itself with an empty name
-        self.named: set[str] = set()  # scopes that something comes to
+        self.guards: dict[Place, bytes] = {}  # values that must still be as they were first read
+        self.words: dict[str, list[Any]] = {}  # by scope; the store's own under an empty name
+        self.named: set[str] = set()  # scopes that something is written to
         self.added: list[int] = []  # the number of the seq of each record
         self.seqs: int = 0
-        self.latest: float = 0.0  # moment that writers named
+        self.latest: float = 0.0  # the latest moment that a writer named
         self.derived: dict[tuple[str, int], Derived] = {}  # by scope and seq
 
     def guard_version(self, scope: str, value: bytes | None) -> None:
-        """Requires a scope, or with an empty name the store's own values, to be as it was."""
+        """Requires that a scope (or, with an empty name, the store's own values) has not changed."""
         self.guard((scope, "m" if scope else "h", "v"), value)
 
     def guard(self, place: Place, value: bytes | None) -> None:
@@ -39,10 +39,10 @@ class CommitPlan:
     def writes(self) -> bool:
         return bool(self.words or self.derived)
 
-    # What is to be done.
+    # Building the plan.
 
     def add(self, record: Record, key: bytes, replaced: float | None) -> Record:
-        """Adds a record, with a provisional seq. `replaced` is when the version before it went, if any."""
+        """Adds a record with a provisional seq. `replaced` is when its previous version was removed."""
         moment = record.created if replaced is None else replaced
         listed = key if record.kind in UNIQUE_KINDS else b""
         expires, ttl = "", ""
@@ -74,7 +74,7 @@ class CommitPlan:
             some = arguments[start : start + LONGEST]
             self._say(scope, "R", len(some) + 2, command, letter, *some)
 
-    # How it is told to the script.
+    # The arguments for the script.
 
     def spell_guards(self) -> list[Any]:
         guards = ((self._keys.base(at[0]) + at[1], at[2], value) for at, value in self.guards.items())
@@ -87,16 +87,16 @@ class CommitPlan:
         return spelled
 
     def spell_derived(self, places: Iterable[tuple[str, int]]) -> list[Any]:
-        """Words that replace derived bytes in place."""
+        """Returns the arguments that replace derived bytes in place."""
         spelled: list[Any] = []
         for scope, seq in places:
             row = self.derived[scope, seq]
-            vector = b"" if row.vector is None else b"1" + row.vector  # none differs from an empty one
+            vector = b"" if row.vector is None else b"1" + row.vector  # no vector differs from an empty one
             spelled += ("S", self._keys.base(scope), scope, 0, "D", seq, vector, row.terms)
         return spelled
 
     def _take_number(self) -> int:
-        """Numbers a seq, counted from the one before this write's first."""
+        """Takes the next seq of this write. Returns its number, from 1."""
         self.seqs += 1
         return self.seqs
 
@@ -105,7 +105,7 @@ class CommitPlan:
 
 
 def _agent_json(record: Record) -> str:
-    """Encodes who created the record, for its history."""
+    """Encodes the creator of a record, for its history."""
     return "null" if record.agent is None else dump_json(record.agent)
 
 

@@ -1,4 +1,4 @@
-"""Reading: seqs, ids and expiry choose, filters look at light parts of what is left, the rest is fetched."""
+"""Reads records: the server selects by seq, id and expiry, filters test light parts, matches are fetched."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ..rules import check_order
 from .client import Command, RedisClient, pages, script
 from .codec import GET, LIGHT, SELECT, Keys, Light, light_of, record_of
 
-_TOLD: Final = ("scope", "ids", "alive_at", "every")  # what is known of a record without a look at it
+_TOLD: Final = ("scope", "ids", "alive_at", "every")  # what can be tested without reading the record
 _read_looked_at: Final = attrgetter(*(field.name for field in fields(Where) if field.name not in _TOLD))
 _ANYTHING: Final = _read_looked_at(Where())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sifted:
-    """Passes at least what was asked for in a scope; unless `exact`, `where` checks each record."""
+    """A filter for one scope. It passes at least the matches; unless `exact`, `where` checks each record."""
 
     scope: str
     where: Where
@@ -37,7 +37,7 @@ class _Sifted:
 
     @property
     def counts(self) -> bool:
-        """Tells whether the server can count what passes without returning it."""
+        """Returns whether the server can count what passes without returning it."""
         return self.exact and self.ids is None
 
     def counting(self, base: str) -> list[Command]:
@@ -53,7 +53,7 @@ class _Sifted:
 
 
 def _sift_scope(where: Where, scope: str) -> _Sifted | None:
-    """Translates a filter for one scope; None if nothing of it can pass."""
+    """Translates a filter for one scope; returns None if nothing there can pass."""
     if where.scope is not None and not where.scope.holds(scope):
         return None
     alive, ids = where.alive_at, where.ids
@@ -77,10 +77,10 @@ def _both(ids: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[st
 
 
 PAGE: Final = 2000  # records that the server is asked for at once
-AT_ONCE: Final = 3  # tries in pages before a scope is read in one go
+AT_ONCE: Final = 3  # tries with this page before a larger one
 
 Key = tuple[str, int]  # scope, seq
-Listed = tuple[bytes, list[Record]]  # seqs as they are stored, and those of the records that are there
+Listed = tuple[bytes, list[Record]]  # the stored seqs, and the records that exist
 
 
 class Reading:
@@ -94,7 +94,7 @@ class Reading:
         return Head(int(epoch or 0), int(seq or 0))
 
     def scopes(self, scope: Scope | None) -> list[str]:
-        """Names of scopes that were written once, by name."""
+        """Lists the scopes that were ever written, by name; named scopes are not checked."""
         if scope is not None and not any(one.below for one in scope.members):
             return sorted(one.path for one in scope.members)
         names = self.client.ask(("HKEYS", self.keys.store + "n"))
@@ -108,7 +108,7 @@ class Reading:
         return [records[0] if records else None for _, records in listed]
 
     def look_up(self, scope: str, letter: str, fields: Sequence[str | bytes]) -> list[Listed]:
-        """What ids ("i") or exact keys ("d") list."""
+        """Looks up the stored seqs and records of ids ("i") or exact keys ("d")."""
         answers = self.client.read(self.asking(scope, letter, page) for page in pages(fields, PAGE))
         return [listed for answer in answers for listed in self.parse_listed(scope, answer)]
 
@@ -144,22 +144,22 @@ class Reading:
         return count_records((row.record for row in self.lights(where)), columns)
 
     def _count_scopes(self, sifts: Sequence[_Sifted]) -> dict[str, int]:
-        """Counted by the server."""
+        """Counts on the server."""
         asked = (sift.counting(self.keys.base(sift.scope)) for sift in sifts)
         answers = iter(self.client.read(chain.from_iterable(asked)))
         return {sift.scope: int(next(answers)) - int(next(answers)) for sift in sifts}
 
     def lights(self, where: Where) -> Iterator[Light]:
-        """Light records that match, scope by scope."""
+        """Yields matching light records, scope by scope."""
         for sift in self.sifts(where):
             yield from self.look_through(sift)[0]
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        """Chooses, then fetches; starts over if something chosen was deleted meanwhile.
+        """Selects records, then fetches them; starts over if one of them was deleted meanwhile.
 
-        What is missing though it is chosen again has expired on the server.
+        A record that is missing although it is selected again has expired on the server.
         """
         end = None if limit is None else offset + limit
         before: list[Key] | None = None
@@ -174,7 +174,7 @@ class Reading:
             before = chosen
 
     def fetch_all(self, keys: Sequence[Key]) -> list[Record | None]:
-        """The same of several scopes, in the order asked."""
+        """Fetches records of several scopes, in the order asked; None where absent."""
         found: dict[Key, Record | None] = {}
         for scope, group in groupby(sorted(keys), key=itemgetter(0)):
             some = list(group)
@@ -193,15 +193,15 @@ class Reading:
                 yield from (record for record in found if record is not None and where.matches(record))
             after = upto
 
-    # Within.
+    # Internals.
 
     def sifts(self, where: Where) -> list[_Sifted]:
-        """Returns one filter per scope that may have matches."""
+        """Returns one filter for each scope that may have matches."""
         found = (_sift_scope(where, scope) for scope in self.scopes(_narrowest(where)))
         return [sift for sift in found if sift is not None]
 
     def _coarse(self, sifts: Sequence[_Sifted], after: int, most: int | None = None) -> list[Key]:
-        """Returns candidates by ascending seq, the first `most` of each scope."""
+        """Returns candidates by ascending seq, at most the first `most` of each scope."""
         pairs = zip(sifts, self._select(sifts, after, most), strict=True)
         found = [(sift.scope, int(seq)) for sift, answer in pairs for seq in answer[1:]]
         return sorted(found, key=itemgetter(1))
@@ -213,10 +213,10 @@ class Reading:
     def look_through(
         self, sift: _Sifted, after: int = 0, most: int | None = None
     ) -> tuple[list[Light], bytes]:
-        """Returns the light records that match, as of one moment; reads pages again if a write came
-        between.
+        """Returns the matching light records as of one moment, and the scope's version at it.
 
-        With `most`, the first ones by seq; it may give more.
+        Reads the pages again if a write came between. With `most`, returns the first ones by seq, perhaps
+        more.
         """
         tries = self.client.tries(f"scope {sift.scope!r} kept changing while it was read; gave up")
         while True:
@@ -229,7 +229,7 @@ class Reading:
     def _look_at_pages(
         self, sift: _Sifted, after: int, most: int | None, page: int
     ) -> tuple[list[Light], set[bytes]]:
-        """Returns what matches, and all versions that the scope had meanwhile."""
+        """Returns the matches, and all versions that the scope had meanwhile."""
         matching: list[Light] = []
         versions: set[bytes] = set()
         while True:
@@ -272,6 +272,6 @@ class Reading:
 
 
 def _narrowest(where: Where) -> Scope | None:
-    """A scope that all that matches lies in, so that no other need be asked."""
+    """Returns a scope that all matches lie in, so that no other need be asked; None if there is none."""
     found = [one for one in (where.scope, *map(_narrowest, where.every)) if one is not None]
     return next((scope for scope in found if scope.is_one), found[0] if found else None)

@@ -1,4 +1,4 @@
-"""A transaction: what jobs read is guarded, what they write waits for one script that commits it.
+"""A transaction: what jobs read is guarded, and what they write is committed by one script.
 
 Jobs decide in Python, by the rules that all stores share. The script checks that each field that was read,
 and the version of each scope that was searched, is as it was, and then writes everything; or it answers that
@@ -30,7 +30,7 @@ _by_seq: Final = attrgetter("seq")
 
 
 class RedisTransaction:
-    """The state as of after the jobs that ran here."""
+    """A transaction that shows the state after the jobs that ran in it."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -38,16 +38,16 @@ class RedisTransaction:
         self._tables = TableValues(reading, self.plan)
         self.values, self.set_values = self._tables.values, self._tables.set_values
         self._own: dict[Key, Record | None] = {}
-        self._replaced: dict[Key, float] = {}  # removed to be written anew: when
+        self._replaced: dict[Key, float] = {}  # removed for a next version: when
         self._uses: dict[Key, list[Use]] = {}
         self._expected: dict[Place, Listed] = {}
-        # What the script adds to histories: records that went and why, and those that came.
+        # What the script adds to histories: removed records with their events, and inserted records.
         self._logged: dict[Key, list[tuple[Record, Event | None]]] = {}
 
-    # What is there.
+    # Reading.
 
     def expect(self, new: NewRecord) -> None:
-        """Reads in one round trip what putting a record will ask for."""
+        """Reads everything that putting a record needs, in one round trip."""
         scope, reading = new.record.scope, self._reading
         keys = list(map(self._hide, new.repeats))
         asked: dict[str, list[str | bytes]] = {"i": [new.record.id], "d": [*keys]}
@@ -90,7 +90,7 @@ class RedisTransaction:
         events = self._read_events((scope, id))
         return [creation_of(record)] if record is not None and not events else events
 
-    # What is written.
+    # Writing.
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         return list(map(self._insert, records))
@@ -144,7 +144,7 @@ class RedisTransaction:
         return edited
 
     def prune(self, scope: str, before: float, *, dead: bool, most: int) -> int:
-        """Prunes the history of one scope."""
+        """Removes old events from the histories of one scope. Returns how many."""
         living, pruned = self._tables.read_hash(scope, "i"), 0
         for name, stored in self._tables.read_hash(scope, "e").items():
             key = (scope, name.decode())
@@ -156,7 +156,7 @@ class RedisTransaction:
                 self._set_events(key, kept)
         return pruned
 
-    # Within.
+    # Internals.
 
     def _hide(self, key: bytes) -> bytes:
         return hide_key(key, self._reading.secret)
@@ -165,7 +165,7 @@ class RedisTransaction:
         return self._hide(key_of(record))
 
     def _look_up(self, scope: str, letter: str, fields: Sequence[str | bytes]) -> list[Record]:
-        """Stored records by ids or exact keys, which must be the same when this is committed."""
+        """Reads stored records by ids or exact keys, and guards them: they must be the same at the commit."""
         expected = [self._expected.get((scope, letter, field)) for field in fields]
         listed = [one for one in expected if one is not None]
         if len(listed) < len(fields):
@@ -177,7 +177,7 @@ class RedisTransaction:
         return found
 
     def _read_events(self, key: Key) -> list[Event]:
-        """Returns the events since the creation."""
+        """Returns the events since the creation of the id, including those of this transaction."""
         (stored,) = self._tables.read_fields(key[0], "e", [key[1].encode()])
         events = _events_of(stored, *key) if stored else []
         for record, event in self._logged.get(key, ()):
@@ -193,7 +193,7 @@ class RedisTransaction:
         self._tables.set_fields(key[0], "e", {key[1].encode(): told})
 
     def _search(self, where: Where) -> list[Light]:
-        """Light records that match, by rising seq; own ones are whole. Nothing may change meanwhile."""
+        """Finds matching light records by seq, own ones whole; guards the scopes against changes."""
         self._tables.scopes(where.scope)
         rows = []
         for sift in self._reading.sifts(where):
@@ -218,7 +218,7 @@ class RedisTransaction:
         return sorted(whole, key=_by_seq)
 
     def _with_uses(self, record: Record) -> Record:
-        """Adds what this transaction counted and derived."""
+        """Applies the uses and derived bytes of this transaction to a record."""
         derived = self.plan.derived.get((record.scope, record.seq))
         if derived is not None:
             record = record.but(vector=derived.vector, terms=derived.terms)
@@ -228,7 +228,7 @@ class RedisTransaction:
 
 
 def renumber(answer: Any, first: int, added: Sequence[int]) -> Any:
-    """An answer with the seqs that records were given, in place of the provisional ones."""
+    """Returns an answer with the assigned seqs in place of the provisional ones."""
     if isinstance(answer, Record):
         return (
             answer.but(seq=first + added[answer.seq - PROVISIONAL]) if answer.seq >= PROVISIONAL else answer

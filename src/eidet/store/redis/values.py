@@ -1,4 +1,4 @@
-"""Tables of small values on Redis: fields of hashes, as a job reads them and as it sets them."""
+"""Tables of small values on Redis, kept as fields of hashes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOMBS: Final[Place] = ("", "h", "tombs")  # rises with tombstones that are set 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a table maps to a hash. `key_of` takes the scope and a field name from the server."""
+    """The mapping of a table to a hash. `key_of` takes the scope and a field name from the server."""
 
     letter: str
     scoped: bool
@@ -35,7 +35,7 @@ class _Layout:
     load: Callable[[bytes], Any]
 
     def place_of(self, key: Any) -> tuple[str, bytes]:
-        """The scope that a value lies in, "" for the store itself, and its field."""
+        """Returns the scope that a value lies in ("" for the store itself) and its field."""
         return key[0] if self.scoped else "", _bytes(self.field_of(key))
 
 
@@ -55,7 +55,7 @@ _LAYOUTS: Final = {
 
 
 class _StoreHead(NamedTuple):
-    """What nearly every job asks about the store as a whole."""
+    """Counters of the store that nearly every job reads."""
 
     epoch: bytes | None
     scopes: bytes | None
@@ -63,7 +63,7 @@ class _StoreHead(NamedTuple):
 
 
 class TableValues:
-    """The values of all tables as of after the jobs that ran here."""
+    """The values of all tables, as they are after the jobs that ran here."""
 
     def __init__(self, reading: Reading, plan: CommitPlan) -> None:
         self._reading, self._keys, self._plan = reading, reading.keys, plan
@@ -119,11 +119,11 @@ class TableValues:
             self._plan.run(scope, "HDEL", letter, *gone)
 
     def forget_staged(self, seqs: Iterable[int]) -> None:
-        """Shows the staged vectors of records as gone; the script removes them with the records."""
+        """Hides the staged vectors of removed records; the script deletes them with the records."""
         self._own.setdefault(("", "v"), {}).update({b"%d" % seq: None for seq in seqs})
 
     def read_fields(self, scope: str, letter: str, fields: Sequence[bytes]) -> list[bytes | None]:
-        """Fields of a hash, with what was set here."""
+        """Reads fields of a hash, including what was set here."""
         own = self._own.get((scope, letter), {})
         found = dict.fromkeys(fields) | own
         asked = [field for field in fields if field not in own]
@@ -135,7 +135,7 @@ class TableValues:
         return [found[field] for field in fields]
 
     def read_hash(self, scope: str, letter: str) -> dict[bytes, bytes]:
-        """All of a hash, with what was set here."""
+        """Reads a whole hash, including what was set here."""
         found: dict[bytes, bytes | None] = {}
         if (scope, letter) not in self._cleared:
             asked = ("HGET", self._keys.base(scope) + ("m" if scope else "h"), "v")
@@ -146,12 +146,12 @@ class TableValues:
         return {field: value for field, value in found.items() if value is not None}
 
     def scopes(self, scope: Scope | None) -> list[str]:
-        """Names of scopes, none of which may be new when this is committed."""
+        """Lists scopes; guards against new ones before the commit."""
         if scope is None or not scope.is_one:
             self._plan.guard(_SCOPES, self._head.scopes)
         return self._reading.scopes(scope)
 
-    # Within.
+    # Internals.
 
     @property
     def asking_head(self) -> Command:
@@ -204,7 +204,7 @@ class TableValues:
         return any(letter == "b" for _, letter in self._own)
 
     def _any_tombstone(self) -> dict[Any, Any]:
-        """Tells whether there are tombstones, by one of them."""
+        """Returns one tombstone if there are any; else nothing."""
         self._plan.guard(_TOMBS, self._head.tombs)
         if self._head.tombs in (None, b"0"):
             return {}

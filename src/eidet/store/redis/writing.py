@@ -20,9 +20,9 @@ from .record_reader import Reading
 from .transaction import RedisTransaction, renumber
 
 T = TypeVar("T")
-_ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again
-PATIENT: Final = 3  # tries before a writer that others get ahead of pauses
-BULK: Final = 5000  # derived bytes that are replaced at once; of more, the epoch rises first and last
+_ANSWERS_MS: Final = 600_000  # how long an answer is kept for a repeated request
+PATIENT: Final = 3  # tries before a writer that others overtake pauses
+BULK: Final = 5000  # derived bytes that are replaced at once; with more, the epoch rises before and after
 _RAISED: Final = {("", "h", "epoch"), ("", "h", "v")}  # counters that rise with the epoch
 
 
@@ -31,7 +31,7 @@ class _Stale(Exception):
 
 
 class Writing:
-    """The way in for all that is written."""
+    """The writer of a store: it runs and commits all jobs."""
 
     def __init__(self, reading: Reading, *, mortal: bool) -> None:
         self._reading, self._client, self._store = reading, reading.client, reading.keys.store
@@ -55,14 +55,14 @@ class Writing:
                 return
 
     def _commit_once(self, tickets: Sequence[QueuedJob[Any]]) -> None:
-        """Commits what jobs write that succeed; one that fails is left out, and the rest runs again."""
+        """Commits the jobs that succeed; leaves out one that fails, and runs the rest again."""
         running = [ticket for ticket in tickets if ticket.error is None]
         transaction = RedisTransaction(self._reading)
         for ticket in running:
             try:
                 ticket.result = cast("Any", ticket.job)(transaction)
-            except Exception as error:  # noqa: BLE001 - it belongs to whoever gave the job
-                self._check_guards(transaction.plan)  # of what changed meanwhile, nobody is told
+            except Exception as error:  # noqa: BLE001 - it belongs to the caller of the job
+                self._check_guards(transaction.plan)  # raises first if the error may come from stale reads
                 ticket.error = error
                 return self._commit_once(running)
         first = self._send(transaction.plan)
@@ -73,7 +73,7 @@ class Writing:
     # Sending.
 
     def _check_guards(self, plan: CommitPlan) -> None:
-        """Raises `_Stale` if something that was read is not as it was."""
+        """Raises `_Stale` if something that was read has changed."""
         asked = [
             ("HGET", self._reading.keys.base(scope) + letter, field) for scope, letter, field in plan.guards
         ]
@@ -82,7 +82,7 @@ class Writing:
             raise _Stale
 
     def _send(self, plan: CommitPlan) -> int:
-        """Returns the seq before those given; raises `_Stale` if something is not as it was."""
+        """Sends a plan. Returns the seq before those given; raises `_Stale` if something has changed."""
         if not plan.writes:
             return 0
         if len(plan.derived) > BULK:
@@ -101,7 +101,7 @@ class Writing:
                 del plan.derived[place]
 
     def _call(self, plan: CommitPlan, words: Sequence[Any]) -> int:
-        """The seq before those given; `_Stale` if a guard is not as it was.
+        """Calls the script. Returns the seq before those given; raises `_Stale` if a guard has changed.
 
         What is cleared away takes seqs that follow those of the plan.
         """
@@ -119,7 +119,7 @@ class Writing:
         return int(first)
 
     def _take_token(self) -> tuple[str, int]:
-        """Names the writes of this process by number, so that none is carried out twice."""
+        """Returns the name of this process and the next number of its writes, so that none runs twice."""
         if self._pid != os.getpid():
             self._pid, self._name = os.getpid(), uuid.uuid4().hex[:16]
         return self._name, next(self._numbers)

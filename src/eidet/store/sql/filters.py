@@ -29,7 +29,7 @@ _AXES: Final = ("x", "y", "coalesce(z, 0.0)")
 
 
 def compile_where(where: Where, json: JsonSql) -> Sql:
-    """The filter as one SQL expression; every value in it is a bound parameter."""
+    """Compiles the filter to one SQL expression; every value in it is a bound parameter."""
     parts = [*_fields(where, json), *_nested(where, json)]
     return _join(" AND ", parts) if parts else Sql("1 = 1")
 
@@ -76,7 +76,7 @@ def _nested(where: Where, json: JsonSql) -> Iterator[Sql]:
 
 
 def _condition(condition: Condition, json: JsonSql) -> Sql:
-    """An absent number of the record itself passes nothing but being absent."""
+    """Tests a condition. An absent number of the record itself passes only a test for absence."""
     if not condition.of_record:
         return json.test(str(condition.path[0]), condition)
     column = str(condition.path[1])
@@ -86,7 +86,7 @@ def _condition(condition: Condition, json: JsonSql) -> Sql:
 
 
 def _in_scope(scope: Scope, mark: str) -> Sql:
-    """A range rather than LIKE, so that the index serves it; '0' is the character after '/'."""
+    """Tests a range rather than LIKE, so that the index serves it; '0' is the character after '/'."""
     if scope.also:
         return _join(" OR ", [_in_scope(one, mark) for one in scope.members]).enclosed
     path = scope.path

@@ -1,4 +1,4 @@
-"""Looking at a SQLite file from outside, without changing it: for `eidet doctor` and its like."""
+"""Inspects a SQLite file from outside, without changing it: for `eidet doctor` and the like."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .stale_log import check_log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FileFacts:
-    """What a database says of itself. `staged`: vectors of an unfinished change of embedder."""
+    """Facts about a database file. `staged`: vectors of an unfinished change of embedder."""
 
     foreign: bool
     revision: str | None
@@ -27,12 +27,12 @@ class _FileFacts:
 
 
 def sqlite_version() -> str:
-    """The version of the SQLite library that this Python uses."""
+    """Returns the version of the SQLite library that this Python uses."""
     return sqlite3.sqlite_version
 
 
 def file_of(place: str) -> Path | None:
-    """The file a place names; None where it lives elsewhere, in RAM or on a server."""
+    """Returns the file that a place names; None if the memory is in RAM or on a server."""
     if place.endswith(":memory:"):
         return None
     name, colon, rest = place.partition("://")
@@ -42,7 +42,7 @@ def file_of(place: str) -> Path | None:
 
 
 def is_database(path: Path) -> bool:
-    """Tells whether a file starts like a SQLite file; an empty one counts."""
+    """Returns whether a file starts like a SQLite file; an empty one counts."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) in (b"", MAGIC)
 
@@ -62,7 +62,7 @@ def facts_of(path: Path) -> _FileFacts:
 def damages(path: Path, *, thorough: bool = False) -> list[str]:
     """Lists up to 100 faults that SQLite finds in a file; `thorough` also compares indexes with tables.
 
-    Reads the whole file. One that cannot be read at all is `Corrupt`.
+    Reads the whole file. Raises `Corrupt` if it cannot be read at all.
     """
     check = "PRAGMA integrity_check(100)" if thorough else "PRAGMA quick_check(100)"
     with _peek(path) as database:
@@ -71,7 +71,7 @@ def damages(path: Path, *, thorough: bool = False) -> list[str]:
 
 
 def leftovers(path: Path) -> list[Path]:
-    """Files beside a database that an upgrade, an export or a cache left behind, by name."""
+    """Lists files beside a database that an upgrade, an export or a cache left behind, by name."""
     folder, name = path.absolute().parent, escape(path.name)
     beside = (f"{name}.schema-*", "*.partial", f"{name}-index/*.tmp")
     return sorted(chain.from_iterable(map(folder.glob, beside)))
@@ -79,7 +79,7 @@ def leftovers(path: Path) -> list[Path]:
 
 @contextmanager
 def _peek(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that makes no file; where none may be written, the file is read as it lies there."""
+    """Opens a connection that creates no file; reads the database as it is if none may be written."""
     check_log(path)
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
     mode = "mode=rw"

@@ -23,7 +23,7 @@ TABLES = Path(__file__).parent / "sqlite_tables.sql"
 
 
 def revision_of(connection: sqlite3.Connection) -> str | None:
-    """The schema a file has; None for a new file."""
+    """Returns the schema of a file; None for a new file."""
     known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
     if known is None:
         return None
@@ -39,7 +39,7 @@ def migrate(
     scripts: Path = SCRIPTS,
     target: str = REVISION,
 ) -> None:
-    """Leaves a file that is up to date alone. Only an old file needs Alembic."""
+    """Brings a file to the target schema; leaves one that has it alone. Only an old file needs Alembic."""
     current = revision_of(connection)
     if current == target:
         return
@@ -64,7 +64,7 @@ def first_settings() -> dict[str, str]:
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
-    """Makes the tables of a new file, all or none, unless another process was first."""
+    """Creates the tables of a new file, all or none, unless another process was first."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         if revision_of(connection) is None:

@@ -1,4 +1,4 @@
-"""What the relational store needs of a SQL database."""
+"""The ports between the relational store and a SQL database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Cursor(Protocol):
 
 
 class Sql(NamedTuple):
-    """A piece of SQL, and the values of its marks in their order."""
+    """A piece of SQL, and the values of its placeholders in order."""
 
     text: str
     values: tuple[Any, ...] = ()
@@ -43,13 +43,13 @@ class JsonSql(Protocol):
         """The placeholder for a value: `?` or `%s`."""
 
     def answers(self, condition: Condition) -> bool:
-        """Tells whether `test` decides a condition exactly."""
+        """Returns whether `test` decides a condition exactly."""
 
     def test(self, column: str, condition: Condition) -> Sql:
         """Builds a test of the JSON document in a column; false, not NULL, if there is none."""
 
     def among(self, found: Sql, values: Sequence[str]) -> Sql:
-        """Tests whether a text that is never NULL is one of the values, however many."""
+        """Builds a test whether a text that is never NULL is one of the values, however many."""
 
 
 class Driver(Protocol):
@@ -66,7 +66,7 @@ class Driver(Protocol):
         """Runs reads as of one moment."""
 
     def write(self, job: Callable[[Cursor], T]) -> T:
-        """Runs a job alone in a transaction and commits it before it answers."""
+        """Runs a job exclusively in a transaction, and commits it before returning."""
 
     def trim(self, most: int) -> int:
         """Works like `MaintainsStorage.trim`."""

@@ -1,4 +1,4 @@
-"""Reads the tables: the same code for a store, for a moment of it, and inside of a transaction."""
+"""Reads the tables: for a store, for a snapshot of it, and inside a transaction."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from .rows import (
 )
 
 PAGE: Final = 2_000  # records read at once
-FEW: Final = 1_000  # seqs that are named in a query
+FEW: Final = 1_000  # most seqs that a query lists
 _AT_ONCE: Final = 500  # values that are bound to one statement
 
 
 def ask_on(cursor: Cursor) -> Ask:
-    """Runs statements on a cursor and gives their rows."""
+    """Returns a function that runs statements on a cursor and returns their rows."""
 
     def ask(sql: str, values: Sequence[Any]) -> list[Row]:
         cursor.execute(sql, values)
@@ -51,7 +51,7 @@ def ask_on(cursor: Cursor) -> Ask:
 
 
 class SqlReader:
-    """Asks for records, histories and small values. `ask` runs one statement, `secret` hides exact keys."""
+    """A reader of records, histories and values. `ask` runs one statement, `secret` hides exact keys."""
 
     def __init__(self, sql: Statements, json: JsonSql, secret: bytes, ask: Ask) -> None:
         self.ask = ask
@@ -60,7 +60,7 @@ class SqlReader:
         self._json = json
 
     def rows(self, name: str, /, **values: Any) -> list[Row]:
-        """Runs a fixed statement."""
+        """Runs a fixed statement. Returns its rows."""
         statement = self._sql[name]
         return self.ask(statement.sql, statement.bind(**values))
 
@@ -76,7 +76,7 @@ class SqlReader:
     def select(
         self, columns: str, where: Where, rest: str, values: Sequence[Any] = (), *, after: int = 0
     ) -> list[Row]:
-        """Columns of records that pass and have a seq above `after`; `rest` is what follows the filter."""
+        """Selects columns of matching records with a seq above `after`; `rest` is SQL after the filter."""
         test, asked = self.test(where)
         if after:  # else it would only mislead the planner
             rest = f"AND seq > {self._sql.mark} {rest}"
@@ -89,7 +89,7 @@ class SqlReader:
     def read(
         self, scope: str, keys: Sequence[str] | Sequence[int], *, bare: bool = False
     ) -> list[Record | None]:
-        """Records by ids or by seqs."""
+        """Reads records by ids or by seqs: one answer per key; None where absent."""
         build = bare_record_of if bare else record_of
         at = COLUMNS.index("id")
         if keys and isinstance(keys[0], int):
@@ -116,7 +116,7 @@ class SqlReader:
     def walk(
         self, where: Where, *, after: int = 0, bare: bool = False, columns: str = ALL
     ) -> Iterator[Record]:
-        """Matching records by rising seq, some at a time."""
+        """Yields matching records by ascending seq, page by page."""
         sifted = self.sift(where)
         build = record_of
         if bare and sifted.exact:
@@ -140,7 +140,7 @@ class SqlReader:
     def find_looking(
         self, where: Where, order: str, limit: int | None, offset: int, after: int
     ) -> list[Record]:
-        """Works like `Store.find`, for a filter that has to look at each record. Call it as of one moment."""
+        """Works like `Store.find`, for a filter that must check each record. Call it as of one moment."""
         end = None if limit is None else offset + limit
         if order == "seq":
             return list(islice(self.walk(where, after=after), offset, end))
@@ -155,7 +155,7 @@ class SqlReader:
         return self._read_places(places[offset:end])
 
     def _read_places(self, places: Sequence[Row]) -> list[Record]:
-        """The records at (scope, seq), in that order."""
+        """Reads the records at (scope, seq), in that order."""
         by_scope: dict[str, list[int]] = {}
         for scope, seq in places:
             by_scope.setdefault(scope, []).append(seq)
@@ -201,7 +201,7 @@ class SqlReader:
         return Changes(head, entries, [row[0] for row in gone], self.read_pruned())
 
     def read_pruned(self) -> int:
-        """The last seq that was pruned from the history; 0 if none was."""
+        """Returns the last seq that was pruned from the history; 0 if none was."""
         return int(self.values(SETTINGS, ("pruned",)).get("pruned", 0))
 
     def history(self, scope: str, id: str) -> list[Event]:
@@ -249,7 +249,7 @@ def _values_by_key(table: ValueTable, rows: Iterable[Row]) -> dict[Any, Any]:
 
 
 def _order_keys(order: str) -> str:
-    """Absent values come last in either direction; equal ones are ordered by seq."""
+    """Returns the sort keys. Absent values come last in either direction; equal ones are ordered by seq."""
     name, descending = check_order(order)
     keys = [name, "seq"]
     if descending:
@@ -260,7 +260,7 @@ def _order_keys(order: str) -> str:
 
 
 def _scope_range(scope: Scope | None) -> tuple[str, dict[str, str]]:
-    """The condition that a row belongs to a scope, and its values."""
+    """Returns the test whether a row belongs to a scope, and its values."""
     if scope is None:
         return "", {}
     if not scope.below:

@@ -45,7 +45,7 @@ _Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
 
 
 class SqlTransaction(SqlReader):
-    """Reads and writes on one cursor."""
+    """A transaction that reads and writes on one cursor."""
 
     def __init__(self, sql: Statements, json: JsonSql, secret: bytes, cursor: Cursor) -> None:
         super().__init__(sql, json, secret, ask_on(cursor))
@@ -64,7 +64,7 @@ class SqlTransaction(SqlReader):
     def insert_new(self, new: NewRecord, *, refuse: bool = False) -> Record | None:
         """Inserts a record unless the epoch or a live twin forbids it, or its id is taken.
 
-        With `refuse`, any tombstone of the store forbids it too: somebody has to look at them first.
+        With `refuse`, any tombstone of the store forbids it, too: the caller has to check them first.
         """
         record = new.record
         look, cursor = self._sql["head_and_twin"], self._cursor
@@ -85,7 +85,7 @@ class SqlTransaction(SqlReader):
         return record.but(seq=seq)
 
     def _list_keys(self, new: NewRecord) -> list[bytes]:
-        """Returns the exact keys of possible twins, repeated to four."""
+        """Returns four exact keys of possible twins, some repeated; empty ones if there can be no twin."""
         return ([hide_key(key, self._secret) for key in new.repeats] * 4)[:4] or [b""] * 4
 
     def _row_of(self, record: Record, seq: int) -> Row:
@@ -150,7 +150,7 @@ class SqlTransaction(SqlReader):
         self._run_many(sql.remove, removed)
 
     def adopt_vectors(self, *, staged: bool) -> int:
-        """Makes the staged vectors those of the records, unless some lack one; how many do."""
+        """Makes the staged vectors those of the records, unless some lack one. Returns how many do."""
         lacking = int(self.rows("lacking" if staged else "with_vector")[0][0])
         if not lacking:
             self._cursor.execute(self._sql["adopt"].sql, ())
@@ -169,19 +169,19 @@ class SqlTransaction(SqlReader):
         self._head = Head(epoch, max(last, seq))
 
     def head(self) -> Head:
-        """Returns how far the store has come with this transaction."""
+        """Returns the head of the store, including this transaction."""
         if self._head is None:
             self._head = super().head()
         return self._head
 
     def _take_seqs(self, count: int) -> int:
-        """The first of `count` new seqs."""
+        """Reserves `count` seqs. Returns the first."""
         epoch, last = self.head()
         self._head = Head(epoch, last + count)
         return last + 1
 
     def _run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Runs a statement for each row; how many rows of the database it changed."""
+        """Runs a statement for each row. Returns how many rows of the database it changed."""
         if len(rows) == 1:
             self._cursor.execute(sql, rows[0])
         elif rows:
@@ -192,7 +192,7 @@ class SqlTransaction(SqlReader):
 
 
 def _event_row(seq: int, record: Record, event: Event) -> Row:
-    """The columns of the table `events`."""
+    """Builds a row of the table `events`."""
     return (
         seq,
         event.scope,
@@ -212,7 +212,7 @@ T = TypeVar("T")
 
 
 class RelationalStore:
-    """Keeps records in SQL tables."""
+    """A store that keeps records in SQL tables."""
 
     _reader_type: type[SqlReader] = SqlReader
     _transaction_type: type[SqlTransaction] = SqlTransaction
@@ -324,7 +324,7 @@ class RelationalStore:
 
 
 def _read_identity(driver: Driver) -> tuple[str, bytes]:
-    """The identity of the store, and the secret that hides exact keys; both were made with the tables."""
+    """Reads the store's identity and the secret that hides exact keys; both were made with the tables."""
     asked = f"SELECT name, value FROM settings WHERE name IN ('identity', '{HIDES_KEYS}')"
     known: dict[str, str] = dict(driver.read(asked, ()))
     try:
@@ -344,7 +344,7 @@ _Snapshot = Callable[[Callable[[SqlReader], Any]], Any]  # gives a job a reader,
 def _list_telling(snapshot: _Snapshot, scope: str, head: Head) -> list[Entry] | None:
     """Works like `ListsTelling.list_telling`. Each part is read as of its own moment.
 
-    What is deleted meanwhile is told by the changes after the head.
+    Deletions meanwhile are in the changes after the head.
     """
     found: list[Entry] = []
     for since in range(0, head.seq, WALKED):

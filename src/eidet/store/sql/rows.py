@@ -67,7 +67,7 @@ def _dump(field: RecordField) -> Callable[[Any], Any] | None:
 
 
 def _load(field: RecordField) -> Callable[[Any], Any] | None:
-    """The way back."""
+    """Returns the converter from a column to its value; None if it is stored as is."""
     blank, decode = getattr(_BLANK, field.name), field.decode
     if not field.in_json:
         return None if field.is_bytes else decode
@@ -85,7 +85,7 @@ _TIERS: Final = {str(tier): tier for tier in Tier}
 
 
 def row_of(record: Record, seq: int, exact_key: bytes) -> tuple[Any, ...]:
-    """The columns of a record."""
+    """Returns the columns of a record."""
     values = list(_read_stored(record))
     for at, dump in _DUMPS:
         values[at] = dump(values[at])
@@ -134,7 +134,7 @@ def bare_record_of(row: Sequence[Any]) -> Record:
 
 
 def _parse_hold(state: str) -> State:
-    """Parses whether a record is held; of damaged state that is unknown."""
+    """Parses the hold of a record; returns no state if it is damaged."""
     if '"hold"' not in state:
         return NO_STATE
     try:
@@ -251,7 +251,7 @@ _SQL: Final = {
 }
 
 
-# What is counted rather than read: the survey of the records.
+# Statements that count records for the survey.
 _IDLE: Final = "created < :stale AND (last_used IS NULL OR last_used < :stale)"
 
 
@@ -300,7 +300,7 @@ class _ValueStatements:
 
 
 class Statements(dict[str, _SqlStatement]):
-    """The fixed statements, as a driver reads them; `mark` is what stands for a value in its SQL."""
+    """The fixed statements, compiled for a driver; `mark` is its placeholder."""
 
     def __init__(self, mark: str) -> None:
         super().__init__()
@@ -325,18 +325,18 @@ class Statements(dict[str, _SqlStatement]):
         return _SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
 
     def _among(self, column: str, count: int, bare: bool) -> str:
-        """Selects a scope's records by `count` ids, seqs or keys. Parameters: the scope, then those."""
+        """Returns SQL for a scope's records by `count` ids, seqs or keys. Parameters: the scope, these."""
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 
     def _values_among(self, name: str, count: int) -> str:
-        """The values of `count` keys of a table. Parameters: the columns of each key."""
+        """Returns SQL for the values of `count` keys of a table. Parameters: the columns of each key."""
         table = VALUE_TABLES[name]
         test = " OR ".join(_key_test(table, at) for at in range(count))
         return self.compile(f"SELECT {table.columns} FROM {table.name} WHERE {test}").sql
 
     def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> _SqlStatement:
-        """The values of a table that pass all tests, by rising key."""
+        """Returns a statement for the values of a table that pass all tests, by ascending key."""
         table = VALUE_TABLES[name]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         end = "" if limit is None else f" LIMIT {limit:d}"
@@ -345,7 +345,7 @@ class Statements(dict[str, _SqlStatement]):
 
 
 def select_held(column: str, test: str, bare: bool) -> str:
-    """Selects a scope's records whose id, seq or key passes a test."""
+    """Returns SQL for a scope's records whose id, seq or key passes a test."""
     scope = "scope" if column == "id" else "scope || ''"  # by seq or key, it is only checked
     kinds = f" AND kind IN ({KINDS})" if column == "exact_key" else ""
     columns = BARE if bare else ALL

@@ -1,6 +1,6 @@
-"""Rows of a damaged SQLite file, read page by page without SQLite: https://www.sqlite.org/fileformat.html.
+"""Reads rows of a damaged SQLite file, page by page without SQLite: https://www.sqlite.org/fileformat.html.
 
-Neither the header nor the tree is needed: every page that is a leaf of a table tells its rows. What other
+Neither the header nor the tree is needed: every page that is a leaf of a table yields its rows. What other
 pages destroyed is known as far as the index of ids survives.
 """
 
@@ -30,7 +30,7 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class _Salvage:
-    """What a damaged file still holds: rows by table, the (scope, id) its index names, and damaged pages."""
+    """The readable content of a damaged file: rows by table, the (scope, id) its index names, page count."""
 
     records: dict[int, Row] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class _Salvage:
 
 
 def read_damaged(path: Path) -> _Salvage:
-    """Everything that can be read; no content of the file makes it raise."""
+    """Reads everything that can be read; no content of the file makes it raise."""
     found, size = _Salvage(), _page_size(path)
     data = _read_with_log(path, size)
     for start in range(0, len(data), size):
@@ -64,7 +64,7 @@ def write_rows(new: Path, found: _Salvage) -> None:
 
 
 def delete_rows(path: Path, keys: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Deletes records by (scope, id), unread; those that are left."""
+    """Deletes records by (scope, id), without reading them. Returns the keys of all that are left."""
     with closing(sqlite3.connect(path)) as raw:
         raw.executemany("DELETE FROM records WHERE scope = ? AND id = ?", keys)
         raw.commit()
@@ -72,7 +72,7 @@ def delete_rows(path: Path, keys: Iterable[tuple[str, str]]) -> set[tuple[str, s
 
 
 def _read_with_log(path: Path, size: int) -> bytes:
-    """The file as its write-ahead log leaves it, if it has one."""
+    """Returns the file with its write-ahead log applied, if it has one."""
     data = bytearray(path.read_bytes())
     for page, content in read_pages(path, size):
         end = page * size

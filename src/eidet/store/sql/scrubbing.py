@@ -1,4 +1,4 @@
-"""What a SQLite file still holds of deleted rows: pages are not always tidied when rows move between them."""
+"""Finds remains of deleted rows in a SQLite file: pages are not always tidied when rows move between them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-PIECE: Final = 20  # bytes: what is left of a text is looked for in pieces of so many
+PIECE: Final = 20  # bytes: remains of a text are searched for in pieces of this size
 MOST: Final = 1_000_000_000  # bytes to compare: beyond that, writing the file anew is cheaper
 _LEAVES: Final = (10, 13)
 _BRANCHES: Final = (2, 5)
 
 
 def has_any_in_gaps(path: Path, said: Sequence[bytes]) -> bool:
-    """Tells whether pieces of erased texts remain outside rows, or may, where checking is too costly."""
+    """Returns whether pieces of erased texts remain outside rows, or may, because checking is too costly."""
     gaps = b"\0".join(gap for gap in gaps_of(path) if gap)
     if not gaps:
         return False
@@ -32,7 +32,7 @@ def pieces_of(text: bytes) -> Iterator[bytes]:
 
 
 def gaps_of(path: Path) -> Iterator[bytes]:
-    """The bytes of each page that belong to no row, without zeros at the ends; ends of long rows whole."""
+    """Yields the bytes of each page that belong to no row, stripped of zeros; ends of long rows whole."""
     with path.open("rb") as file:
         size = _page_size(file.read(100))
         file.seek(0)
@@ -50,7 +50,7 @@ def _page_size(header: bytes) -> int:
 
 
 def _gap(page: bytes, start: int) -> bytes:
-    """Between the pointers of a page of rows and its first row. A last overflow page is looked at whole."""
+    """Returns the bytes between a page's pointers and its first row; a last overflow page as a whole."""
     kind = page[start]
     if kind in _LEAVES or kind in _BRANCHES:
         free, cells, content = struct.unpack_from(">HHH", page, start + 1)
@@ -60,7 +60,7 @@ def _gap(page: bytes, start: int) -> bytes:
 
 
 def _blocks(page: bytes, at: int) -> bytes:
-    """The chain of free blocks between rows."""
+    """Returns the contents of the free blocks between rows."""
     found: list[bytes] = []
     while 0 < at <= len(page) - 4 and len(found) < len(page) // 4:
         following, size = struct.unpack_from(">HH", page, at)

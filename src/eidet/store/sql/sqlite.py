@@ -27,21 +27,21 @@ from .stale_log import check_log
 
 T = TypeVar("T")
 
-APPLICATION_ID: Final = 0x45494445  # "EIDE": tells our files from other SQLite databases
+APPLICATION_ID: Final = 0x45494445  # "EIDE": distinguishes our files from other SQLite databases
 MAGIC: Final = b"SQLite format 3\x00"
 PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of 4096
 _CHECKPOINT_PAGES: Final = 4000
 _CACHE_KIB: Final = 16_384  # of pages, for each reading thread
 _SMALL_PAGES: Final = 128
-_SCRUB_BYTES: Final = 64 << 20  # of free pages that go in one transaction when something is forgotten
+_SCRUB_BYTES: Final = 64 << 20  # of free pages that are released in one transaction of a scrub
 _LOG_SECONDS: Final = 0.2  # that emptying the log waits for readers; it is only a courtesy
 _SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 
 
 class SqliteStore(RelationalStore):
-    """Keeps records in one SQLite file, shared by threads and processes.
+    """A store in one SQLite file, shared by threads and processes.
 
-    `durability="process"`: what returned survives the end of the process, kill -9 included.
+    `durability="process"`: a write that returned survives the end of the process, kill -9 included.
     `durability="power"`: it also survives the loss of power; concurrent writers share a sync.
     """
 
@@ -112,7 +112,7 @@ class SqliteDriver:
         def job(cursor: Cursor) -> int:
             before = _free_pages(cursor)
             for _ in range(min(before, max(1, most // PAGE_BYTES))):
-                cursor.execute("PRAGMA incremental_vacuum(1)")  # however many are named, one goes at a time
+                cursor.execute("PRAGMA incremental_vacuum(1)")  # frees one page, whatever the number
             return (before - _free_pages(cursor)) * PAGE_BYTES
 
         given = self.write(job)
@@ -139,12 +139,12 @@ class SqliteDriver:
         return Scrubbed(freed, pending)
 
     def _is_half_empty(self) -> bool:
-        """Tells whether rewriting the rest is quicker than freeing page by page."""
+        """Returns whether rewriting the rest is quicker than freeing page by page."""
         (pages,), (free,) = (self.read(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count"))
         return bool(free * 2 > pages > _SMALL_PAGES)
 
     def _empty_log(self) -> tuple[str, ...]:
-        """Says in words what kept it from that."""
+        """Empties the log. Returns descriptions of what prevented that."""
         with translate_errors(self._path), closing(sqlite3.connect(self._path, timeout=_LOG_SECONDS)) as raw:
             blocked = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return (f"{self._path}-wal is still being read by another connection",) if blocked else ()
@@ -191,7 +191,7 @@ class SqliteDriver:
             )
 
     def _meaning(self, error: sqlite3.Error) -> EidetError:
-        self._check_open()  # the error of a connection that was closed meanwhile says nothing else
+        self._check_open()  # after a close, an error only means that
         return sqlite_json.take_refusal() or meaning(error, self._path)
 
     def _connect(self) -> _Connection:
@@ -202,7 +202,7 @@ class SqliteDriver:
         return connection
 
     def _keep(self, connection: _Connection) -> None:
-        """Notes what has to be closed at the end; after the end, it is closed at once."""
+        """Registers a connection to be closed at the end; closes it at once if the driver is closed."""
         with self._closing:
             if not self._closed:
                 self._open.add(connection)
@@ -211,12 +211,12 @@ class SqliteDriver:
         self._check_open()
 
     def _prepare_file(self) -> _Connection:
-        """Makes the file ours (a new one) or checks that it is, and brings its tables up to date."""
+        """Marks a new file as ours, or checks that an old one is, and brings its tables up to date."""
         connection = _Connection(self._path, self.writable)
         raw = connection.raw
         tables = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ours = raw.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-        if tables and not ours:  # counted first: whoever makes a file now names it before its tables
+        if tables and not ours:  # counted first: a process that makes the file names it before its tables
             raise Misconfigured(f"{self._path} is a database of another program; choose another file")
         connection.set_up(self._synchronous)
         if self.writable and not ours:
@@ -229,7 +229,7 @@ class SqliteDriver:
 class _Connection:
     """A connection with the process that made it; closes itself when its thread is gone.
 
-    Whoever uses `raw` holds `busy`: closing a connection under a running statement is a crash.
+    Hold `busy` while using `raw`: closing a connection under a running statement is a crash.
     """
 
     def __init__(self, path: Path, writable: bool) -> None:
@@ -249,20 +249,20 @@ class _Connection:
         sqlite_json.register(self.raw)
 
     def set_up(self, synchronous: str) -> None:
-        """Apart from opening, because it changes the file: not before it is known to be ours."""
+        """Sets pragmas. Apart from opening, because it changes the file, which must be known to be ours."""
         if self._writable:
             self.raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             (pages,) = self.raw.execute("PRAGMA page_count").fetchone()
             if not pages:  # in a file with pages it does nothing
                 self.raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that `trim` can shrink the file
-            self.raw.execute("PRAGMA secure_delete = ON")  # what is deleted is not left to be read
+            self.raw.execute("PRAGMA secure_delete = ON")  # deleted content is overwritten
             _use_wal(self.raw)
             self.raw.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             self.raw.execute(f"PRAGMA synchronous = {synchronous}")
         self.raw.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
     def is_outdated(self) -> bool:
-        """Tells whether a writer changed a file that this process reads without locks."""
+        """Returns whether a writer changed a file that this process reads without locks."""
         return self._still is not None and self._still != _state_of(self._path)
 
     def close(self) -> None:
@@ -276,7 +276,7 @@ class _Connection:
 
 
 def _use_wal(raw: sqlite3.Connection) -> None:
-    """Changing the journal does not wait for other openers by itself, so wait here."""
+    """Switches to WAL. SQLite does not wait for other connections in this case, so this does."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -312,7 +312,7 @@ def _file_at(name: str) -> tuple[int, int] | None:
 
 
 def _state_of(path: Path) -> list[tuple[int, int]]:
-    """Size and time of the file and its log."""
+    """Returns size and time of the file and its log."""
     files = (path, Path(f"{path}-wal"))
     states = [file.stat() for file in files if file.exists()]
     return [(state.st_size, state.st_mtime_ns) for state in states]
@@ -326,7 +326,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _check_file(path: Path) -> bool:
-    """Tells whether the file is writable; raises a clear error if it is unusable."""
+    """Returns whether the file is writable; raises a clear error if it is unusable."""
     folder = check_path(path, "the place of a memory").absolute().parent
     if not folder.is_dir():
         raise Misconfigured(f"the folder {folder} does not exist; create it first")

@@ -50,7 +50,7 @@ class SqliteJson:
 
 
 def _is_among(found: Sql, values: Sequence[str]) -> Sql:
-    """Tests whether a text is one of the values, each given once."""
+    """Builds a test whether a text is one of the values, each given once."""
     if not values:
         return Sql("1 = 0")
     if len(values) <= _FEW:
@@ -69,7 +69,7 @@ def _is_listed(found: Sql, values: Sequence[str]) -> Sql:
 
 
 def _native_path(steps: Sequence[str | int]) -> str | None:
-    """A path SQLite reads as `resolve` does, or None. A key of digits could also be a position."""
+    """Returns a path that SQLite reads as `resolve` does, or None. A key of digits could be a position."""
     path = "$"
     for step in steps:
         if isinstance(step, int) and 0 <= step < 10**9:
@@ -98,7 +98,7 @@ def _equality(column: str, path: str, op: str, operands: Sequence[Json]) -> Sql 
     texts = list(dict.fromkeys(list_json_texts(operands)))
     if op != "!=":
         return _is_among(Sql(f"coalesce({column} -> ?, '')", (path,)), texts)
-    present = Sql(f"coalesce({column} -> ?, ?)", (path, texts[0]))  # what is missing does not differ
+    present = Sql(f"coalesce({column} -> ?, ?)", (path, texts[0]))  # a missing value passes no `!=`
     listed = _is_listed(present, texts)
     return Sql(f"NOT {listed.text}", listed.values)
 
@@ -148,7 +148,7 @@ def register(connection: sqlite3.Connection) -> None:
 
 
 def _holds(document: str | None, path: str, op: str, operand: str) -> int | None:
-    """1 or 0; NULL where the document cannot be read, which neither a test nor its opposite matches."""
+    """Returns 1 or 0; None (NULL, which fails a test and its opposite) for an unreadable document."""
     steps, wanted = _question(path, operand)
     try:
         root = None if document is None else json.loads(document)

@@ -1,8 +1,8 @@
-"""Whether a write-ahead log belongs to the database it lies beside.
+"""Checks whether a write-ahead log belongs to the database that it lies beside.
 
-SQLite does not ask. Whoever restores `agent.db` and leaves the `agent.db-wal` of the file before gets a mix
-of both, or the old state back. Each frame of page 1 in a log carries the database's count of changes, which
-never falls, so a log whose counts lie elsewhere is that of another file.
+SQLite does not check. A restore of `agent.db` that leaves the `agent.db-wal` of the file before gives a mix
+of both, or the old state. Each frame of page 1 in a log carries the database's count of changes, which never
+falls, so a log whose counts lie elsewhere is that of another file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def check_log(path: Path) -> None:
             return
         before = _states(path, log)
         foreign = _is_foreign(path, log) and _states(path, log) == before  # else it is in use
-    except OSError:  # it went, or cannot be read: SQLite will say
+    except OSError:  # it is gone or unreadable: SQLite will report it
         return
     if foreign:
         raise Refused(
@@ -39,7 +39,7 @@ def check_log(path: Path) -> None:
 
 
 def read_pages(path: Path, size: int) -> Iterator[tuple[int, bytes]]:
-    """The pages that the log of a database holds, oldest first; none of a log that is not its own."""
+    """Yields the pages in the log of a database, oldest first; nothing from a log that is not its own."""
     try:
         check_log(path)
         with Path(f"{path}-wal").open("rb") as log:
@@ -74,7 +74,7 @@ def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
 
 
 def _read_header(log: BinaryIO) -> tuple[bytes, int]:
-    """Returns the salt of this run of the log and its page size; no salt for a file that is no log."""
+    """Returns the salt of this run of the log and its page size; an empty salt if the file is no log."""
     raw = log.read(_HEADER.size)
     if len(raw) < _HEADER.size:
         return b"", 0
@@ -83,7 +83,7 @@ def _read_header(log: BinaryIO) -> tuple[bytes, int]:
 
 
 def _list_committed(log: BinaryIO, salt: bytes, size: int) -> list[tuple[int, int]]:
-    """The pages of this run up to the last commit, and where their bytes begin."""
+    """Lists the pages of this run up to the last commit, and the offsets of their bytes."""
     committed: list[tuple[int, int]] = []
     waiting: list[tuple[int, int]] = []
     whole = _FRAME.size + size
@@ -93,7 +93,7 @@ def _list_committed(log: BinaryIO, salt: bytes, size: int) -> list[tuple[int, in
             break
         page, pages, *_ = _FRAME.unpack(head)
         waiting.append((page, place + _FRAME.size))
-        if pages:  # which only the last frame of a commit says
+        if pages:  # set only in the last frame of a commit
             committed += waiting
             waiting = []
     return committed

@@ -1,7 +1,7 @@
-"""Short and middle memories in one store, long ones in another: one memory for whoever uses it.
+"""Keeps short and middle memories in one store and long ones in another, as one memory.
 
 member.py        one of the stores, and its seqs among those of all
-members.py       who is there, how far all came, and the outbox
+members.py       the stores together: which are up, their heads, and the outbox
 writing.py       runs a write over all members
 transaction.py   what its job reads and writes
 moving.py        copies a record to another member, then deletes it where it was
@@ -46,8 +46,9 @@ _READS: Final = 50  # attempts at an answer while other processes move records
 class TieredStore:
     """A store made of two. `short` and `long` are stores, or functions that open them.
 
-    `outbox` is a folder for what waits for a store that is down, shared by all processes; beside the file of
-    the long store if it has one. `archive` is where upkeep puts what it forgets, as its setting of that name.
+    `outbox` is a folder for what waits for a store that is down, shared by all processes; by default, it is
+    beside the file of the long store, if it has one. `archive` is where upkeep puts what it forgets, like the
+    setting of that name.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class TieredStore:
         self._clock = clock
         self._mover = Mover(self._members, partial(write, self._members), clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
-        self._settings: dict[Any, dict[Any, Any]] = {}  # as last read, for while the long store is down
+        self._settings: dict[Any, dict[Any, Any]] = {}  # as last read, used while the long store is down
         try:
             self._members.long.ask(lambda store: store.head())
             if self.writable:
@@ -87,7 +88,7 @@ class TieredStore:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Says in words which stores the present answers lack."""
+        """Descriptions of the stores that are down, so that answers lack their records."""
         return tuple(
             f"the {name} store is down: what it holds is not in this answer"
             for name in self._members.missing()
@@ -120,7 +121,7 @@ class TieredStore:
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Writes to the members; the outbox takes what belongs to one that is down, or this raises."""
+        """Writes to the members. What belongs to one that is down goes to the outbox, or this raises."""
         with self._mover.lock:
             self._mover.mend_if_due()
             answer = write(self._members, job, self._clock())
@@ -128,7 +129,7 @@ class TieredStore:
         return answer
 
     def mend(self) -> None:
-        """Delivers what waits and finishes what broke off, at once; writing does it now and then."""
+        """Delivers waiting records and finishes interrupted moves at once; writes do so now and then."""
         self._mover.mend()
 
     def carry_by(self, carry: Carry) -> None:
@@ -150,7 +151,7 @@ class TieredStore:
         raise Unavailable("records kept moving from store to store", retry_after=1.0)
 
     def _gather(self, job: Callable[[Member, LeapingStore, Copies], Iterable[Record | None]]) -> list[Record]:
-        """The copy that counts of each record that is found."""
+        """Returns the copy that counts of each record that is found."""
 
         def find(member: Member, store: LeapingStore, copies: Copies) -> list[Record]:
             found = member.outer(job(member, store, copies))
@@ -182,7 +183,7 @@ class TieredStore:
         return sort_records(found, order)[offset:most]
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        """`Unavailable` while a store is down: what goes through all records must not miss any unseen."""
+        """Scans all members. Raises `Unavailable` while one is down: a scan must not miss records."""
         hidden = find_copies(self._members.ask).hidden
         walks = [_scan_member(member, where, after, batch) for member in self._members.all]
         yield from (one for one in merge(*walks, key=lambda record: record.seq) if one.seq not in hidden)
@@ -253,7 +254,7 @@ class TieredStore:
         return Changes(Head(head.epoch, max(upto, since)), known, gone, max(pruned, self._members.pruned))
 
     def fingerprint(self, seq: int) -> str | None:
-        """Returns None once a store was down: an index made then must not be kept."""
+        """Works like `verbs.fingerprint`; None once a store was down: an index made then must not be kept."""
         if self._members.turns:
             return None
         for member in self._members.all:
@@ -263,7 +264,7 @@ class TieredStore:
                     return f"{member.name} {print_}"
         return None
 
-    # What the members do each for itself.
+    # What each member does by itself.
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         done = [one for _, one in self._members.ask_everyone(lambda _, store: verbs.scrub_files(store, said))]
@@ -315,5 +316,5 @@ def _scan_member(member: Member, where: Where, after: int, batch: int) -> Iterat
 
 
 def _put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> None:
-    """Writes records as if that happened now, one version after the other. Holds were heeded before."""
+    """Writes all versions of records in order, as if that happened now. Holds were respected before."""
     Put(records=list_versions(lives), now=now, unique=False, follows=True)(transaction)

@@ -1,8 +1,8 @@
-"""One of the stores that a tiered store is made of, and how it does.
+"""One of the stores of a tiered store: its health, and its seqs among those of all.
 
-Seqs of all of them are one rising line: that of a store, times four, plus the number of the store. No store
-gives a seq below what another one gave (see `leap`), so the line rises whoever writes. What is left over by
-four stands for no record: it is how far everybody has come.
+The seqs of all stores form one rising sequence: that of a store, times four, plus the number of the store. No
+store gives a seq below one that another gave (see `leap`), so the sequence rises whichever store writes. The
+fourth number stands for no record: such a seq says how far all stores have come.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ T = TypeVar("T")
 LONG, SHORT, OUTBOX, NOBODY = range(4)
 STEP: Final = 4
 REST_SECONDS: Final = 1.0  # before a store that did not answer is asked again
-_KNOCK_SECONDS: Final = (
-    0.25  # that a caller waits to see whether a store is back; it may say nothing for long
-)
+_KNOCK_SECONDS: Final = 0.25  # how long a caller waits to see whether a silent store is back
 
 
 class LeapingStore(Store, Leaps, Protocol):
@@ -43,14 +41,14 @@ Opening = Store | Callable[[], Store]
 
 
 def common_seq(seq: int) -> int:
-    """Returns how far everybody has come when each store has come to this seq."""
+    """Returns the common seq at which each store has come to this seq."""
     return seq * STEP + NOBODY
 
 
 class Member:
-    """A store among others, opened on first use. Safe for threads.
+    """A store among others, opened on first use. Thread-safe.
 
-    While it is down, one caller after each rest sees whether it is back; nobody else waits for it.
+    While it is down, one caller after each rest checks whether it is back; no other caller waits for it.
     """
 
     def __init__(
@@ -65,17 +63,17 @@ class Member:
         self._door = threading.Lock()
         self._knocking = BackgroundWorker(f"eidet-{name}", self._look)
         self._again = 0.0
-        self.error: str | None = None  # while it is down: why
+        self.error: str | None = None  # why it is down; None while it is up
         self.last_error: str | None = None
         self.leaps_inside = False  # whether its transactions leap, too; learned at the first write
-        self.came = 0  # the highest seq it is known to have come to
+        self.came = 0  # the highest seq that it is known to have reached
 
     @property
     def down(self) -> bool:
         return self.error is not None
 
     def ask(self, job: Callable[[LeapingStore], T]) -> T:
-        """Asks the store. After `Unavailable` it leaves the store alone for a moment."""
+        """Runs a job on the store. After `Unavailable`, leaves the store alone for a moment."""
         if self.error is not None:
             self._knock()
         try:
@@ -115,7 +113,7 @@ class Member:
         except Unavailable as error:
             self.note_failure(error)
         except EidetError:
-            self._note_answer()  # whoever asks next is told what it says
+            self._note_answer()  # the next caller gets the error itself
         else:
             self._note_answer()
 
@@ -123,7 +121,7 @@ class Member:
         return Unavailable(f"the {self.name} store is down: {self.error}", retry_after=REST_SECONDS)
 
     def _still_reads(self) -> bool:
-        """A file on a full disk takes no writes, but is there."""
+        """Returns whether the store can still be read: a file on a full disk only refuses writes."""
         if self._store is None or path_of(self._store) is None:
             return False
         try:
@@ -151,22 +149,22 @@ class Member:
 
     @property
     def writable(self) -> bool:
-        """Assumes that a store not yet opened is writable."""
+        """Whether the store can be written; one that is not yet opened counts as writable."""
         return self._store is None or self._store.writable
 
     def try_leap(self, seq: int) -> None:
-        """Leaps if the store is there; else the next caller makes it leap."""
+        """Leaps if the store is up; otherwise a later caller makes it leap."""
         with suppress(Unavailable):
             self.ask(lambda store: store.leap(seq))
 
     def leap_outside(self, seq: int) -> None:
-        """Leaps before a write, where the store's transactions cannot."""
+        """Leaps before a write, if the store's transactions cannot."""
         if not self.leaps_inside and self.came < seq:
             self.ask(lambda store: store.leap(seq))
             self.came = seq
 
     def answers(self) -> bool:
-        """Tells whether the store is up, as far as known; checks again when it is time."""
+        """Returns whether the store is up, as far as known; checks again when it is time."""
         if self.error is not None:
             with suppress(Unavailable):
                 self._knock()
@@ -175,7 +173,7 @@ class Member:
     # Seqs of all members, and of this one.
 
     def inner_seq(self, seq: int) -> int:
-        """Whatever comes after `seq` of all members comes after this one here."""
+        """Returns the seq here after which everything comes that follows `seq` of all members."""
         return max((seq - self.number) // STEP, 0)
 
     def outer_seq(self, seq: int) -> int:
@@ -185,7 +183,7 @@ class Member:
         return seq % STEP == self.number
 
     def outer(self, records: Iterable[Record | None]) -> list[Record]:
-        """The records that are there, with their seqs among those of all members."""
+        """Returns the records that exist, with their seqs among those of all members."""
         return [record.but(seq=self.outer_seq(record.seq)) for record in records if record is not None]
 
     def health(self) -> dict[str, Any]:
@@ -201,7 +199,7 @@ class Member:
         return report
 
     def close(self) -> None:
-        """Asks nothing of the store any more: an answer that comes late changes and logs nothing."""
+        """Stops asking the store and closes it: an answer that comes late changes and logs nothing."""
         self._knocking.stop(_KNOCK_SECONDS)
         if self._store is not None:
             self._store.close()

@@ -1,4 +1,4 @@
-"""The members of a tiered store: who is there, how far they have come, and who is asked for what."""
+"""The members of a tiered store: which are up, how far they have come, and who is asked for what."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Members:
         self.unreadable: dict[str, str] = {}  # the file of an outbox that cannot be opened, and why
         self.floor: int = 0  # no write may get a seq below
         self.writer: int | None = None  # the thread that writes now: it must not wait for itself
-        self.turns: int = 0  # how often a member went or came back
+        self.turns: int = 0  # how often a member went down or came back
         self.epoch: int = 0  # of the long store, as it was last read
         self._outbox: Member | None = None
-        self._turned_at = 0  # what was indexed up to here says nothing of who is there now
+        self._turned_at = 0  # indexes made up to here ignore which members are up
         self._lock = threading.RLock()
         self._there: tuple[str, ...] = ("long", "short")
 
     def _open_another(self, short: Opening) -> Store:
-        """Opens the short store; `Misconfigured` if it is the long one by another name."""
+        """Opens the short store; raises `Misconfigured` if it is the long one by another name."""
         opened = short() if callable(short) else short
         if opened.identity != self.long.store.identity:
             return opened
@@ -63,17 +63,15 @@ class Members:
     def tell_home(self) -> str:
         return "\n".join((home_of(self.long.store), home_of(self.short.store)))
 
-    # Who is there.
+    # Which members are up.
 
     @property
     def all(self) -> list[Member]:
-        """Lists the members in the order a write holds them; the short store decides late, so it commits
-        first.
-        """
+        """All members in the order a write nests them; the innermost, the short store, commits first."""
         return [self.long, *([self.outbox] if self.outbox else []), self.short]
 
     def home(self, record: Record) -> Member:
-        """The member a record belongs to."""
+        """Returns the member that a record belongs to."""
         return self.long if record.tier == Tier.LONG else self.short
 
     def missing(self) -> list[str]:
@@ -97,7 +95,7 @@ class Members:
 
     @property
     def outbox(self) -> Member | None:
-        """The outbox; None as long as nothing ever had to wait."""
+        """The outbox; None until something had to wait."""
         file = self._outbox_file
         if self._outbox is None and file is not None and str(file) not in self.unreadable and file.exists():
             self._open_outbox(file)
@@ -108,7 +106,7 @@ class Members:
         return None if self.folder is None else self.folder / "outbox.db"
 
     def _open_outbox(self, file: Path) -> None:
-        """A file that cannot be opened is left as it is."""
+        """Opens the outbox; leaves a file that cannot be opened as it is, and keeps the reason."""
         with self._lock:
             try:
                 store = SqliteStore(file, durability="power")
@@ -119,7 +117,7 @@ class Members:
                 self._outbox = self._outbox or Member("outbox", OUTBOX, store)
 
     def make_outbox(self) -> None:
-        """Raises `Unavailable` if nothing can wait there."""
+        """Creates the outbox; raises `Unavailable` if that is impossible."""
         if self.folder is None or self._outbox_file is None:
             raise Unavailable(
                 "there is no outbox: name a folder for it (the option outbox of a tiered memory)"
@@ -153,7 +151,7 @@ class Members:
         return answers
 
     def ask_everyone(self, job: Callable[[Member, LeapingStore], T]) -> list[tuple[Member, T]]:
-        """The same of all members; `Unavailable` if one is missing."""
+        """Asks all members; raises `Unavailable` if one is down."""
         try:
             return [(member, member.ask(partial(job, member))) for member in self.all]
         finally:
@@ -162,7 +160,7 @@ class Members:
     # How far they have come.
 
     def head(self) -> Head:
-        """Up to where everybody has come: a store that lags behind leaps, so that it writes nothing below."""
+        """Returns how far all have come; a store that lags behind leaps, so that it writes nothing below."""
         for _ in range(_ROUNDS):
             heads = self.ask(lambda _, store: store.head())
             for member, head in heads:
@@ -173,14 +171,14 @@ class Members:
                 break
             for member in late:  # it may leap further than asked: then the others follow
                 member.try_leap(floor)
-        if not self.writable:  # nobody can leap; and nobody who writes is misled by another epoch
+        if not self.writable:  # no member can leap, and no writer is misled by another epoch
             floor = min(head.seq for _, head in heads)
             return Head(self.epoch + self.turns, common_seq(floor) if floor else 0)
         return Head(self.epoch, common_seq(floor) if floor else 0)
 
     @property
     def writes_here(self) -> bool:
-        """Tells whether this thread is in the middle of a write."""
+        """Returns whether this thread is in the middle of a write."""
         return self.writer == threading.get_ident()
 
     @property

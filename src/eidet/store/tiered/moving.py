@@ -1,4 +1,4 @@
-"""Records on their way from one member to another: copied, then deleted where they were.
+"""Moves records from one member to another: copies them, then deletes them where they were.
 
 The copy and a note of it, the mark, are written in one transaction of the member that receives it. While the
 mark names a record, readers look for copies of it and count only the one that holds. What breaks off between
@@ -31,10 +31,10 @@ from .members import Members
 
 log: logging.Logger = logging.getLogger("eidet")
 
-MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in another member
+MOVED: Final = "eidet:moved"  # the actor of deletions whose record lives on in another member
 _MARK: Final = "moving"  # the setting of a member that counts moves and names what arrived
 _BATCH: Final = 200  # records that are moved at once
-_MEND_SECONDS: Final = 15.0  # between looks for what is out of place, if nothing is known to be
+_MEND_SECONDS: Final = 15.0  # between checks for misplaced records, if none are known
 _BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
 _GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
 ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
@@ -56,7 +56,7 @@ def _rank(record: Record) -> tuple[bool, int, int]:
 
 
 def newest(records: Iterable[Record]) -> dict[Key, Record]:
-    """The copy that counts of each record."""
+    """Returns the copy that counts of each record."""
     found: dict[Key, Record] = {}
     for record in records:
         key = key_of(record)
@@ -70,7 +70,7 @@ class Copies(NamedTuple):
 
     marks: tuple[tuple[str, str], ...]
     hidden: Mapping[int, Record]
-    waiting: frozenset[Key] = frozenset()  # what was in the outbox
+    waiting: frozenset[Key] = frozenset()  # records in the outbox
 
     def list_marked(self) -> set[Key]:
         """Lists records whose move was interrupted or is under way."""
@@ -99,7 +99,7 @@ def _list_waiting(member: Member, source: _Source, tiers: Sequence[Tier]) -> set
     where = Where(tiers=tuple(tiers))
     try:
         return set(map(key_of, source.find(where)))
-    except Corrupt:  # what is damaged hides nothing
+    except Corrupt:  # a damaged outbox hides nothing
         return set()
 
 
@@ -136,7 +136,7 @@ def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
 def copy_lives(transaction: Transaction, lives: Sequence[Life]) -> list[Record]:
     """Writes records with their full history. Returns them as stored.
 
-    A copy that is there goes, so that whoever took it for an old one deletes nothing.
+    Removes a copy that is there, so that a process that took it for an old one deletes nothing.
     """
     there = read_records(transaction, [record for record, _ in lives], bare=True)
     if there:
@@ -146,7 +146,7 @@ def copy_lives(transaction: Transaction, lives: Sequence[Life]) -> list[Record]:
 
 
 def leave(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
-    """Deletes copies that live on in another member, and takes them off its mark."""
+    """Deletes copies that live on in another member, and removes them from its mark."""
     if not records:
         return
     source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
@@ -159,7 +159,7 @@ def leave(members: Members, source: Member, records: Sequence[Record], now: floa
 
 
 def _clear_mark(member: Member, keys: set[Key]) -> None:
-    """Takes records off the mark of a member."""
+    """Removes records from the mark of a member."""
     if keys & _parse_mark(member.ask(lambda store: verbs.get_setting(store, _MARK)) or "")[1]:
         member.ask(lambda store: store.write(partial(mark_arrivals, arrived=(), done=keys)))
 
@@ -175,7 +175,7 @@ Receive = Callable[[Transaction, Sequence[Life]], None]
 
 
 class Mover:
-    """Brings records to the member where they belong, as far as the members are there."""
+    """The mover of records to the members where they belong, as far as these are up."""
 
     def __init__(
         self, members: Members, write: Write, clock: Callable[[], float], ticks: Callable[[], float]
@@ -183,7 +183,7 @@ class Mover:
         self._members, self._write, self._clock, self._ticks = members, write, clock, ticks
         self._refused: dict[tuple[str, int], tuple[str, float]] = {}  # (member, seq): why, until when
         self.carry: Carry | None = None  # writes what waited; None while the store is sealed and has no key
-        self.lock = threading.RLock()  # held by whoever writes or mends
+        self.lock = threading.RLock()  # held while writing or mending
         self._mended = -_MEND_SECONDS
         self._courier = BackgroundWorker(
             "eidet-courier",
@@ -194,7 +194,7 @@ class Mover:
         )
 
     def start_courier(self) -> None:
-        """Delivers in the background, as long as something waits."""
+        """Starts delivering in the background, if something waits."""
         if self._members.count_waiting():
             self._courier.start()
 
@@ -232,7 +232,7 @@ class Mover:
                 log.debug("a store is down; what belongs there waits")
 
     def _finish(self) -> None:
-        """Deletes the copies that do not count of what is marked; what waited may be delivered by now."""
+        """Deletes the copies of marked records that do not count, except of records in the outbox."""
         copies = find_copies(self._members.ask_everyone)
         left = copies.list_marked() - copies.waiting
         if not left:
@@ -245,7 +245,7 @@ class Mover:
             _clear_mark(member, left)
 
     def _move_due(self, source: Member, target: Member, receive: Receive) -> None:
-        """Moves what belongs to the target, in the order of writing; one by one if some is refused."""
+        """Moves what belongs to the target, in the order of writing; one by one after a refusal."""
         where = Where(tiers=_TIERS[target.name])
         while not target.down and (due := self._list_due(source, where)):
             move = partial(self._move, source, target, where, receive)
@@ -258,7 +258,7 @@ class Mover:
                     self._move_one(source, seq, move)
 
     def _list_due(self, source: Member, where: Where) -> list[int]:
-        """The seqs of what can be moved now."""
+        """Lists the seqs of what can be moved now."""
         now = self._ticks()
         aside = {
             seq for (name, seq), (_, until) in self._refused.items() if name == source.name and now < until
@@ -274,7 +274,7 @@ class Mover:
         due: Sequence[int],
         limit: int,
     ) -> None:
-        """Moves records while nobody else can write them; what was changed since it was read stays."""
+        """Moves records while no other process can write them; skips those changed since they were read."""
         found = source.ask(lambda store: store.find(where, limit=limit, after=due[0] - 1))
         if records := [record for record in found if record.seq in set(due)]:
             self._members.note_seq(source, records[-1].seq)
@@ -282,7 +282,7 @@ class Mover:
             self._write(lambda joint: joint.bring(source, target, records, receive, now), now)
 
     def _move_one(self, source: Member, seq: int, move: Callable[[Sequence[int], int], None]) -> None:
-        """Moves one record; sets it aside for a while if that fails."""
+        """Moves one record; if that fails, sets it aside for a while."""
         try:
             move([seq], 1)
         except Unavailable:
@@ -293,7 +293,7 @@ class Mover:
             self._refused[source.name, seq] = str(error), self._ticks() + ASIDE_SECONDS
 
     def list_stuck(self) -> list[str]:
-        """Says why records stay in the outbox although their store is up."""
+        """Lists the reasons why records stay in the outbox although their store is up."""
         box = self._members.outbox
         if box is None or not self._refused:
             return []
@@ -307,14 +307,14 @@ def _take_in(transaction: Transaction, lives: Sequence[Life]) -> None:
 
 
 def _receive(carry: Carry, now: float, transaction: Transaction, lives: Sequence[Life]) -> None:
-    """Writes the next versions of existing records; skips what was delivered before."""
+    """Writes waiting records, as next versions of existing ones; skips those delivered before."""
     there = read_records(transaction, (record for record, _ in lives))
     carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)
     mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:
-    """Tells whether the stored record says the same, or was revised since."""
+    """Returns whether the stored record says the same, or was revised since."""
     if there is None:
         return False
     revised = there.created == record.created and there.version > record.version

@@ -1,4 +1,4 @@
-"""What a job of a tiered store reads and writes: one transaction of each member that is there.
+"""The transaction of a tiered store: one transaction of each member that is up.
 
 A record that is there is read in the copy that counts. Its next version goes where its tier belongs: to
 another member by a copy that the commit there makes, after which the old one is deleted (see `moving`). What
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class MemberFailed(EidetError):
-    """A member was unavailable inside of a write. Not `Unavailable`: the other members are fine."""
+    """Raised if a member was unavailable inside a write. Not `Unavailable`: the other members are fine."""
 
     def __init__(self, member: Member, error: Unavailable) -> None:
         super().__init__(str(error))
@@ -48,7 +48,7 @@ class MemberFailed(EidetError):
 
 
 class CannotWait(EidetError):
-    """Needs a member that is away."""
+    """Raised if a write needs a member that is away."""
 
 
 class RunAgain(EidetError):
@@ -64,7 +64,7 @@ def as_failure_of(member: Member) -> Iterator[None]:
 
 
 class _Replaced(NamedTuple):
-    """A version that the next one replaces: in which member, with its own seq, and what happened."""
+    """A version that the next one replaces: its member, the record with its own seq, and the event."""
 
     member: Member
     old: Record
@@ -82,7 +82,7 @@ class JointTransaction:
         self._parts: dict[Member, Transaction] = {}
         self._floor = members.floor
         self._late: set[Member] = set()  # members that give seqs when they commit
-        self._replaced: dict[Key, _Replaced] = {}  # removed, to be written anew
+        self._replaced: dict[Key, _Replaced] = {}  # removed for a next version
         self._gone: set[int] = set()  # the seqs of what was removed
         self.left: list[_Replaced] = []  # whose next version is in another member
         self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
@@ -105,7 +105,7 @@ class JointTransaction:
             yield self._parts[member]
 
     def _ask(self, job: Callable[[Member, Transaction], T]) -> list[T]:
-        """Asks each member."""
+        """Runs a job on each member's transaction."""
         answers = []
         for member in self._parts:
             with self._using(member) as transaction:
@@ -119,18 +119,18 @@ class JointTransaction:
     # Reading.
 
     def _gather(self, job: Callable[[Transaction], Iterable[Record | None]]) -> dict[Key, Record]:
-        """The copy that counts of each record that is found."""
+        """Returns the copy that counts of each record that is found."""
         found = self._ask(lambda member, transaction: member.outer(job(transaction)))
         return newest(record for some in found for record in some if record.seq not in self._gone)
 
     def _sort(self, job: Callable[[Transaction], Iterable[Record | None]]) -> list[Record]:
-        """Collects records; an old copy may match where the one that counts does not."""
+        """Collects records by seq; drops old copies that match although the one that counts does not."""
         copies = find_copies(lambda ask: list(zip(self._parts, self._ask(ask), strict=True)))
         found = [one for one in self._gather(job).values() if one.seq not in copies.hidden]
         return sorted(found, key=lambda record: record.seq)
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
-        """Reads records. Absence must be certain for callers that ask for bare ones."""
+        """Reads records. Callers that ask for bare ones need certain absence, so all members must be up."""
         there = self._gather(lambda transaction: transaction.read(scope, ids, bare=bare))
         found = [there.get((scope, id)) for id in ids]
         if bare and None in found:
@@ -291,7 +291,7 @@ class JointTransaction:
         return sum(self._ask(lambda _, transaction: transaction.edit_history(edits)))
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        """Tombstones are in all members, all else in the long store. No epoch begins while records wait."""
+        """Sets tombstones in all members, all else in the long store. No new epoch while records wait."""
         if table.name == TOMBSTONES.name and (values or clear):
             self._need_all("a tombstone")
             self._ask(lambda _, part: part.set_values(table, values, clear=clear))
@@ -307,14 +307,14 @@ class JointTransaction:
 
 
 def _part_of(member: Member, rows: Sequence[Use | Derived]) -> list[Use | Derived]:
-    """Returns the part for one member: the one that holds a record counts its uses."""
+    """Returns the changes for one member: all uses, which only a holder counts, and its derived bytes."""
     uses: list[Use | Derived] = [row for row in rows if isinstance(row, Use)]
     own = [row for row in rows if isinstance(row, Derived) and member.owns(row.seq)]
     return uses + [row._replace(seq=row.seq // STEP) for row in own]
 
 
 def join_values(parts: Iterable[Mapping[K, V]], limit: int | None) -> dict[K, V]:
-    """The values of a table that several members keep, by rising key."""
+    """Joins the values of a table that several members keep, by ascending key."""
     found: dict[Any, V] = {}
     for part in parts:
         found |= part

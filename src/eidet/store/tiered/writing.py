@@ -1,4 +1,4 @@
-"""Runs a write over all members: each is held by the one before it, the long store outermost.
+"""Runs a write over all members: each transaction is nested in the one before, the long store outermost.
 
 The short store commits first. A record is in one member, so a commit that fails leaves none in halves; what
 the other member has taken of the same call stays.
@@ -26,7 +26,7 @@ _RERUNS: Final = 100  # of a write whose members are changed by others all the t
 
 
 def write(members: Members, job: Callable[[Transaction], T], now: float) -> T:
-    """Runs a job over all members that are there."""
+    """Runs a job over all members that are up."""
     stay = False
     away = {member: member.down_error() for member in (members.long, members.short) if not member.answers()}
     for _ in range(_RERUNS):
@@ -51,7 +51,7 @@ def write(members: Members, job: Callable[[Transaction], T], now: float) -> T:
 def _give_up_on(
     member: Member, error: Unavailable, members: Members, away: dict[Member, Unavailable]
 ) -> None:
-    """The next attempt does without this member; raises if it cannot."""
+    """Leaves this member out of the next attempt; raises if that is impossible."""
     if member not in away:
         member.note_failure(error)
         members.notice()
@@ -65,7 +65,7 @@ class _Attempt:
 
     def __init__(self, members: Members, away: Mapping[Member, Unavailable], now: float, stay: bool) -> None:
         self._members, self._away, self._now = members, away, now
-        self._seqs: dict[int, int] = {}  # those that commits gave, by provisional ones
+        self._seqs: dict[int, int] = {}  # provisional seq -> assigned seq
         self.joint = JointTransaction(members, away, stay)
 
     def run(self, job: Callable[[Transaction], T]) -> T:
@@ -76,7 +76,7 @@ class _Attempt:
         finally:
             self._members.writer = None
         self._note_seqs()
-        with suppress(Unavailable):  # whoever mends next goes on
+        with suppress(Unavailable):  # the next mend goes on
             self._leave_behind()
         return cast("T", _renumber(answer, self._seqs))
 
@@ -118,7 +118,7 @@ class _Attempt:
                 self._members.note_head(member)
 
     def _leave_behind(self) -> None:
-        """Deletes the old copies of what moved."""
+        """Deletes the old copies of moved records."""
         for (member, at), some in groupby(self.joint.left, key=lambda one: (one.member, one.event.at)):
             old = [one.old for one in some]
             seqs = [self._seqs.get(member.outer_seq(one.seq), member.outer_seq(one.seq)) for one in old]

@@ -1,7 +1,7 @@
-"""What callers ask of any store, written once over `Store` and `Transaction`.
+"""The verbs of any store, written once over `Store` and `Transaction`.
 
 writing.py    put, rewrite_form, delete_unchanged, delete_where
-changing.py   how records that are there are replaced and deleted: legal holds are heeded here
+changing.py   replaces and deletes stored records; heeds legal holds
 lives.py      records with their histories, as they were elsewhere
 erasing.py    erase, tombstones, what a plan reads
 values.py     settings, leases, counts, uses, staged vectors

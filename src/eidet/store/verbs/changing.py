@@ -1,4 +1,4 @@
-"""The one way to change or delete a record that is there. It heeds legal holds, whichever verb asks.
+"""The only way to change or delete a stored record. It heeds legal holds, whichever verb asks.
 
 A test keeps every other module from calling `Transaction.remove` and `Transaction.edit_history` itself, so
 that no new verb can get past a hold.
@@ -24,7 +24,7 @@ Key = tuple[str, str]  # scope, id
 def read_records(
     transaction: Transaction, records: Iterable[Record], *, bare: bool = False
 ) -> dict[Key, Record]:
-    """Reads the stored records with the same (scope, id), where they exist."""
+    """Returns the stored records that have the (scope, id) of one of these, by (scope, id)."""
     keys: dict[str, dict[str, None]] = {}
     for record in records:
         keys.setdefault(record.scope, {})[record.id] = None
@@ -44,9 +44,9 @@ _READ_AT_ONCE: Final = 500
 
 
 class OrderedWriter:
-    """Inserts and replaces in the order asked, so that seqs rise with it; `finish` writes all at once.
+    """A writer that inserts and replaces in the order asked, by rising seqs; `finish` writes all at once.
 
-    What is under a legal hold is not replaced: `finish` names all of it, and nothing is written.
+    If a record to be replaced is under a legal hold, `finish` names all of them and writes nothing.
     """
 
     def __init__(self, transaction: Transaction, *, releases: bool = False, follows: bool = False) -> None:
@@ -61,7 +61,7 @@ class OrderedWriter:
         self._inserted.append(record)
 
     def replace(self, old: Record, new: Record, event: Event, *, given: Record | None = None) -> None:
-        """`given` is the record as the caller read it, where `old` is bare; both have one seq."""
+        """Replaces a record. If `old` is bare, `given` is it as the caller read it, with the same seq."""
         if self._is_refused(given or old, new):
             self._held.append((old.scope, old.id))
             return
@@ -75,7 +75,7 @@ class OrderedWriter:
         return not (self._releases and _is_release(old, new))
 
     def finish(self) -> list[Record]:
-        """Returns what was inserted, in order, with its seqs."""
+        """Writes everything. Returns what was inserted, in order, with seqs; raises `Held` if any is held."""
         if self._held:
             raise Held(self._held, "changed")
         if self._removed:
@@ -98,7 +98,7 @@ def event_about(what: str, record: Record, now: float, by: str | None, before: o
 
 
 def refuse_held(held: Sequence[Record], what: str) -> None:
-    """`Held` if there are any."""
+    """Raises `Held` if there are any held records."""
     if held:
         raise Held([(record.scope, record.id) for record in held], what)
 
@@ -112,12 +112,12 @@ def find_held(transaction: Transaction, records: Sequence[Record]) -> list[Recor
 
 @cache
 def _finds_held(transaction: type) -> bool:
-    """Decides once per class: `isinstance` of a protocol is slow at each write."""
+    """Returns whether a transaction class has `FindsHeld`; cached: `isinstance` of a protocol is slow."""
     return issubclass(transaction, FindsHeld)
 
 
 def look_for_held(transaction: Transaction, records: Sequence[Record]) -> list[Record]:
-    """Works like `find_held`, by reading each record; of a damaged one the hold is unknown."""
+    """Works like `find_held`, by reading each record; a damaged one counts as not held."""
     by_scope: dict[str, list[str]] = {}
     for record in records:
         by_scope.setdefault(record.scope, []).append(record.id)
@@ -150,8 +150,8 @@ def delete_records(
 ) -> int:
     """Deletes existing records. Returns how many events lost their content.
 
-    `held` are those of them under a legal hold, which bare records cannot tell: if there are any, all
-    of it is refused.
+    `held` lists those under a legal hold, which bare records may not show: if there are any, nothing is
+    deleted.
     """
     refuse_held(held, "deleted")
     if not records:
@@ -162,7 +162,7 @@ def delete_records(
 
 
 def check_tombstones(transaction: Transaction, records: Sequence[Record], watch: TombstoneGuard) -> None:
-    """`Entombed` if one of the records may not be written; lifts tombstones where that is meant."""
+    """Raises `Entombed` if one of the records may not be written; with `watch.again`, lifts tombstones."""
     if not transaction.values(TOMBSTONES, limit=1):
         return
     claims = watch.claims()
@@ -188,7 +188,7 @@ def check_tombstones(transaction: Transaction, records: Sequence[Record], watch:
 def _marks_asked(
     records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard
 ) -> dict[tuple[str, bytes], None]:
-    """The tombstones that decide about the records."""
+    """Returns the keys of the tombstones that decide about the records."""
     asked = dict.fromkeys(_marks_said(records, claims))
     for record, claim in zip(records, claims, strict=True):
         if claim.id is not None:
@@ -207,9 +207,9 @@ def _marks_said(records: Sequence[Record], claims: Sequence[Claims]) -> Iterator
 
 
 def _breaks_hold(old: Record, new: Record) -> bool:
-    """Tells whether the new form changes what a held record says or shows.
+    """Returns whether the new form changes what a held record says or shows.
 
-    Uses, vectors and terms are Eidet's own bookkeeping, so a change of those is none of the record.
+    Uses, vectors and terms are Eidet's own bookkeeping, so changing them changes nothing of the record.
     """
     if old.state.hold is None:
         return False
@@ -217,7 +217,7 @@ def _breaks_hold(old: Record, new: Record) -> bool:
 
 
 def _is_release(old: Record, new: Record) -> bool:
-    """Tells whether the new version only ends the hold and restores the expiry."""
+    """Returns whether the new version only ends the hold and restores the expiry."""
     if new.state.hold is not None or not list_changes(old, new).keys() <= {"state", "expires"}:
         return False
     return _without_protections(old) == _without_protections(new) and _pin_of(old) == _pin_of(new)
@@ -236,7 +236,7 @@ def _pin_of(record: Record) -> tuple[float, str | None] | None:
 def replace_censored(
     transaction: Transaction, pairs: Sequence[tuple[Record, Record]], now: float, by: str | None
 ) -> int:
-    """Writes next versions; history keeps nothing of what records said before. How many events lost it."""
+    """Writes next versions without their earlier content in history. Returns how many events lost it."""
     if not pairs:
         return 0
     censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})

@@ -18,11 +18,11 @@ from .. import Transaction
 from ..rules import UNIQUE_KINDS, key_of, list_repeated
 from .changing import Key
 
-_SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
+_SAME_DIRECTION: Final = 0.999  # cosine from which two vectors count as the same
 
 
 def split_runs(records: Sequence[Record], *, unique: bool) -> Iterator[Sequence[Record]]:
-    """Runs of records none of which can be about another of its run: no id twice, and none said twice."""
+    """Yields runs of records in which no id occurs twice and, with `unique`, no content."""
     part: list[Record] = []
     seen = _Seen(unique)
     for record in records:
@@ -40,11 +40,11 @@ class _Seen:
     def __init__(self, unique: bool) -> None:
         self._unique = unique
         self._ids: set[Key] = set()
-        self._first: dict[tuple[str, bytes], Record] = {}  # of each content
+        self._first: dict[tuple[str, bytes], Record] = {}  # the first record of each content
         self._keys: set[tuple[str, bytes]] = set()
 
     def take(self, record: Record) -> bool:
-        """Notes a record; False if the run already has its id, or says the same."""
+        """Notes a record; returns False if the run already has its id, or says the same."""
         id = (record.scope, record.id)
         if id in self._ids or not self._take_key(record):
             return False
@@ -57,7 +57,7 @@ class _Seen:
         scope = record.scope
         first = self._first.setdefault((scope, record_digest(record)), record)
         if first is record:
-            return True  # most are, and whole keys take longer
+            return True  # most records are the first, and whole keys take longer
         self._keys.add((scope, key_of(first)))
         if any((scope, key) in self._keys for key in list_repeated(record)):
             return False
@@ -88,9 +88,9 @@ def find_duplicates(
 
 
 def _repeats(new: Record, twin: Record) -> bool:
-    """Tells whether nothing is lost if `new` is not stored, given the other's internal state.
+    """Returns whether nothing is lost if `new` is not stored, given the other's internal state.
 
-    Nothing crosses the quarantine, unless somebody approved this very content.
+    A quarantined record never repeats an open one, or the reverse, unless this very content was approved.
     """
     return (
         new.occurred in (new.created, twin.occurred)
@@ -110,14 +110,14 @@ def _stands_as_open(new: Record, twin: Record) -> bool:
 
 
 def _is_as_important(new: Record, twin: Record) -> bool:
-    """Their keys agree, so that either both were weighed alike, or Eidet weighed one of them."""
+    """Compares importance: as their keys agree, both were weighed alike, or Eidet weighed one of them."""
     if new.state.weighed and twin.state.weighed:
         return True
     return new.importance <= twin.importance if twin.state.merged else new.importance == twin.importance
 
 
 def _points_the_same_way(new: Record, twin: Record) -> bool:
-    """A caller may give a vector of their own; embedders repeat theirs, but not to the last bit."""
+    """Compares vectors: callers may give their own, and embedders repeat theirs, but not to the last bit."""
     one, other = new.vector, twin.vector
     if one == other or one is None or other is None or new.level or twin.level:
         return True
@@ -129,7 +129,7 @@ def _points_the_same_way(new: Record, twin: Record) -> bool:
 
 
 def _end_of(record: Record) -> float:
-    """When a record ends, or will once nothing protects it any more; `inf` if never."""
+    """Returns when a record ends, or will once nothing protects it any more; `inf` if never."""
     ends = [record.expires]
     for mark in (record.state.pinned, record.state.hold):
         if mark is not None:
@@ -138,7 +138,7 @@ def _end_of(record: Record) -> float:
 
 
 def prolong(twin: Record, record: Record) -> Record | None:
-    """The twin with the end of a record that repeats it, where that is later; else None."""
+    """Returns the twin with the end of a record that repeats it, if that is later; else None."""
     end = _end_of(record)
     if end <= _end_of(twin):
         return None

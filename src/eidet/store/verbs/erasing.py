@@ -1,4 +1,4 @@
-"""Forgetting for good: what is deleted, written anew and entombed in one write."""
+"""Forgets for good: deletes, rewrites and entombs in one write."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENDED: Final = "ended:"  # … and the settings that say at which count each was
 def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: str | None = None) -> Erased:
     """Deletes, rewrites and entombs what `plan` says, all at once.
 
-    The plan is made inside of the write: what it saw is as it is. Its errors undo everything.
+    The plan is made inside the write, so what it reads stays true. Its errors undo everything.
     """
     return store.write(Erase(plan, now, by))
 
@@ -71,7 +71,7 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
 
 
 def _entomb(transaction: Transaction, stones: Sequence[Tombstone], now: float) -> None:
-    """Writes tombstones. Clocks differ: none is older than the newest record that goes, or than it was."""
+    """Writes tombstones. Clocks differ, so none is older than the newest deleted record, or than it was."""
     keys = dict.fromkeys((stone.scope, stone.mark) for stone in stones)
     there = transaction.values(TOMBSTONES, keys)
     transaction.set_values(TOMBSTONES, {key: max(now, there.get(key, now)) for key in keys})
@@ -91,7 +91,7 @@ def count_ends(store: Store) -> int:
 
 
 def ended_since(store: Store, count: int) -> Callable[[str], bool]:
-    """Says of a scope whether it was forgotten after there had been so many ends, whatever clocks say."""
+    """Returns a test whether a scope was forgotten after `count` ends of scopes, whatever clocks say."""
     found = {name for name, at in get_settings(store, ENDED).items() if int(at) > count}
     return lambda scope: any(_name_end(*end) in found for end in ends_of(scope))
 
@@ -104,13 +104,13 @@ def _count_staged(transaction: Transaction, records: Sequence[Record]) -> int:
 
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-    """Returns which marks are forgotten in a scope, and since when."""
+    """Returns the marks that are forgotten in a scope, and since when."""
     found = store.values(TOMBSTONES, [(scope, mark) for mark in marks])
     return {mark: since for (_, mark), since in found.items()}
 
 
 def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
-    """Lifts tombstones; how many there were."""
+    """Lifts tombstones. Returns how many there were."""
 
     def lift(transaction: Transaction) -> int:
         there = transaction.values(TOMBSTONES, [(scope, mark) for mark in marks])
@@ -121,7 +121,7 @@ def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
 
 
 class _TransactionReader:
-    """A plan reads the transaction that carries it out."""
+    """A reader for a plan, in the transaction that carries it out."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -140,7 +140,7 @@ class _TransactionReader:
 
 
 class StoreReader:
-    """A dry run reads a store while others go on writing: it takes no lock."""
+    """A reader of a store for a dry run, while others go on writing: it takes no lock."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -163,9 +163,9 @@ class StoreReader:
 
 
 def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]] | None:
-    """The (scope, id) of records that may have said something else before.
+    """Lists the (scope, id) of records that may have said something else before.
 
-    None if there are more than `most` of them.
+    Returns None if there are more than `most` of them.
     """
     revised = Where(scope=scope, conditions=(Condition("record.version", ">", 1),))
     if count(store, revised) > most:
@@ -174,7 +174,7 @@ def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]]
 
 
 def find_derived(store: Store, scope: Scope) -> list[Record]:
-    """The records of a scope that were derived from others, by rising seq."""
+    """Returns the records of a scope that were derived from others, by ascending seq."""
     return list(scan(store, Where(scope=scope, conditions=(DERIVED,))))
 
 

@@ -1,4 +1,4 @@
-"""Records with their histories, written to another place as they were: when, and by whom."""
+"""Writes records with their histories to another place, as they were: when, and by whom."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..rules import Life
 
 
 def read_lives(source: Store | Transaction, records: Iterable[Record]) -> list[Life]:
-    """Records with their histories."""
+    """Returns records with their histories."""
     return [(record, source.history(record.scope, record.id)) for record in records]
 
 
 def split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
-    """The times that an id was in one place."""
+    """Splits a history into the lives of an id, each of which begins with its creation."""
     starts = [at for at, event in enumerate(story) if event.what == "created" or not at]
     return [story[at:end] for at, end in pairwise([*starts, len(story)])]
 
@@ -44,7 +44,7 @@ def _write_life(transaction: Transaction, record: Record, story: Sequence[Event]
 def replay_events(
     transaction: Transaction, stored: Record, record: Record, events: Iterable[Event]
 ) -> Record:
-    """Lets a stored record become another one by these events."""
+    """Turns a stored record into another one by these events. Returns it as stored."""
     for event in events:
         transaction.remove([stored], [event])
         (stored,) = transaction.insert([record])

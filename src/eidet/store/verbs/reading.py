@@ -1,4 +1,4 @@
-"""Reading records beyond what the port answers by itself, and what depends on a store's abilities."""
+"""Reads records beyond what the port answers by itself; uses a store's abilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..rules import UNIQUE_KINDS, key_of
 
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-    """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
+    """Yields matching records above a seq, by ascending seq; holds no lock, and reads them in batches."""
     if hasattr(store, "scan"):
         yield from cast("AnswersVerbs", store).scan(where, after=after, batch=batch)
         return
@@ -30,7 +30,7 @@ def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> It
 
 
 def find_same_ids(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
-    """The records of a store that have the ids of others, by scope and id."""
+    """Returns the records of a store that have the ids of others, by scope and id."""
     ids: dict[str, list[str]] = {}
     for record in records:
         ids.setdefault(record.scope, []).append(record.id)
@@ -51,7 +51,7 @@ def count_kinds(store: Store, where: Where) -> dict[tuple[str, str], int]:
 def count_scopes(
     store: Store, scope: Scope | None = None, *, alive_at: float | None = None
 ) -> dict[str, int]:
-    """Scopes that hold records, with their counts, by name; all of them or those in `scope`.
+    """Counts the records of each scope that holds any, by name; of all scopes, or of those in `scope`.
 
     With `alive_at`, records that have expired by then do not count.
     """
@@ -60,15 +60,15 @@ def count_scopes(
 
 
 def list_paths(store: Store, scope: Scope) -> list[str]:
-    """The single scopes that a question is about; asks the store for those below others."""
+    """Lists the single scopes that a question is about; asks the store for those below others."""
     paths = (count_scopes(store, one) if one.below else [one.path] for one in scope.members)
     return list(chain.from_iterable(paths))
 
 
 def changes_telling(store: Store, scope: str, since: int, limit: int) -> Changes:
-    """Works like `Store.changes`, only for what states or decides something, and without vectors.
+    """Works like `Store.changes`, but may leave out vectors, and entries that state and decide nothing.
 
-    Who begins anew gets all of that at once, as far as the store can tell it from the rest.
+    A reader that starts at 0 gets all entries at once, if the store can select them.
     """
     if since == 0 and isinstance(store, ListsTelling):
         head = store.head()
@@ -95,7 +95,7 @@ def quality_counts(
 
     Fresh ones were created at `fresh` or later, ripe ones before `ripe`; stale ones were created before
     `stale` and not used since. Duplicates are facts and documents that say what another one of their
-    scope says, with the same details; the first one is none.
+    scope says, with the same details; the first one does not count.
     """
     if hasattr(store, "survey"):
         return cast("AnswersVerbs", store).survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
@@ -107,7 +107,7 @@ def quality_counts(
 def survey_of(
     living: Sequence[Record], said: Counter[tuple[str, bytes]], *, fresh: float, ripe: float, stale: float
 ) -> Survey:
-    """The counts of living records. `said` counts facts and documents by scope and key."""
+    """Counts living records. `said` counts facts and documents by scope and key."""
     old = [record for record in living if record.created < ripe]
     return Survey(
         records=len(living),
@@ -129,7 +129,7 @@ def _is_stale(record: Record, stale: float) -> bool:
 def prune_history(store: Store, before: float, *, dead: bool, most: int) -> int:
     """Removes up to `most` events of moves older than `before` from the history. Returns how many.
 
-    With `dead`, all that is told of records that are no more, too. 0 from a store that cannot.
+    With `dead`, also removes all older events of records that no longer exist. Returns 0 if the store cannot.
     """
     if not hasattr(store, "prune"):
         return 0
@@ -144,13 +144,13 @@ def compact(store: Store, most: int) -> int:
 def scrub_files(store: Store, said: Sequence[bytes] | None) -> Scrubbed:
     """Removes every trace of deleted content from the store's files, if it has any.
 
-    `said` are bytes that must not be found there any more; None where nobody knows.
+    `said` lists bytes that must no longer be found there; None if they are unknown.
     """
     return cast("MaintainsStorage", store).scrub(said) if hasattr(store, "scrub") else Scrubbed()
 
 
 def measure_size(store: Store) -> int:
-    """Bytes the store takes where it lives; 0 if it does not know."""
+    """Returns the bytes that the store takes where it lives; 0 if it does not know."""
     return cast("MaintainsStorage", store).size() if hasattr(store, "size") else 0
 
 

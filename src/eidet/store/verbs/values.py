@@ -20,12 +20,12 @@ from .changing import read_records
 from .reading import get_setting
 from .writing import epoch_of
 
-ONCE: Final = "once:"  # begins the names of leases on requests that are done once; `mark.token` holds them
+ONCE: Final = "once:"  # prefix of leases on requests that are done once, which `mark.token` holds
 ONCE_SECONDS: Final = 86_400.0  # how long such a request is remembered
 
 
 def set_settings(store: Store, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-    """Writes settings, all or none; with `fresh`, those that are set already are left alone."""
+    """Writes settings, all or none; with `fresh`, leaves those that are set already alone."""
     return store.write(SetSettings(settings, fresh))
 
 
@@ -42,9 +42,9 @@ class SetSettings:
 
 
 def take_lease(store: Store, name: str, owner: str, *, now: float, until: float) -> bool:
-    """Takes a lease. Tells whether the owner holds it until then, against all other processes.
+    """Takes a lease against all other processes. Returns whether the owner now holds it until then.
 
-    Whoever has it may have it again; `until` in the past gives it back.
+    The holder may take it again; `until` in the past gives it back.
     """
     return store.write(TakeLease(name, owner, now, until))
 
@@ -100,7 +100,7 @@ class ClearLeases:
 def drop_marks(store: Store, *, since: float, until: float) -> int:
     """Removes request marks from leases taken in that time. Returns how many.
 
-    They stay taken: a request that is sent again is known by its key, and is not done again.
+    The leases stay taken: a repeated request is recognised by its key, and is not done again.
     """
     if not store.values(SETTINGS, prefix=f"lease:{ONCE}", limit=1):
         return 0
@@ -119,7 +119,7 @@ def drop_marks(store: Store, *, since: float, until: float) -> int:
 
 
 def add_uses(store: Store, uses: Uses) -> None:
-    """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
+    """Adds to use counts; skips records that are gone. Changes no version or seq."""
     if not uses:
         return None
     rows = [Use(scope, id, count, when) for (scope, id), (count, when) in uses.items()]
@@ -139,8 +139,8 @@ class AddUses:
 def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
     """Adds counts to those of the same scope, day and subject; all rows or none.
 
-    Nothing is lost when several processes add at once. The scopes named have no days before `since`
-    after it. Changes no seq.
+    Nothing is lost when several processes add at once. Deletes the days before `since` of these scopes.
+    Changes no seq.
     """
     if not rows:
         return None
@@ -174,7 +174,7 @@ def read_counts(store: Store, scope: Scope | None, since: int) -> list[Tally]:
 def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
     """Replaces what history says of a record's content, by version. Returns how many events changed.
 
-    Only events that still tell something: what was forgotten stays so. Changes no seq.
+    Changes only events that still have content: what was forgotten stays so. Changes no seq.
     """
     if not before:
         return 0
@@ -182,7 +182,7 @@ def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapp
 
 
 def replace_derived(store: Store, derived: Iterable[Derived]) -> None:
-    """Replaces derived bytes in place and raises the epoch. Records that are gone are passed over."""
+    """Replaces derived bytes in place and raises the epoch. Records that are gone are skipped."""
     rows = list(derived)
 
     def replace(transaction: Transaction) -> None:
@@ -201,7 +201,7 @@ def stage_vectors(
 ) -> None:
     """Stages vectors (by seq) of the next embedder across restarts; another name starts over.
 
-    `of` are the records that they were made of: nothing is kept for those that are gone by now.
+    `of` are the records that they were made of: vectors of those that are gone by now are left out.
     """
     return store.write(StageVectors(name, vectors, of))
 
@@ -230,7 +230,7 @@ class StageVectors:
 
 
 def read_staged(store: Store, name: str) -> int:
-    """Up to which seq vectors of this embedder are kept aside; 0 if none."""
+    """Returns the seq up to which vectors of this embedder are staged; 0 if none are."""
     known = store.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
     return int(known.get(STAGED_UP_TO, 0)) if known.get(STAGED_NAME) == name else 0
 
@@ -238,8 +238,7 @@ def read_staged(store: Store, name: str) -> int:
 def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
     """Makes the staged vectors those of the records, and writes settings, at once.
 
-    Only if every record with a vector has one staged; else nothing happens. The answer is how many
-    lack one, so 0 means done.
+    Does nothing unless every record with a vector has one staged. Returns how many lack one, so 0 means done.
     """
     if hasattr(store, "switch_vectors"):
         return cast("AnswersVerbs", store).switch_vectors(name, settings)

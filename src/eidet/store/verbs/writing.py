@@ -1,7 +1,7 @@
-"""Writing records: the rules that all stores share, over a transaction.
+"""Writes records: the rules that all stores share, over a transaction.
 
-Each verb is a job that says what it does, so that a store around a store can tell. `now` and `by` are
-those of the moment at which the caller asked: jobs run in other threads, and again.
+Each verb is a job that shows what it does, so that a wrapping store can inspect it. `now` and `by` are those
+of the call, because jobs run in other threads, and again.
 """
 
 from __future__ import annotations
@@ -77,16 +77,14 @@ def put(
 ) -> list[Record]:
     """Writes all records or none. Returns one stored record per input, in order.
 
-    A record whose (scope, id) exists becomes its next version; one that says the same is left alone.
-    With `unique`, a fact or document that its scope already has under another id, with every detail
-    (see `verbs.duplicates`), is not stored again: the answer is the one that is there, with a use
-    counted and the later of both ends. With `expect`, each record must exist in that version (0: not
-    at all), else Conflict; with `epoch`, the store must still be in that epoch, else Conflict. With
-    `watch`, forgotten content is `Entombed`, and nothing is written.
-
-    A next version of a record under a legal hold is `Held`, and nothing is written. `releases` lets a
-    version pass that only ends the hold. `follows` says that this is a copy of records that were changed
-    elsewhere already, where their holds were heeded.
+    A record whose (scope, id) exists becomes its next version; one that says the same is left alone. With
+    `unique`, a fact or document that its scope already has under another id, with every detail (see
+    `verbs.duplicates`), is not stored again: returns the existing one, with a use counted and the later of
+    both ends. With `expect`, each record must exist in that version (0: not at all), else raises Conflict;
+    with `epoch`, the store must still be in that epoch, else raises Conflict. With `watch`, raises `Entombed`
+    for forgotten content. Raises `Held` for a next version of a record under a legal hold. An error means
+    that nothing was written. `releases` lets a version pass that only ends the hold. `follows` says that this
+    is a copy of records that were changed elsewhere already, where their holds were respected.
     """
     if not records:
         return []
@@ -105,7 +103,7 @@ def put(
 
 
 def run_put(store: Store, job: Put) -> list[Record]:
-    """Writes as the job says; a single record in fewer steps, where the store has a way."""
+    """Runs a put; writes a single record in fewer steps, if the store has a way."""
     run: Callable[[Transaction], list[Record]] = job  # type: ignore[assignment]  # mypy: no tuple is called
     if len(job.records) == 1 and job.expect is None and _puts_new(type(store)):
         watch = job.watch
@@ -119,7 +117,7 @@ def run_put(store: Store, job: Put) -> list[Record]:
 
 @cache
 def _puts_new(store: type) -> bool:
-    """Decides once per class: `isinstance` of a protocol is slow at each write."""
+    """Returns whether a store class has `PutsNew`; cached: `isinstance` of a protocol is slow."""
     return issubclass(store, PutsNew)
 
 
@@ -128,7 +126,7 @@ def epoch_of(source: Store | Transaction) -> int:
 
 
 def _has_twice(records: Sequence[Record]) -> bool:
-    """Tells whether two of the records share a (scope, id)."""
+    """Returns whether two of the records share a (scope, id)."""
     return len(records) > 1 and len({(record.scope, record.id) for record in records}) < len(records)
 
 
@@ -166,7 +164,7 @@ def _write_part(
     twins: dict[Key, Record],
     how: Put,
 ) -> list[Record]:
-    """Writes in the order of the records, and as many as possible at once."""
+    """Writes in the order of the records, as many as possible at once."""
     writer = OrderedWriter(transaction, releases=how.releases, follows=how.follows)
     answers = [_decide(record, there, twins, how, writer) for record in records]
     inserted = iter(writer.finish())
@@ -187,7 +185,7 @@ def _decide(
     how: Put,
     writer: OrderedWriter,
 ) -> Record | None:
-    """The record that is there and stays; None where this one is written."""
+    """Returns the stored record that stays; None if this one is written."""
     key = (record.scope, record.id)
     old = there.get(key)
     if old is None:
@@ -204,7 +202,7 @@ def _decide(
 
 
 def _repeat(twin: Record, record: Record, how: Put, writer: OrderedWriter) -> Record | None:
-    """A record that is said again stays as it is, but lives on for as long as the new one would."""
+    """Keeps a record that is said again, but prolongs it to the end of the new one."""
     longer = prolong(twin, record)
     if longer is None:
         return twin
@@ -222,10 +220,10 @@ def rewrite_form(
 ) -> list[Record | None]:
     """Stores records in another form, from pairs (as read, as to be kept). All or none.
 
-    One answer per pair: the record as it is now stored, or None where it was changed or deleted since
-    it was read (its seq differs). The version stays and so do uses counted meanwhile: what a record
-    says is the same. History tells that it was moved. `epoch` as in `put`. Another form of a record under
-    a legal hold is `Held`, and nothing is written.
+    Returns one answer per pair: the record as it is now stored, or None if it was changed or deleted since it
+    was read (its seq differs). The version stays, and so do uses counted meanwhile, because the content is
+    the same. History notes a move. `epoch` works as in `put`. Raises `Held` for a record under a legal hold,
+    and writes nothing.
     """
     return store.write(RewriteForms(forms=forms, now=now, epoch=epoch, by=by)) if forms else []
 
@@ -258,7 +256,7 @@ class RewriteForms:
 def delete_unchanged(
     store: Store, records: Sequence[Record], *, now: float, by: str | None = None, follows: bool = False
 ) -> list[str]:
-    """Deletes those records that are as they were read (by seq), as `delete_where` does; their ids.
+    """Deletes records that are as they were read (by seq), as `delete_where` does. Returns their ids.
 
     `follows` says that they live on elsewhere, so that a legal hold does not keep them here.
     """
@@ -279,9 +277,9 @@ def delete_unchanged(
 
 
 def delete_where(store: Store, where: Where, *, now: float, by: str | None = None) -> list[str]:
-    """Deletes what matches and what its history says of its content; the ids deleted.
+    """Deletes matching records, and their content in history. Returns the ids deleted.
 
-    A filter that asks for nothing but a scope means all of it: its tallies go too.
+    A filter for nothing but a scope means all of it: its tallies are deleted, too.
     """
 
     def delete(transaction: Transaction) -> list[str]:
@@ -298,13 +296,13 @@ _NOTHING_ELSE: Final = _read_rest(Where())  # of a filter that asks for a scope 
 
 
 def clear_tallies(transaction: Transaction, where: Where) -> None:
-    """Forgets the tallies of a scope that is meant as a whole."""
+    """Deletes the tallies of a scope if the filter means it as a whole."""
     if _read_rest(where) == _NOTHING_ELSE:
         transaction.set_values(TALLIES, dict.fromkeys(transaction.values(TALLIES, within=where.scope)))
 
 
 def _says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int | None) -> bool:
-    """Tells whether nothing has to be written; with an expected version a new vector counts as a change."""
+    """Returns whether nothing has to be written; with an expected version a new vector counts as a change."""
     return not before and (expect is None or old.vector == new.vector)
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: one writer at a time with group commit; what a lost line leaves in doubt is looked up.
+"""PostgreSQL: one writer at a time with group commit; the outcome of an unanswered commit is looked up.
 
 address.py      what a URL says                bulk.py                     many records in one round trip
 driver.py       reading and writing            write.py                    a commit that is made once
@@ -27,7 +27,7 @@ from .text import escape
 
 
 class PostgresStore(RelationalStore):
-    """Records in a PostgreSQL database, as `postgresql://user@host/database`.
+    """A store in a PostgreSQL database, such as `postgresql://user@host/database`.
 
     Several hosts may be named (`host1,host2`): the one that takes writes is used, and found again after
     a failover. What was acknowledged is durable as the server's synchronous_commit says. `address.py` has all
@@ -47,7 +47,7 @@ class PostgresStore(RelationalStore):
         self.ask = driver.ask
         self._seen = Head(0, 0)
         self._reigns = driver.reigns
-        self._doubted = 0  # whoever knows only what was before this seq begins anew
+        self._doubted = 0  # readers that last read before this seq start over
         super().__init__(driver)
         self._seen = super().head()
         whole_tables = [self._sql["adopt"].sql, self._sql["lacking"].sql]
@@ -60,14 +60,14 @@ class PostgresStore(RelationalStore):
         return _add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
-        """Reports on the connection to the server."""
+        """Returns the state of the connection to the server."""
         return self.retrier.health().as_dict()
 
     def describe(self) -> StoreTraits:
         return StoreTraits(home=self._find_home)
 
     def _find_home(self) -> str:
-        """The database, by numbers that a dump does not carry; a standby that takes over has the same."""
+        """Returns numbers that a dump of the database lacks, and that a standby taking over shares."""
         ((cluster, database),) = self._driver.read(
             "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
             "WHERE datname = current_database()",
@@ -87,7 +87,7 @@ class PostgresStore(RelationalStore):
         return head
 
     def _begin_anew(self) -> None:
-        """After a failover seqs may be given again that this process has seen already, for other records."""
+        """Skips the seqs that this process has seen: after a failover, they may go to other records."""
         reigns, after = self._driver.reigns, self._seen.seq + 1
         self.leap(after)
         self._doubted = max(after, self._doubted)
@@ -106,24 +106,24 @@ class PostgresStore(RelationalStore):
         return changes
 
 
-# Filters said in a way that the database's indexes can look up, beside the way that is exact: what is added
-# lets at least as much pass, so the answer is the same.
+# Adds tests that the database's indexes can look up to the exact ones: they let at least as much pass, so the
+# answer is the same.
 def _add_box(where: Where) -> Where:
-    """The same filter, with the box that places near another one are in."""
+    """Adds the box around a place to a filter for records near it."""
     if where.near is None or where.box is not None:
         return where
     return replace(where, every=(*where.every, Where(box=_box_around(where.near))))
 
 
 def _box_around(near: Near) -> Box:
-    """A little larger than the radius, so that rounding cuts nothing off."""
+    """Returns a box a little larger than the radius, so that rounding cuts nothing off."""
     x, y = near.place[:2]
     reach = near.radius * (1 + 1e-9) + 1e-12 * (abs(x) + abs(y))
     return Box(low=(x - reach, y - reach), high=(x + reach, y + reach))
 
 
 def _add_documents(condition: SqlCondition, where: Where) -> SqlCondition:
-    """A filter with the documents that records must hold to pass it."""
+    """Adds tests for the documents that records must contain to pass the filter."""
     found = list(_documents(where))
     tests = "".join(f" AND records.{column}::jsonb @> %s::jsonb" for column, _ in found)
     return SqlCondition(
@@ -143,7 +143,7 @@ def _documents(where: Where) -> Iterator[tuple[str, str]]:
 
 
 def _says_all(condition: Condition) -> bool:
-    """Tells whether the value is a scalar under keys; a numeric step may mean a place in a list."""
+    """Returns whether the value is a scalar under keys; a numeric step may mean a place in a list."""
     steps = condition.path[1:]
     plain = condition.path[0] in ("data", "meta") and isinstance(condition.value, str | int | float)
     return plain and all(isinstance(step, str) and not any(map(str.isdigit, step)) for step in steps)

@@ -1,4 +1,4 @@
-"""What the address of a PostgreSQL database says, and the connections it leads to."""
+"""Parses the address of a PostgreSQL database, and derives the options of its connections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONNECTIONS: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresAddress:
-    """A URL without the options that are ours, and those: `eidet_connections=16` and so on."""
+    """A URL without the options that are ours, and these options: `eidet_connections=16` and so on."""
 
     url: str
     connections: int = CONNECTIONS  # at most
@@ -48,7 +48,7 @@ def _parse_options(url: str, options: Options) -> PostgresAddress:
 
 
 def hide_password(url: str) -> str:
-    """The address without its password."""
+    """Returns the address without user and password."""
     parts = parts_of(url)
     port = f":{parts['port']}" if parts.get("port") else ""
     return f"postgresql://{parts.get('host', 'localhost')}{port}/{parts.get('dbname', '')}"
@@ -70,7 +70,7 @@ def parts_of(url: str) -> dict[str, Any]:
 
 
 def connect_options(url: str, seconds: float) -> dict[str, Any]:
-    """Fills in what the address leaves open. Of several servers it uses the one that takes writes."""
+    """Returns options that the address leaves open. Of several servers, the one that takes writes is used."""
     given = parts_of(url)
     hosts = str(given.get("host", "")).count(",") + 1  # each of them may take that long
     own = {

@@ -1,4 +1,4 @@
-"""Many at once in PostgreSQL: keys travel as one array, new rows by COPY, old ones are removed by sets."""
+"""Bulk operations in PostgreSQL: keys are sent as one array, new rows by COPY, deletions as sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .text import array_of
 if TYPE_CHECKING:
     from .write import PostgresCursor
 
-FEW: Final = 3  # rows that are written one by one
+FEW: Final = 3  # fewer rows are written one by one
 AT_ONCE: Final = 1000
 _REMOVE: Final = (
     "WITH doomed AS (SELECT unnest(%s::bigint[]) AS seq), "
@@ -38,7 +38,7 @@ _INSERT_NEW: Final = (
 
 
 class PostgresReader(SqlReader):
-    """The same in fewer round trips."""
+    """A reader that needs fewer round trips."""
 
     def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
         """Selects by any number of values with one prepared statement."""
@@ -55,7 +55,7 @@ class PostgresReader(SqlReader):
 
 
 class PostgresTransaction(PostgresReader, SqlTransaction):
-    """Writes in fewer round trips, too."""
+    """A transaction that writes in fewer round trips, too."""
 
     _cursor: PostgresCursor
 
@@ -84,14 +84,14 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
 
 @cache
 def _select_keys(column: str, bare: bool) -> str:
-    """Parameters: the values of the column, then the scope."""
+    """Returns a statement. Its parameters: the values of the column, then the scope."""
     held = select_held(column, "= g.key", bare).replace(":scope", "%s")
     return _look_up(f"%s::{TABLES['records'][column]}[]", "key", held)
 
 
 @cache
 def _select_values(table: ValueTable) -> str:
-    """The values of many keys, given as an array for each column of the key."""
+    """Returns a statement for the values of many keys, given as an array for each column of the key."""
     types = TABLES[table.name]
     arrays = ", ".join(f"%s::{types[name]}[]" for name in table.key)
     same = " AND ".join(f"{name} = g.key_{name}" for name in table.key)
@@ -102,6 +102,6 @@ def _select_values(table: ValueTable) -> str:
 def _look_up(arrays: str, keys: str, one: str) -> str:
     """Looks up each key by itself; OFFSET keeps the planner from reading a scope as a whole instead.
 
-    It would do that as long as it has no statistics, as after the first records of a new database.
+    It would do so without statistics, as after the first records of a new database.
     """
     return f"SELECT f.* FROM unnest({arrays}) AS g ({keys}) CROSS JOIN LATERAL ({one} OFFSET 0) AS f"

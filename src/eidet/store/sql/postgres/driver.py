@@ -39,7 +39,7 @@ TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vect
 
 
 class PostgresDriver:
-    """Reads and writes; every call ends by its deadline."""
+    """The driver of one database: runs reads and writes; every call ends by its deadline."""
 
     json = PostgresJson()
     writable = True
@@ -48,7 +48,7 @@ class PostgresDriver:
         self.address = address
         self._closed = False
         self.slow: frozenset[str] = frozenset()
-        self.reigns: int = 1  # goes up when what was acknowledged before may not be there any more
+        self.reigns: int = 1  # rises when acknowledged writes may have been lost
         self._reign: tuple[Any, ...] | None = None
         self.server = _reach(address, self._greet, retry_policy)
         self.retrier = self.server.retrier
@@ -75,7 +75,7 @@ class PostgresDriver:
         return self.server.ask(ask)
 
     def ask(self, job: Callable[[DeadlineConnection], T], *, deadline_seconds: float | None = None) -> T:
-        """Runs a job on a connection; what it has not committed is undone. It may be run more than once."""
+        """Runs a job on a connection, perhaps more than once; undoes what it has not committed."""
         self._check_open()
         return self.server.ask(partial(_undone, job), deadline_seconds)
 
@@ -117,11 +117,11 @@ class PostgresDriver:
             raise
 
     def _more(self, connection: DeadlineConnection, left: float, sql: str) -> None:
-        """A transaction may take long; each of its statements may not, but for those over a whole table."""
+        """Renews the deadline before each statement; statements over a whole table get more time."""
         connection.allow(max(left, _SLOW_SECONDS) if sql in self.slow else left)
 
     def trim(self, most: int) -> int:
-        """Deleted rows are cleared away; their space is used again, and given back at the end of a table."""
+        """Vacuums. Freed space is used again, and given back only at the end of a table, so it returns 0."""
         del most
         self._vacuum()
         return 0
@@ -138,7 +138,7 @@ class PostgresDriver:
         return self.server.ask(job)
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        """Dead rows are removed; what the server's logs and copies hold until then is not in our hands."""
+        """Removes dead rows; cannot reach what the server's logs and copies hold until then."""
         del said
         left = self._vacuum()
         waits = (
@@ -193,7 +193,7 @@ def _undone(job: Callable[[DeadlineConnection], T], connection: DeadlineConnecti
 def _dead(connection: Connection[Any]) -> int:
     """Counts the deleted rows that VACUUM had to leave.
 
-    Before PostgreSQL 15 its count comes late: then there may be some as long as somebody could look at them.
+    Before PostgreSQL 15 its count is late: then at least 1, as long as another transaction may look at them.
     """
     count = int(_read_one(connection, _DEAD))
     if connection.info.server_version >= 150_000:
@@ -202,7 +202,7 @@ def _dead(connection: Connection[Any]) -> int:
 
 
 def _prepare_tables(connection: Connection[Any], address: PostgresAddress, name: str) -> None:
-    """Creates the tables; of several processes, one does."""
+    """Creates or upgrades the tables; of several processes, one does."""
     current = _find_revision(connection)
     if current is None:
         _check_encoding(connection, name)
@@ -243,9 +243,9 @@ def _make_engine(address: PostgresAddress) -> Any:
 
 
 def _set_preparing(connection: Connection[Any]) -> None:
-    """Prepares no statements where a pooler is in between, which may not know them.
+    """Prepares no statements behind a pooler, which may not know them.
 
-    Then whoever answered the call is not the process that works for it.
+    With a pooler, the process that answered the connection is not the one that works for it.
     """
     if _read_one(connection, "SELECT pg_backend_pid()") != connection.info.backend_pid:
         connection.prepare_threshold = None
@@ -262,6 +262,6 @@ def _reign_of(connection: Connection[Any]) -> tuple[Any, ...] | None:
 
 
 def _read_one(connection: Any, sql: str) -> Any:
-    """The first column of the first row; None without one."""
+    """Returns the first column of the first row; None without one."""
     row = connection.execute(sql).fetchone()
     return None if row is None else row[0]

@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean to a caller."""
+"""Translates PostgreSQL's errors for callers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _meaning(error: Any, name: str) -> EidetError:
 
 
 def _is_refused(error: Any, state: str, text: str) -> bool:
-    """libpq hands on only the words of an error that came while connecting, not its code."""
+    """Returns whether access was refused; while connecting, libpq passes on words but no code."""
     from psycopg import errors
 
     if state:

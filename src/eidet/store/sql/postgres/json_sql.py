@@ -26,7 +26,7 @@ class PostgresJson:
     mark = "%s"
 
     def answers(self, condition: Condition) -> bool:
-        """Tells whether `test` agrees exactly with `Condition.holds`."""
+        """Returns whether `test` agrees exactly with `Condition.holds`."""
         return _same_path(condition.path[1:]) and _same_meaning(condition.op, condition.value)
 
     def test(self, column: str, condition: Condition) -> Sql:
@@ -54,7 +54,7 @@ def _value(column: str, condition: Condition) -> Sql:
 
 
 def _compare_numbers(value: Sql, op: str, operand: Json) -> Sql:
-    """The cast is reached by numbers alone.
+    """Compares numbers; CASE keeps other values from the cast.
 
     A float is written as the shortest decimal that reads back as it, which keeps the order of floats,
     and that of floats and whole numbers as far as every whole number is a float.
@@ -65,12 +65,12 @@ def _compare_numbers(value: Sql, op: str, operand: Json) -> Sql:
 
 
 def _kind(value: Sql) -> str:
-    """The type of a value; it takes the same values."""
+    """Returns SQL for the type of a value; it takes the same parameters."""
     return f"coalesce(json_typeof({value.text}), '')"
 
 
 def _same_path(steps: Sequence[str | int]) -> bool:
-    """A position given as a number names no key; of texts, only plain digits are positions for both."""
+    """Returns whether `resolve` reads the path alike: text steps only, positions as plain digits."""
     return bool(steps) and all(isinstance(step, str) and not _ODD.match(step) for step in steps)
 
 

@@ -27,18 +27,18 @@ from .errors import translate_errors
 
 T = TypeVar("T")
 
-_LOOK_SECONDS: Final = 0.1  # after which whoever waits for a connection looks whether connecting failed
+_LOOK_SECONDS: Final = 0.1  # how often a waiting caller checks whether connecting failed
 _CLOSE_SECONDS: Final = 2.0
 
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors tell of what it warns of
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors report what it warns of
 
 
 class _Overdue(OperationalError):
-    """The server did not answer in time."""
+    """Raised if the server did not answer in time."""
 
 
 class DeadlineConnection(Connection[Any]):
-    """Closes itself when the server is silent beyond `ends`; every statement can rely on that."""
+    """A connection that closes itself when the server is silent beyond `ends`, in every statement."""
 
     ends: float = math.inf  # of `time.monotonic`
     seconds: float = math.inf  # that were given
@@ -48,7 +48,7 @@ class DeadlineConnection(Connection[Any]):
         return server.open(partial(super().connect, conninfo, **options))
 
     def allow(self, seconds: float) -> None:
-        """Gives the server so much time from now on."""
+        """Gives the server so many seconds from now on."""
         self.seconds = seconds
         self.ends = time.monotonic() + seconds
 
@@ -60,7 +60,7 @@ class DeadlineConnection(Connection[Any]):
             raise
 
     def _in_time(self, gen: PQGen[T]) -> PQGen[T]:
-        """psycopg wakes up every tenth of a second, though nothing has come."""
+        """Checks the deadline whenever psycopg wakes up: every tenth of a second, even without data."""
         try:
             wanted = next(gen)
             while True:
@@ -108,7 +108,7 @@ class Server:
         )
 
     def open(self, connect: Callable[[], DeadlineConnection]) -> DeadlineConnection:
-        """Opens a connection for the pool. Runs in the pool's thread: callers look for the error."""
+        """Opens a connection for the pool. Runs in the pool's thread, so it stores the error for callers."""
         connection = None
         try:
             connection = connect()
@@ -131,7 +131,7 @@ class Server:
 
     @contextmanager
     def connection(self, left: float) -> Iterator[DeadlineConnection]:
-        """A connection on which the server must answer within so many seconds."""
+        """Lends a connection on which the server must answer within so many seconds."""
         with translate_errors(self.retrier.name):
             pool = self._own_pool()
             connection = self._take(pool, left)

@@ -1,4 +1,4 @@
-"""What a PostgreSQL store offers to an index that searches in its database, beside its records."""
+"""The interface of a PostgreSQL store for an index that searches in the same database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class SqlCondition(NamedTuple):
-    """SQL with its values; where it is not `exact`, it lets more pass, and each record is to be looked at."""
+    """SQL with its values. Unless `exact`, it lets more pass, and each record must be checked."""
 
     sql: str
     values: list[Any]
@@ -26,7 +26,7 @@ class SearchableDatabase(Store, Protocol):
     """A store whose server also searches. Its searches see everything the store acknowledged."""
 
     def condition(self, where: Where) -> SqlCondition:
-        """A filter as SQL on the table `records`, in a way that the indexes of the database can look up."""
+        """Compiles a filter to SQL on the table `records`, in a form that the database's indexes support."""
 
     def ask(self, job: Callable[[DeadlineConnection], T], *, deadline_seconds: float | None = None) -> T:
         """Runs a job on a connection."""

@@ -1,4 +1,4 @@
-"""Texts that PostgreSQL cannot hold as they are, written otherwise and read back."""
+"""Escapes texts that PostgreSQL cannot hold as they are, and restores them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AS_IT_IS: Final = frozenset((type(None), float, int, bool, bytes))
 
 
 def escape(values: Sequence[Any]) -> list[Any]:
-    """Texts without NUL, which PostgreSQL cannot hold, neither as it is nor as an escape in JSON.
+    """Replaces NUL, which PostgreSQL cannot hold, neither as it is nor as an escape in JSON.
 
     Substitute characters take its place: NUL becomes SUB 0, and SUB itself SUB 1.
     """

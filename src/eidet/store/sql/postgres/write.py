@@ -1,4 +1,4 @@
-"""A transaction on PostgreSQL that is tried until it is known to have been committed once."""
+"""A transaction on PostgreSQL that is retried until it is known to have been committed once."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .text import Row, escape, rows_of, unescape_row
 if TYPE_CHECKING:
     from psycopg import Connection
 
-LOCK: Final = 0x45494445  # of whoever writes: seqs are given, and become visible, in one order
+LOCK: Final = 0x45494445  # held while writing: seqs are assigned, and become visible, in one order
 _BEGIN: Final = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}), pg_current_xact_id()::text"
 _STATUS: Final = "SELECT pg_xact_status(%s::xid8)"
 
-Progress = Callable[[str], None]  # told of each statement before it is run
+Progress = Callable[[str], None]  # called with each statement before it is run
 
 
 class Attempt:
-    """Runs queued jobs in one transaction, and finds out what became of an unanswered commit."""
+    """An attempt to commit queued jobs once, which finds out the outcome of an unanswered commit."""
 
     def __init__(self) -> None:
         self._xid: str | None = None  # of a commit that was not answered
@@ -31,7 +31,7 @@ class Attempt:
         return self._xid is not None
 
     def has_landed(self, connection: Connection[Any]) -> bool:
-        """Tells whether an unanswered commit took effect. One that this server never saw did not."""
+        """Returns whether an unanswered commit took effect. One that this server never saw did not."""
         import psycopg
 
         if self._xid is None:
@@ -48,7 +48,7 @@ class Attempt:
         return status == "committed"
 
     def run(self, connection: Connection[Any], waiting: Sequence[QueuedJob[Any]], progress: Progress) -> bool:
-        """Runs the jobs that have not failed; False if one did now, and all others must run again."""
+        """Runs the jobs that have not failed; returns False if one failed now: the others must run again."""
         try:
             self._run_all(connection, [queued for queued in waiting if queued.error is None], progress)
         except _Failed:
@@ -63,7 +63,7 @@ class Attempt:
     def _run_all(
         self, connection: Connection[Any], waiting: Sequence[QueuedJob[Any]], progress: Progress
     ) -> None:
-        """Takes the turn among all processes first."""
+        """Takes the lock that all processes share, then runs and commits the jobs."""
         if not waiting:
             return
         begun = connection.execute(_BEGIN)
@@ -78,7 +78,7 @@ class Attempt:
 
 
 def _run_one(queued: QueuedJob[Any], cursor: Cursor) -> None:
-    """An error of the server or the line is that of all; any other belongs to the job."""
+    """Runs a job. An error of the server or connection concerns all jobs; any other belongs to this one."""
     import psycopg
 
     try:
@@ -91,11 +91,11 @@ def _run_one(queued: QueuedJob[Any], cursor: Cursor) -> None:
 
 
 class _Failed(Exception):
-    """A job failed by its own fault: its `QueuedJob` says how."""
+    """Raised if a job failed by its own fault; its `QueuedJob` has the error."""
 
 
 class PostgresCursor:
-    """A psycopg cursor that keeps characters which PostgreSQL's texts cannot hold."""
+    """A psycopg cursor that escapes characters which PostgreSQL's texts cannot hold."""
 
     __slots__ = ("_progress", "raw", "rowcount")
 
@@ -133,7 +133,7 @@ class PostgresCursor:
 
 
 def _ignore(sql: str) -> None:
-    """Ignores a notice."""
+    """Ignores a statement: the `Progress` of a cursor that has no other."""
     del sql
 
 
