@@ -262,7 +262,7 @@ class Parts:
 
     @property
     def index(self) -> Index:
-        """The index, which is opened if needed after the store's names are checked."""
+        """The index; opens it if needed and checks that the store's names fit."""
         return self._ready_index()
 
     def check_ready(self) -> None:

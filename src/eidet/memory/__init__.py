@@ -326,7 +326,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> Record:
         """Copies a record into another scope under the same id; `record.state.promoted` names the origin.
 
-                With `move`, the original is deleted, and its earlier versions move too unless a copy exists already; a
+        With `move`, the original is deleted, and its earlier versions move too unless a copy exists already; a
         legal hold refuses that. Called again, it changes nothing, or writes the copy's next version if the
         record has changed since.
         """

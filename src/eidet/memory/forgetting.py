@@ -56,7 +56,7 @@ class Forgetting:
         by: str | None,
         why: str | None,
     ) -> Forgotten:
-        """Only deletes: derived records stay, and the content may be stored again."""
+        """Deletes only the matching records: derived ones stay, and the content may be stored again."""
         from ..trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)

@@ -301,7 +301,7 @@ def _absolute(place: str | Path) -> str:
 
 
 def _to_disk(path: Path) -> None:
-    """Syncs a file, or a folder for the names in it. Skips what cannot be opened, which needs no sync."""
+    """Syncs a file, or a folder for the names in it. A folder that may not be opened needs no sync."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except PermissionError:

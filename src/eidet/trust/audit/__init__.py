@@ -66,7 +66,7 @@ class Audit:
 
 
 def check_key(key: object) -> bytes | None:
-    """Returns a key, also of `file:PATH` or `env:NAME`, as bytes. Rejects a short key: it could be guessed."""
+    """Returns a key, also of `file:PATH` or `env:NAME`, as bytes. Rejects short keys, as easy to guess."""
     if key is None:
         return None
     if not isinstance(key, str | bytes):
