@@ -326,8 +326,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> Record:
         """Copies a record into another scope under the same id; `record.state.promoted` names the origin.
 
-        With `move`, the original is deleted, and its earlier versions move too unless a copy exists already; a
-        legal hold refuses that. Called again, it changes nothing, or writes the copy's next version if the
+        With `move`, the original is deleted, and its earlier versions move too unless a copy exists already.
+        A legal hold refuses that. A second call changes nothing, or writes the copy's next version if the
         record has changed since.
         """
         return self._namespaces.promotions.promote(id, one(scope), one(to), move=move, by=actor(by))

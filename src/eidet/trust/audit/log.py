@@ -255,7 +255,7 @@ class AuditLog:
 
     @property
     def head(self) -> AuditHead:
-        """The head of the newest entry, including those of other processes."""
+        """The head of the newest entry, which another process may have written."""
         self.append([])
         assert self._seen is not None
         return head_of(self._seen, self._key)

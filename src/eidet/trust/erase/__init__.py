@@ -85,7 +85,10 @@ class Eraser:
         self._life = life
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
-        """Forgets records, with a signed receipt. If one is damaged, deletes unread and entombs only ids."""
+        """Forgets records and signs the receipt.
+
+        If a record is damaged, deletes all of them unread; the tombstones then cover only their ids.
+        """
         signer = self._signer(key)
         self._parts.flush()
         try:
