@@ -1,4 +1,4 @@
-"""From what a user names (a path, a URL, a store) to the parts of an open memory."""
+"""Opens the parts of a memory from a path, a URL or a store."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _sqlite(path: Path, settings: Settings) -> Store:
 
 
 def _open_tiered(url: str, settings: Settings) -> Store:
-    """`tiered://?short=redis://…&long=agent.db&archive=s3://…&outbox=folder`; each part percent-encoded."""
+    """Opens `tiered://?short=redis://…&long=agent.db&archive=s3://…&outbox=folder`, parts percent-encoded."""
     from .net.url import Options
     from .store.tiered import TieredStore
 
@@ -102,7 +102,7 @@ def open_parts(
     audit: AuditChoice,
     clock: Callable[[], float],
 ) -> tuple[Parts, AuditLog | None]:
-    """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
+    """Opens a store, wraps it to seal and audit it as asked, and builds the parts; closes it on failure."""
     _check_clock(clock)
     if settings.ranking is not None:
         from .recall.model import load_weights
@@ -141,7 +141,7 @@ def _check_clock(clock: Callable[[], float]) -> None:
 
 
 def _embedder_for(store: Store, embedder: object) -> Embedder:
-    """The embedder that is named, else the one that the store was written with, else the default."""
+    """Returns the embedder given, else the one that the store was written with, else the default."""
     name = verbs.get_setting(store, "embedder") if embedder is None else None
     if name:
         return embedder_named(name, int(verbs.get_setting(store, "width") or 0))
@@ -167,7 +167,7 @@ def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Cal
 
 
 def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
-    """The store, with its changes noted in a log."""
+    """Wraps a store so that its changes are logged."""
     from .store.sql.postgres.searchable import SearchableDatabase
     from .trust.audit.store import AuditedDatabase, AuditedStore
 
@@ -177,7 +177,7 @@ def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
 
 
 def _seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
-    """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
+    """Wraps the store to seal it if there is a key; raises `Misconfigured` if store and key do not match."""
     from .trust.seal import SEAL, check_unsealed
 
     chosen, sealed = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
@@ -215,11 +215,11 @@ def open_index(
     embedder: Embedder | None = None,
     analyzer: Analyzer | None = None,
 ) -> Index:
-    """The embedded index beside the store, or the plugin that the setting `index` names.
+    """Opens the embedded index beside the store, or the plugin that the setting `index` names.
 
-    An address such as `qdrant+http://host:6333` names the plugin `qdrant`, which reads the rest itself.
-    `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
-    An embedder that knows the vectors of words lets the embedded index align words, too.
+    An address such as `qdrant+http://host:6333` names the plugin `qdrant`, which parses the rest itself.
+    `renewed` is called before an answer from vectors or terms that were replaced, and may raise to refuse it.
+    With an embedder that has vectors of words, the embedded index also aligns words.
     """
     if settings.index != "embedded":
         _check_may_see(store, settings)

@@ -1,8 +1,8 @@
-"""The parts of an open memory, and what keeps them consistent.
+"""The parts of an open memory, and the checks that keep them consistent.
 
-`memory.parts` is public: views, hooks, doors, the command line and programs of yours may read the
+`memory.parts` is public: views, hooks, adapters, the command line and your programs may read the
 store, the index, the embedder, the analyzer, the settings, the clock and the audit log from it.
-Records are written by verbs (or by `eidet.write`), which keep these parts consistent.
+Write records with verbs (or `eidet.write`), which keep these parts consistent.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from .text import Analyzer, analyzer_of
 if TYPE_CHECKING:
     from .index.scope_worker import ScopeWorker
 
-MANY: Final = 500  # records of one write from which on the index reads along in a thread
+MANY: Final = 500  # a write of at least so many records makes the index catch up in a thread
 
 
 class _AuditTrail(Protocol):
-    """The part of an audit log that any layer may use: `eidet.trust.audit.log.AuditLog` is one."""
+    """The part of an audit log that any layer may use; `eidet.trust.audit.log.AuditLog` implements it."""
 
     def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
-        """Appends an entry; its number."""
+        """Appends an entry. Returns its number."""
 
 
-# Opens the index, of a width. `renewed` is called before it answers from vectors that were replaced.
+# Opens the index: width, `renewed` (called before an answer from replaced vectors), embedder, analyzer.
 _OpenIndex = Callable[[int, Callable[[], None], Embedder, Analyzer], Index]
 
 
 class _Binding:
     """Ties a store to the embedder and the language that made its vectors and terms.
 
-    The store remembers both names. Whoever opens it with others is refused, and a process that holds
-    vectors of an earlier epoch checks the names again before it writes.
+    The store records both names and refuses to open with others. A process that holds vectors of an
+    earlier epoch checks the names again before it writes.
     """
 
     def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
@@ -61,19 +61,19 @@ class _Binding:
         self._opened_as = self.language
         self._epoch: int | None = None
         self._settled = False
-        self._fits = False  # the width of the embedder and that of the store's vectors
+        self._fits = False  # whether the widths of the embedder and of the store's vectors agree
         self.embedder: Embedder = embedder
         self.analyzer: Analyzer = analyzer_of(self._opened_as)
         self.check()
 
     @property
     def language(self) -> str:
-        """The language of this memory: chosen in the settings, else the one that the store names."""
+        """The language of this memory: that of the settings, else of the store, else English."""
         return self._chosen or verbs.get_setting(self._store, "language") or "en"
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of embedder and analyzer, as the store keeps them."""
+        """The names of embedder and analyzer, as the store records them."""
         return {
             "embedder": self.embedder.name,
             "width": str(self.embedder.width),
@@ -83,7 +83,7 @@ class _Binding:
 
     @property
     def epoch(self) -> int:
-        """The epoch of the vectors that this memory's embedder makes; checks names if it has changed."""
+        """The present epoch of the store; checks the names again if it has changed."""
         if self._epoch is None:
             self.claim()
         elif self._epoch != self._store.head().epoch:  # another embedder, or only other keys
@@ -91,20 +91,20 @@ class _Binding:
         return self._epoch or 0
 
     def claim_epoch(self) -> int:
-        """The epoch to write under, without asking the store again."""
+        """Returns the known epoch for a write, without asking the store again."""
         if self._epoch is None:
             self.claim()
         return self._epoch or 0
 
     def claim(self) -> None:
-        """Before the first write, records in the store which embedder and analyzer it uses."""
+        """Records the embedder and analyzer in the store before its first write."""
         with self._lock:
             if verbs.get_setting(self._store, "embedder") is None:
                 verbs.set_settings(self._store, self.names, fresh=True)
             self.renew()
 
     def renew(self) -> int:
-        """Checks the names again and takes the store's epoch as it is now."""
+        """Checks the names again and returns the store's present epoch."""
         self.check()
         self._fits = False
         self.check_width()
@@ -129,7 +129,7 @@ class _Binding:
     def check_width(self) -> None:
         """Raises `Misconfigured` if an embedder of the same name made vectors of another width.
 
-        Called before vectors are made: to ask an embedder for its width may call a model.
+        Called only before vectors are computed, because asking an embedder for its width may call a model.
         """
         if self._fits:
             return
@@ -137,7 +137,7 @@ class _Binding:
         if width is None:
             return
         if int(width) != self.embedder.width:
-            self.check()  # another name says more
+            self.check()  # another name is the better error
             name = self.embedder.name
             raise Misconfigured(
                 f"this memory was written with vectors of {int(width):,} numbers; the embedder given makes "
@@ -148,7 +148,7 @@ class _Binding:
         self._fits = True
 
     def settle(self) -> None:
-        """Checks the names until the store has some, because another process may write first."""
+        """Checks the names each time until the store has some, because another process may write first."""
         if not self._settled:
             self.check()
             self._settled = verbs.get_setting(self._store, "embedder") is not None
@@ -166,7 +166,7 @@ class _Binding:
 
 
 class _TombstoneWatch:
-    """Says for each write what must not come back, because it was forgotten for good."""
+    """Builds the guard of each write against content that was forgotten for good."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -177,13 +177,13 @@ class _TombstoneWatch:
         return TombstoneGuard(lambda: [self._marker().claim_said(record) for record in records], again=again)
 
     def over_returning(self, records: Sequence[Record]) -> TombstoneGuard:
-        """Guards records that no caller wrote just now: loaded from a file, or made by upkeep."""
+        """Guards records that are loaded from a file or made by upkeep."""
         return TombstoneGuard(
             lambda: [self._marker().claim_return(record) for record in records], returning=True
         )
 
     def _marker(self) -> Marker:
-        """Asked for inside of a write to a store that has tombstones, and so has its secret."""
+        """Returns the marker. Called within a write to a store with tombstones, which has the secret."""
         if self._known is None:
             self._known = Marker(secret_of(self._store, "marks", make=False))
         return self._known
@@ -208,7 +208,7 @@ class Parts:
     ) -> None:
         self._store = store
         self._new_index = open_index
-        self.has_embedded_index: bool = has_embedded_index  # in RAM, and in files beside the store's
+        self.has_embedded_index: bool = has_embedded_index  # in RAM and in files beside the store
         self._index: Index | None = None
         self._lock = threading.RLock()
         self.closed: bool = False
@@ -232,7 +232,7 @@ class Parts:
 
     @property
     def waits(self) -> bool:
-        """Tells whether a verb may wait for a disk or a server. A closed memory answers at once."""
+        """Whether a verb may wait for a disk or a server; False for a closed memory."""
         from .store.ram import RamStore
 
         in_ram = self.closed or isinstance(self.store, RamStore)
@@ -240,13 +240,13 @@ class Parts:
 
     @property
     def store(self) -> Store:
-        """The store, with its wrappers: sealed and audited, where the memory is."""
+        """The store, with its wrappers if the memory is sealed or audited."""
         self.check_open()
         return self._store
 
     @property
     def place(self) -> str:
-        """A short name for where the records are: the path of a file, or else the kind of store."""
+        """A short name of the store: the path of its file, or else its class."""
         path = path_of(self._store)
         if path is None:
             return type(self._store).__name__
@@ -262,7 +262,7 @@ class Parts:
 
     @property
     def index(self) -> Index:
-        """The index; opens it and checks that the store's names fit."""
+        """The index; opens it if needed and checks that the store's names fit."""
         return self._ready_index()
 
     def check_ready(self) -> None:
@@ -290,13 +290,13 @@ class Parts:
         )
 
     def follow(self, scope: str) -> None:
-        """Lets index and graph learn what upkeep changed, as far as they are in RAM: no recall has to."""
+        """Updates an open index and graph after upkeep, so that no recall has to."""
         if self._index is not None:
             self._index.follow(scope)
             self._graphs.follow(scope)
 
     def note_written(self, records: Sequence[Record]) -> None:
-        """Lets index and graph read along in the background, if many records were written."""
+        """Updates index and graph in the background if many records were written."""
         if len(records) < MANY or self._index is None or not self.has_embedded_index:
             return
         from .index.scope_worker import ScopeWorker
@@ -311,7 +311,7 @@ class Parts:
         if index is None or self.closed:
             return
         with suppress(EidetError):  # the next recall reads the rest, or raises the error
-            index.voices(Scope.of(scope))  # answers at once when it has read everything
+            index.voices(Scope.of(scope))  # makes the index catch up
             if self.settings.facts:
                 self._graphs.ask(scope, _ask_nothing)
 
@@ -325,7 +325,7 @@ class Parts:
 
     @contextmanager
     def reopen_index(self) -> Iterator[None]:
-        """Wraps a change after which index and graphs have to be reopened."""
+        """Wraps a change after which index and graphs are opened again."""
         with self._lock:
             yield
             self._index = None
@@ -337,7 +337,7 @@ class Parts:
         self.settings = replace(self.settings, language=language)
 
     def manifest(self, now: float) -> dict[str, Any]:
-        """Describes, for an export or an archive, its store and how its vectors and terms were made."""
+        """Describes the store and the origin of its vectors and terms, for an export or an archive."""
         return {
             "embedder": self.embedder.name,
             "width": self.embedder.width,
@@ -348,7 +348,7 @@ class Parts:
         }
 
     def flush(self) -> None:
-        """Writes down use counts and tallies; they are kept if that fails."""
+        """Writes use counts and tallies to the store; keeps them if that fails."""
         self.check_open()
         self.usage.flush()
 
@@ -381,4 +381,4 @@ class Parts:
 
 
 def _ask_nothing(graph: ScopeGraph) -> None:
-    """Asks nothing: any question makes a graph catch up first."""
+    """Does nothing; asking a graph any question makes it catch up first."""

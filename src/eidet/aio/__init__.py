@@ -1,4 +1,4 @@
-"""The same verbs for asyncio: one thread hop each, none where nothing waits. No verb is written twice."""
+"""The same verbs for asyncio, each with at most one thread hop. No verb is written twice."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ..trust.audit.log import AuditLog
 
 
 def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
-    """Hops once an asynchronous embedder was awaited, in the caller's loop, for what a verb will embed.
+    """Builds a hop that first awaits an asynchronous embedder, in the caller's loop, on the verb's texts.
 
-    `texts` names that: it gets the memory, the object that has the verb, and what the verb gets.
+    `texts` returns those: it gets the memory, the object that has the verb, and the verb's arguments.
     """
 
     async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
@@ -137,7 +137,7 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
 
     The constructor opens nothing: `async with`, `await AsyncMemory.open(…)` or the first verb opens the
     memory in a thread, so that your loop goes on meanwhile. An asynchronous embedder of yours is
-    awaited in your loop, before the core is entered. Views and doors run their methods in `threads`, too.
+    awaited in your loop, before the core is entered. Views and adapters also run their methods in `threads`.
     """
 
     threads: Threads[Memory]
@@ -157,23 +157,23 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
     @classmethod
     @taking(Memory.__init__)
     async def open(cls, *args: Any, **how: Any) -> AsyncMemory:
-        """Returns an `AsyncMemory` that is open already: a thread has opened its file or its server."""
+        """Returns an open `AsyncMemory`; a thread opens its file or server."""
         memory = cls(*args, **how)
         return await memory.__aenter__()
 
     @property
     def core(self) -> Memory:
-        """The synchronous memory inside; opens it here and now if it is not open yet."""
+        """The synchronous memory inside; opens it in the calling thread if it is not open yet."""
         return self.threads.core()
 
     @property
     def parts(self) -> Parts:
-        """Works like `Memory.parts`. Open the memory first, or this opens it here and now."""
+        """Works like `Memory.parts`; opens the memory in the calling thread if it is not open yet."""
         return self.core.parts
 
     @property
     def audit(self) -> AuditLog | None:
-        """Works like `Memory.audit`. Open the memory first, or this opens it here and now."""
+        """Works like `Memory.audit`; opens the memory in the calling thread if it is not open yet."""
         return self.core.audit
 
     remember: ClassVar = hop_after(texts_to_keep)(Memory.remember)

@@ -1,4 +1,4 @@
-"""The verbs. Each body is the list of its stages; the stages live in `write`, `recall` and `trust`.
+"""`Memory` and its verbs. Each verb lists its stages, which `write`, `recall` and `trust` implement.
 
 facts.py  upkeep.py  trust.py  keys.py  admin.py   the namespaces; namespaces.py opens them
 records.py  forgetting.py  export_import.py   what several verbs share
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
     "remember", "recall", "recall_all", "context", "find", "revise", "promote", "forget", "export", "load"
 )
 class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
-    """A memory for agents: in RAM, in a file, in a database or on a server (`http://…`), same verbs.
+    """A memory for agents in RAM, a file, a database or on a server (`http://…`), with the same verbs.
 
-    Safe from many threads, and in several processes on one file. Once a verb returns, its data is
-    durable and found by the next recall. Every verb works in one scope, `"default"` if none is
-    named; `"acme/**"` (or `Scope.under("acme")`) asks explicitly for a scope and all below it. Verbs that
-    read take a list as well: `scope=["ann", "team/core"]`.
+    Many threads may share it, and several processes may open one file. Once a verb returns, its data is
+    durable and the next recall finds it. Every verb works in one scope, `"default"` if none is
+    named; `"acme/**"` (or `Scope.under("acme")`) stands for a scope and all scopes below it. Verbs that
+    read also take a list: `scope=["ann", "team/core"]`.
 
-    Without `settings`, EIDET_* variables are obeyed. Namespaces: `facts`, `upkeep`, `trust`, `keys`, `admin`.
+    Without `settings`, EIDET_* variables apply. Namespaces: `facts`, `upkeep`, `trust`, `keys`, `admin`.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
         importance, occurred, expires (a time, or a timedelta from now), ttl (seconds it lives after it was
         made or last read), pinned, source, data, meta, vector, derived_from, id, key, version,
-        keep_duplicates, read_speakers, again; for many they are said of each. `meta` is yours and comes back
-        as you gave it. `read_speakers` takes who and occurred from texts that begin with "[2026-05-08] Ann:".
+        keep_duplicates, read_speakers, again; for a list they apply to each item. `meta` is yours and comes
+        back as you gave it. `read_speakers` parses who and occurred from texts such as "[2026-05-08] Ann: …".
 
-        A record with an `id` (or a `key`, any text of yours) that exists becomes its next version. With
-        `version` it must be at that one, else Conflict; 0 says that there must be none yet.
-        A fact or document that its scope has with every detail is not stored again but counted as
-        used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
-        scope is refused, unless it is said `again`; of a list, the rest is stored (see `RememberedList`).
+        If the `id` (or the `key`, any text of yours) exists, the record becomes its next version. With
+        `version` the record must still be at that version, else Conflict; 0 requires that none exists yet.
+        A fact or document that the scope already has with the same details is counted as used instead
+        of stored again, unless `keep_duplicates`; messages are never merged. Content that was forgotten for
+        good in the scope is refused unless `again`; of a list, the rest is stored (see `RememberedList`).
         """
         return self._namespaces.writes.remember(what, details)
 
@@ -131,19 +131,19 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         where: Filter | None = None,
         **options: Unpack[RecallOptions],
     ) -> Hits:
-        """Finds what matters for a query, best first, with reasons. `explain` adds a trace.
+        """Finds the records that matter for a query, best first, with reasons. `explain` adds a trace.
 
-        A dict asks for states with near values: `recall({"health": 0.8})`. `where` is a `Where` or a dict
+        A dict finds states with near values: `recall({"health": 0.8})`. `where` is a `Where` or a dict
         such as `{"data.health": {"$gt": 0.5}}`, here and in the verbs below.
 
         `options` are those of `RecallOptions`: kinds, tiers, session, agent, who, trust, since, until, near,
         box, vector, recipe, least, unit, rerank, understand, order, now, explain. Hits that score below
         `least` are left out, maybe all. `recipe` is a name (auto, dialogue, facts, documents, exact) or a
-        Recipe of yours. Names, times and places are read from the query unless an argument says them or
-        `understand` is False; "last week" is as of `now`, by default the present. With the `unit` session or
-        scope there is one hit for each, its best record. `rerank` (what `reranker_of` takes; False: none)
-        replaces the memory's own for the best fifty. Without a query (or vector) the filter decides, in the
-        `order` named.
+        Recipe of yours. Names, times and places are read from the query unless an argument gives them or
+        `understand` is False; "last week" is relative to `now`, by default the present. With `unit` "session"
+        or "scope", each of these gets one hit, its best record. `rerank` (anything `reranker_of` takes; False
+        for none) replaces the memory's own reranker for the best fifty hits. Without a query or vector, the
+        filter selects the records and `order` sorts them.
         """
         return self._namespaces.reads.recall(query, scope, limit, where, options)
 
@@ -158,9 +158,9 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> AllHits:
         """Finds every record on a topic, in order of time, with a `count`: "how often did I go climbing?"
 
-        `complete` is False where something may be missing, and `reason` says what: records that may belong
-        are in `maybe`, the likeliest first. `options` are those of `RecallAllOptions`: the parts of a filter
-        by name, now, as_of and known_at. `Hits.wants_all` says that a question sounds like one for this verb.
+        `complete` is False if records may be missing, and `reason` says why; `maybe` lists records that may
+        belong to the answer, the likeliest first. `options` are those of `RecallAllOptions`: the parts of a
+        filter by name, now, as_of and known_at. `Hits.wants_all` marks questions that suit this verb.
         """
         return self._namespaces.reads.recall_all(query, scope, limit, where, options)
 
@@ -186,10 +186,10 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> Context:
         """Builds a prompt-ready block of what matters for a query, never over `budget` tokens.
 
-        Instructions and working state, then the best hits in the order of time, and where there is room
-        the `neighbours` before and after each turn, as far as `where` lets them pass. What is not
-        trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False.
-        `seen` are the ids of what the reader was shown already, which is left out.
+        It holds instructions and working state, then the best hits in order of time and, where there is
+        room, the `neighbours` before and after each turn that match `where`. Untrusted records (tool, web,
+        unknown, labelled as poison) are quoted unless `fence` is False. Records whose ids are in `seen`,
+        because the reader already has them, are left out.
         `least` and `options`, the parts of a filter by name, are those of `recall`; without a `least`, hits
         of low score fill the budget behind better ones, unless there is room for all.
         """
@@ -216,10 +216,10 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         scope: str | Scope | None = None,
         by: str | None = None,
     ) -> None:
-        """Says whether an answer (the Hits, Trace or Context) or one record (a Hit or an id) was useful.
+        """Records whether an answer (the Hits, Trace or Context) or one record (a Hit or an id) was useful.
 
-        Only counted, each call once: nothing is deleted or ranked otherwise. What was useful counts as
-        used. `by` names who judges, and is counted apart too. An id is looked up in `scope`.
+        Each call is counted once; it deletes nothing and changes no ranking. A useful record counts as
+        used. `by` names the judge, whose judgements are also counted apart. An id is looked up in `scope`.
         """
         self._records.judge(about, useful, scope, by)
 
@@ -230,7 +230,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     def get(
         self, ids: str | Sequence[str], *, scope: Scopes = "default"
     ) -> Record | list[Record | None] | None:
-        """The record with an id, or None; a list gives a list, in the order asked."""
+        """Returns the record with an id, or None if it is absent; for a list, a list in the order asked."""
         if isinstance(ids, str):
             return self._records.get([ids], scope)[0]
         return self._records.get(ids, scope)
@@ -243,9 +243,9 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         limit: int | None = 100,
         **options: Unpack[FindOptions],
     ) -> FoundList:
-        """Records that match exactly, 100 of them unless `limit` says otherwise; None gives all.
+        """Returns the records that match a filter exactly, at most `limit` of them; with None, all.
 
-        `more` of the answer says whether others match. `options` are those of `FindOptions`: kinds, tiers,
+        `more` of the answer tells whether others match. `options` are those of `FindOptions`: kinds, tiers,
         session, agent, who, trust, since, until, near, box, order (a field or a path such as "data.price",
         a leading '-' means descending), offset.
         """
@@ -258,7 +258,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         scope: Scopes = "default",
         **options: Unpack[FilterOptions],
     ) -> int:
-        """Counts matching records. As in `find`, quarantined ones count only if the filter asks for them."""
+        """Counts matching records. As in `find`, quarantined ones match only if the filter asks for them."""
         return self._namespaces.reads.count(where, scope, options)
 
     def revise(
@@ -276,9 +276,9 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> Record:
         """Writes the next version of a record. The `Draft` fields given replace the present ones.
 
-        With `version` or `digest` (its content hash) the record must still be that one, else Conflict.
-        Without either, what somebody else changed meanwhile in other fields is kept. `clear` names fields
-        to reset. `again` as in `remember`.
+        With `version` or `digest` (its content hash) the record must still match it, else Conflict.
+        Without either, changes that another writer made meanwhile to other fields are kept. `clear` names
+        fields to reset. `again` works as in `remember`.
         """
         revise = partial(self._namespaces.writes.revise, again=again, by=actor(by))
         return self._records.change(
@@ -301,12 +301,13 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         """Deletes records by id or filter, with content and history. Returns how many there were.
 
         `options` are the parts of a filter that `recall` takes by name: `forget(session="s1")`. A whole
-        scope goes only if it is named, with `everything=True`. One record under a legal hold refuses all.
+        scope is deleted only if you name it with `everything=True`. One record under a legal hold blocks all.
 
-        For good (the default): copies go too, what was made of it is made anew without it or goes, no file
-        keeps a word of it, and it is refused when it comes back (`remember(…, again=True)` lifts that). Of a
-        whole scope, what it held cannot be loaded again, but may be said again, unless `for_good=True`. With
-        `for_good=False` records are deleted, no more. `receipt` says what was done; a `key` (Ed25519) signs.
+        For good (the default): copies are deleted too, derived records are rebuilt without the content or
+        deleted, no file keeps a word of it, and storing it again is refused (`remember(…, again=True)` lifts
+        that). After a whole scope is deleted, its records cannot be loaded again, but their content may be
+        remembered again unless `for_good=True`. `for_good=False` only deletes the records. The `receipt` of
+        the answer says what was done; a `key` (Ed25519) signs it.
         """
         chosen = combine_filter("forget", where, options)
         if for_good is False:
@@ -323,20 +324,20 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         move: bool = False,
         by: str | None = None,
     ) -> Record:
-        """Copies a record into another scope under the same id; `record.state.promoted` says from where.
+        """Copies a record into another scope under the same id; `record.state.promoted` names the origin.
 
-        With `move`, it leaves its scope, unless a legal hold keeps it, and its earlier versions come along,
-        unless a copy is there already.
-        Called again, it changes nothing, or makes the copy's next version if the record has changed since.
+        With `move`, the original is deleted, and its earlier versions move too unless a copy exists already.
+        A legal hold refuses that. A second call changes nothing, or writes the copy's next version if the
+        record has changed since.
         """
         return self._namespaces.promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
 
     def history(self, id: str, *, scope: Scopes = "default") -> list[Event]:
-        """Lists a record's events, oldest first: created, revised, moved, forgotten; when and by whom."""
+        """Lists a record's events, oldest first: created, revised, moved or forgotten, when and by whom."""
         return self._records.history(id, scope)
 
     def scopes(self, under: str | None = None) -> dict[str, int]:
-        """The scopes that hold records, with how many, those in quarantine included."""
+        """Returns the number of records per scope, quarantined ones included; skips empty scopes."""
         place = None if under is None else Scope.under(under)
         return verbs.count_scopes(self._parts.store, place, alive_at=self._parts.clock())
 
@@ -348,9 +349,9 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         plain: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Writes every scope, or the one named, to a JSONL file, losslessly; how many records.
+        """Writes every scope, or the one named, losslessly to a JSONL file. Returns the number of records.
 
-        An export is not sealed: a sealed memory writes one only if `plain` says so.
+        An export is not sealed, so a sealed memory writes one only with `plain=True`.
         """
         from .export_import import Leaving, export_records
 
@@ -367,8 +368,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> int:
         """Loads an export into the scopes its records name. Returns the number of records.
 
-        If one line is damaged, or could not be a record, nothing is loaded. With a `scope`, only its
-        records are. Records whose id exists become its next version unless they say the same.
+        If one line is damaged or is no valid record, nothing is loaded. With a `scope`, only its records
+        are loaded. A record whose id exists becomes its next version, unless the content is the same.
         """
         from .export_import import ExportFile
 
@@ -379,10 +380,10 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     watch = watch
 
     def close(self) -> None:
-        """Flushes pending writes and releases everything. Closing twice is harmless."""
+        """Flushes pending writes and releases all resources. Closing twice is harmless."""
         self._life.close()
         if not self._parts.closed:
-            with suppress(Unavailable):  # the next one to open it does it
+            with suppress(Unavailable):  # the next open of this memory cleans up
                 self._forgetting.clean_up()
         self._parts.close()
 

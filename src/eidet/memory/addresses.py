@@ -1,4 +1,4 @@
-"""From the address of a server to the class that speaks with it: `Memory("http://…")` is a client."""
+"""Finds the client class for the address of a server: `Memory("http://…")` builds a client."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Addressed(_ForeignVerbs):
     """A class whose objects may live on a server: given an address, it builds the client instead.
 
     `clients` is the group of entry points that names the client. The client is a subclass, so `isinstance`
-    holds. A class that somebody else makes of it names no group, and opens no server.
+    holds. A subclass that names no group opens no server.
     """
 
     _clients: ClassVar[str | None] = None
@@ -83,16 +83,16 @@ class Addressed(_ForeignVerbs):
 
 
 class KeptByServer:
-    """Marks a memory that a server keeps: its verbs wait for the server, and it has no parts here."""
+    """Marks a memory on a server: its verbs wait for the server, and it has no parts in this process."""
 
 
 def is_remote(memory: object) -> bool:
-    """Tells whether the memory lives on a server."""
+    """Returns whether the memory lives on a server."""
     return isinstance(memory, KeptByServer)
 
 
 def _find_client(group: str, place: str) -> Any:
-    """The class that an entry point names for the scheme of an address."""
+    """Loads the client class that an entry point of the group names for the scheme of an address."""
     scheme = place.partition("://")[0].lower()
     found = load_plugin(group, scheme)
     if found is None:

@@ -1,4 +1,4 @@
-"""`memory.admin`: how a memory does, and rebuilding what it is made of."""
+"""`memory.admin`: statistics, health, checks and rebuilds of a memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNFINISHED: Final = "an analysis that was interrupted"
 
 
 class AdminNamespace:
-    """The verbs for whoever operates a memory."""
+    """The verbs for operators of a memory."""
 
     def __init__(self, parts: Parts, reads: ReadPath, life: Life, audit: Auditing) -> None:
         self._parts = parts
@@ -44,9 +44,9 @@ class AdminNamespace:
         self._life = life
 
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
-        """Counts by kind and tier (of a scope, or of all), sizes, what made the vectors, how recalls went.
+        """Returns counts by kind and tier (of a scope, or of all), sizes, embedder and retrieval quality.
 
-        They are of all that is kept; `quarantined` says how many of those wait to be looked at.
+        The counts include quarantined records; `quarantined` says how many of them await review.
         """
         place, now = one_or_all(scope), self._parts.clock()
         quality, drifted = self._retrieval(place, now)
@@ -56,8 +56,8 @@ class AdminNamespace:
     def health(self) -> dict[str, Any]:
         """Reports on the servers behind this memory: stores, pending writes, index, embedder.
 
-        `state` is up, degraded or down; each line tells its own, how often it failed, and its last error.
-        Asks nobody, so it answers at once, and never fails.
+        `state` is up, degraded or down; each server has its own, with its number of failures and last error.
+        Sends no request, so it returns at once and never fails.
         """
         index = self._parts.open_index
         return format_health(
@@ -72,8 +72,8 @@ class AdminNamespace:
     def metrics(self, scope: str | Scope | None = None) -> dict[str, float]:
         """Returns figures for monitoring; `eidet.quality.metrics` explains each.
 
-        A name is absent while there is nothing to tell it from. Looks at every record, and writes
-        down what recalls have gathered.
+        A figure without data is absent. Reads every record and flushes the use counts and tallies that
+        recalls have gathered.
         """
         place, now = one_or_all(scope), self._parts.clock()
         return metrics_of(
@@ -86,9 +86,9 @@ class AdminNamespace:
         )
 
     def sessions(self, scope: Scopes = "default", *, limit: int = 100) -> list[SessionSummary]:
-        """The sessions of a scope, those that were active last first, each with its first words.
+        """Lists the sessions of a scope, the most recently active first, each with its first words.
 
-        Reads every record of the scope; without those in quarantine.
+        Reads every record of the scope and skips quarantined ones.
         """
         return self._reads.list_sessions(scope, limit)
 
@@ -104,9 +104,9 @@ class AdminNamespace:
         return page
 
     def check(self) -> list[str]:
-        """Compares the index with the store. Returns each fault in words, nothing if there is none.
+        """Compares the index with the store. Returns each fault in words; empty if there is none.
 
-        Of a sealed memory, every record and its history is opened: what was changed outside is named.
+        In a sealed memory, opens every record and its history and reports what was changed from outside.
         """
         from ..trust.seal.key_rotation import list_damage
 
@@ -123,7 +123,7 @@ class AdminNamespace:
         return faults
 
     def flush(self) -> None:
-        """Writes down the use counts and tallies that recalls have gathered."""
+        """Writes the use counts and tallies that recalls have gathered to the store."""
         self._parts.flush()
 
     def rebuild(
@@ -135,7 +135,7 @@ class AdminNamespace:
     ) -> int:
         """Rebuilds the index from the store, of one scope or of all. Returns the number of records.
 
-        With `language`, the words of every text are analysed anew first.
+        With `language`, analyses the words of every text again first.
         """
         place, store = one_or_all(scope), self._parts.store
         chosen = language or self._parts.binding.language
@@ -146,7 +146,7 @@ class AdminNamespace:
     def reembed(self, embedder: object, *, progress: Progress | None = None) -> int:
         """Switches the embedder: computes new vectors beside the old ones, then swaps them at once.
 
-        Recalls go on meanwhile; an interrupted change goes on where it stopped.
+        Recalls go on meanwhile. After an interruption, the next call resumes where it stopped.
         """
         chosen = embedder_of(embedder)
         count = reembed(self._parts.store, chosen, progress)
@@ -155,7 +155,7 @@ class AdminNamespace:
         return count
 
     def phrase_query(self, query: str, *, scope: Scopes = "default", now: Moment | None = None) -> str:
-        """The query as it is embedded: without the names of who speaks in the scope."""
+        """Returns the query as it is embedded: without the names of speakers in the scope."""
         return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
 
     def explain(
@@ -168,7 +168,7 @@ class AdminNamespace:
         budget: int = 1000,
         **options: Unpack[RecallOptions],
     ) -> Explained:
-        """Shows what `recall` and `context` would answer, and why. Counts nothing as used.
+        """Shows what `recall` and `context` would return, and why. Counts nothing as used.
 
         `explain(…).why_not(record)` says where any record stands in the answer, and what it lacks.
         """
@@ -217,7 +217,7 @@ class AdminNamespace:
             return {"name": place, "state": "down", "last_error": str(error)}
 
     def _retrieval(self, scope: Scope | None, now: float) -> tuple[Quality, Drift]:
-        """Computes quality from the tallies stored and those still pending here."""
+        """Computes quality and drift from the stored tallies and those still pending in this process."""
         windows, today = self._windows, day_of(now)
         first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
         self._parts.check_open()
@@ -228,7 +228,7 @@ class AdminNamespace:
 
     def _survey(self, scope: Scope | None, now: float) -> Survey:
         windows = self._windows
-        self._parts.usage.flush_if_possible()  # uses that still wait here are uses
+        self._parts.usage.flush_if_possible()  # pending uses count too
         return verbs.quality_counts(
             self._parts.store,
             scope,

@@ -22,8 +22,8 @@ from ..write.ingest import check_arrival, fits_embedder
 from ..write.write_path import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many
-KEYS: Final = "keys"  # of a manifest: the secrets by which its records are found by their keys
-READ_ONCE: Final = 5_000  # records of a file are kept in RAM between the check and the writing
+KEYS: Final = "keys"  # field of a manifest: the secrets that turn keys into ids of its records
+READ_ONCE: Final = 5_000  # up to this many records stay in RAM between the check and the writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Leaving:
 
 
 def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
-    """Writes the live records to a file. Returns how many. `Refused` for a sealed memory, unless `plain`."""
+    """Exports the live records; returns how many. A sealed memory raises `Refused` unless `plain`."""
     if is_sealed(parts.store) and not leaving.plain:
         raise Refused("this memory is sealed, and an export is not: ask for a plain one, plain=True")
     now = parts.clock()
@@ -54,7 +54,7 @@ def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
 
 
 class _FirstRecords:
-    """Records that were read to be checked, so that those of a small file need not be read again."""
+    """The records read for the check, kept so that a small file is read only once."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -71,7 +71,7 @@ class _FirstRecords:
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """An export on its way in: its records, or those of a scope, are all checked before one is written."""
+    """An export to load. All its records, or those of a scope, are checked before any is written."""
 
     parts: Parts
     guarding: Guarding
@@ -85,7 +85,7 @@ class ExportFile:
         return cls(parts, guarding, check_path(path, "path"), one_or_all(scope))
 
     def load(self, progress: Progress | None) -> int:
-        """Writes the records, after all were checked; how many."""
+        """Checks all records, then writes them. Returns how many were written."""
         check_callback(progress, "progress")
         manifest, now = self.check(), self.parts.clock()
         read = read_export(self.path) if self.kept.are_full else iter(self.kept.records)
@@ -95,14 +95,14 @@ class ExportFile:
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
 
     def _read_secrets(self, manifest: dict[str, Any]) -> list[bytes]:
-        """Returns the secrets under which the export's records find their keys."""
+        """Returns the manifest's secrets, which turn keys into ids; raises `Corrupt` if they are damaged."""
         try:
             return list(map(bytes.fromhex, manifest.get(KEYS, ())))
         except (TypeError, ValueError):
             raise Corrupt(f"{self.path}: its {KEYS!r} cannot be read; nothing was loaded") from None
 
     def check(self) -> dict[str, Any]:
-        """The manifest; `Corrupt` names the first line that cannot be loaded."""
+        """Checks the file and returns its manifest; `Corrupt` names the first line that cannot be loaded."""
         return verify_export(self.path, self._check)
 
     def _is_meant(self, record: Record) -> bool:

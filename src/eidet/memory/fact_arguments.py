@@ -1,4 +1,4 @@
-"""What callers of `memory.facts` give and get: names, entities, relations, and facts that are audited."""
+"""Arguments and answers of `memory.facts`: checks names, relations and times, and audits facts returned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def id_of(entity: Named | float) -> str:
 
 
 def name_of(entity: Named | float) -> str:
-    """A name as a text would write it."""
+    """Returns the name as a text would write it."""
     return entity.name if isinstance(entity, Entity) else id_of(entity)
 
 
@@ -41,7 +41,7 @@ def check_relation(relation: str) -> str:
 
 
 def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fact], list[Fact]]:
-    """Splits facts into those that hold of an entity at a time and those that will."""
+    """Splits the facts about an entity into those that hold at a time and those that begin later."""
     now: list[Fact] = []
     later: list[Fact] = []
     for fact in facts:
@@ -55,7 +55,7 @@ def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fac
 
 
 def note_facts(auditing: Auditing, verb: str, scope: Scopes, facts: Iterable[Fact]) -> list[Fact]:
-    """Notes in the audit log which records an answer comes from; the facts."""
+    """Notes in the audit log which records an answer comes from. Returns the facts as a list."""
     noted = list(facts)
     auditing.read(verb, scope, [(fact.scope, id) for fact in noted for id in fact.sources])
     return noted
@@ -71,7 +71,7 @@ def moments_of(
 ) -> Moments:
     """Resolves the times of a question. `as_of` defaults to the present, or to `known_at` if given.
 
-    The budget of the question begins now. Without bounds, it only ends when nobody waits any more.
+    The budget of the question starts now. Unbounded, it ends only when the caller stops waiting.
     """
     budget = Budget(parts.settings.fact_steps, parts.settings.fact_seconds) if is_bounded else Budget()
     view = View(now=parts.clock() if known_at is None else moment(known_at, "known_at"), budget=budget)

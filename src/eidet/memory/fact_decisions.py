@@ -24,11 +24,11 @@ from ..upkeep.model_facts import list_unread, phrase_statement, read_facts_with
 from ..write.write_path import WritePath
 from .forgetting import Forgetting
 
-IMPORTANCE = 0.1  # of a decision: nobody looks for its text
+IMPORTANCE = 0.1  # of a decision: low, because no one searches for its text
 
 
 class FactDecisions:
-    """Stores decisions, and takes them back."""
+    """Stores decisions and undoes them."""
 
     def __init__(self, parts: Parts, writes: WritePath, forgetting: Forgetting) -> None:
         self._parts = parts
@@ -68,7 +68,7 @@ class FactDecisions:
         sources: Sequence[str],
         details: dict[str, Any],
     ) -> Record:
-        """Stores a fact or a decision as any record is stored."""
+        """Stores a fact or a decision as a record of kind `triple`."""
         fields = {
             "kind": Kind.TRIPLE,
             "scope": scope,
@@ -81,14 +81,17 @@ class FactDecisions:
         return stored
 
     def load(self, facts: Sequence[McpFact], scope: str | Scope, source: str) -> int:
-        """Stores facts of another memory, all or none."""
+        """Stores facts of another memory, all or none. Returns how many."""
         drafts = make_drafts(facts)
         if drafts:
             self._writes.remember(drafts, {"scope": scope, "source": source})
         return len(drafts)
 
     def read(self, llm: object, ids: Sequence[str], scope: Scope) -> list[Record]:
-        """Stores the facts that a model finds beyond those of the rules, each with its source."""
+        """Stores the facts that a model finds beyond those of the rules, each with its source record.
+
+        Skips absent and quarantined records. Returns the stored facts.
+        """
         model, added = llm_of(llm), list[Record]()
         for record in self._parts.store.read(scope.path, list(ids)):
             if record is None or record.trust is Trust.QUARANTINED:
@@ -145,7 +148,7 @@ def _details_of(record: Record) -> dict[str, Any]:
 
 
 def _choose(choose: Callable[[list[float]], float], times: Iterable[float | None]) -> float | None:
-    """The first or last of times; None if one is open."""
+    """Returns the first or last of the times, or None if one of them is open."""
     known = list(times)
     told = [at for at in known if at is not None]
     return choose(told) if len(told) == len(known) else None

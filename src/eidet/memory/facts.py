@@ -1,4 +1,4 @@
-"""`memory.facts`: what held when, who is who, and what was decided about it."""
+"""`memory.facts`: facts over time, entities, and decisions about both."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class FactsNamespace:
         sources: Sequence[str] = (),
         **details: Any,
     ) -> Fact:
-        """States a fact. `sources` are the ids of records that it was read from.
+        """Stores a fact. `sources` are the ids of the records it was read from.
 
-        Without `since` it is valid from when it was said: now, or `occurred`. `details` are those of
+        Without `since` the fact is valid from `occurred`, or from now. `details` are those of
         `remember`: who, session, agent, occurred, trust, meta and so on.
         """
         relation = check_relation(relation)
@@ -89,8 +89,8 @@ class FactsNamespace:
     def read(self, llm: object, ids: Sequence[str], *, scope: str | Scope = "default") -> list[Fact]:
         """Reads records with a language model and adds the facts that the rules missed.
 
-        `llm` is an LLM (or what `llm_of` takes). A fact whose words are not in the text is left out.
-        Where the model fails, nothing is added, and nothing is lost.
+        `llm` is an LLM or anything `llm_of` takes. A fact whose words are not in the text is left out.
+        If the model fails on a record, nothing is added for it and nothing is lost.
         """
         added = self._decisions.read(llm, ids, Scope(one(scope)))
         return [self._require(record.id, scope, is_bounded=False) for record in added]
@@ -122,11 +122,11 @@ class FactsNamespace:
         infer: bool = True,
         limit: int = 100,
     ) -> list[FactMatch]:
-        """The ways in which a pattern, or several patterns together, hold; at most `limit`.
+        """Returns the ways in which one or several patterns hold together, at most `limit`.
 
-        A part that begins with a question mark is a variable: it stands for the same in all patterns.
-        `match(("?x", "works_at", "?o"), ("?o", "located_in", "Porto"))`. `ever` asks of all times,
-        `infer` adds what follows by rules (see `eidet.graph.inference`).
+        A part that begins with a question mark is a variable with the same value in all patterns:
+        `match(("?x", "works_at", "?o"), ("?o", "located_in", "Porto"))`. `ever` matches facts of all times,
+        `infer` adds facts that follow by rules (see `eidet.graph.inference`).
         """
         asked = list(patterns)
         if subject is not None or relation is not None or object is not None:
@@ -167,7 +167,7 @@ class FactsNamespace:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[tuple[Fact, ...]]:
-        """The shortest ways between two entities, each as the facts along it; at most four `hops`."""
+        """Finds the shortest paths between two entities, each as the facts along it; at most four `hops`."""
         if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
             raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
         moments = moments_of(self._parts, as_of, known_at)
@@ -196,7 +196,7 @@ class FactsNamespace:
     ) -> list[Entity]:
         """Lists the entities of a scope, most often named first.
 
-        With a `name`, those that it may mean: several, where namesakes are told apart.
+        With a `name`, lists the entities it may mean: several if there are namesakes.
         """
         place, asking = Scope.among(scope), self._ask(scope)
         self._auditing.read("facts.entities", scope, [])
@@ -213,7 +213,7 @@ class FactsNamespace:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> str:
-        """Summarises what holds of an entity and what is planned; empty if nothing is known."""
+        """Summarises the facts that hold of an entity and those that begin later; empty if none is known."""
         place, name, texts = Scope.among(scope), id_of(entity), list[str]()
         moments, asking = moments_of(self._parts, as_of, known_at), self._ask(scope, known_at)
         facts = asking.timeline(place, name, moments.view)
@@ -224,7 +224,7 @@ class FactsNamespace:
         return "\n\n".join(texts)
 
     def why(self, fact: Fact | str, *, scope: Scopes = "default") -> Explanation:
-        """The sentences behind a fact, what ended it, and the rule that inferred it."""
+        """Returns the sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
         explanation = explain_fact(self._ask(found.scope), found, moments_of(self._parts).view)
         note_facts(self._auditing, "facts.why", scope, [found])
@@ -238,7 +238,7 @@ class FactsNamespace:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[Fact]:
-        """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
+        """Lists the instructions that hold, then, unless `preferences` is False, the preferences."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
         facts = self._ask(scope, known_at).instructions(
             Scope.among(scope), moments_of(self._parts, as_of, known_at), natures
@@ -248,7 +248,7 @@ class FactsNamespace:
     def contradictions(
         self, *, scope: Scopes = "default", known_at: Moment | None = None
     ) -> list[Contradiction]:
-        """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
+        """Lists facts that cannot hold together and are undecided; `resolve` decides between them."""
         found = self._ask(scope, known_at).contradictions(
             Scope.among(scope), moments_of(self._parts, None, known_at).view
         )
@@ -259,24 +259,24 @@ class FactsNamespace:
     def resolve(
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
-        """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
+        """Decides a contradiction: keeps one fact and marks its rivals as never true. `undo` reverses it."""
         return self._decisions.resolve(self._require(keep, one(scope)), moments_of(self._parts).view, because)
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
-        """Says that a fact never held. What it had closed opens again; its sources stay. `undo` undoes it."""
+        """Marks a fact as never true and reopens facts it ended; its sources stay. `undo` reverses it."""
         return self._decisions.retract(self._require(fact, one(scope)), because)
 
     def merge(
         self, entity: Named, *others: Named, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
-        """Says that several names mean one entity. `undo` undoes it."""
+        """Merges several names into one entity. `undo` reverses it."""
         names = [id_of(name) for name in (entity, *others)]
         return self._decisions.merge(names, Scope(one(scope)), because)
 
     def undo(self, decision: Record | str, *, scope: str | Scope = "default") -> None:
-        """Takes a decision back: a merge, a resolution or a retraction."""
+        """Reverses a decision: a merge, a resolution or a retraction."""
         if isinstance(decision, Record):
             self._decisions.undo(decision.id, Scope(decision.scope))
         else:
@@ -298,9 +298,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
         ever: bool = False,
     ) -> str:
-        """The facts that hold (or `ever` held) as text: mcp is the file of the MCP reference server.
+        """Returns the facts that hold (or `ever` held) as text; "mcp" is the MCP reference server's format.
 
-        Other formats (GraphML, JSON, …) are written by networkx: see `networkx`.
+        For other formats (GraphML, JSON, …) use `networkx`, which writes them.
         """
         write = FORMATS.get(clean_text(format, "format"))
         if write is None:
@@ -315,11 +315,11 @@ class FactsNamespace:
         known_at: Moment | None = None,
         ever: bool = False,
     ) -> Any:
-        """The same as a `networkx.MultiDiGraph`; needs networkx."""
+        """Returns the facts of `export` as a `networkx.MultiDiGraph`; needs networkx."""
         return to_networkx(*self._list_all("facts.networkx", scope, as_of, known_at, ever))
 
     def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
-        """Adds what a file of the MCP reference server for memory holds; how many facts. All or nothing."""
+        """Adds all facts of an MCP reference memory server's file, or none. Returns how many."""
         return self._decisions.load(read_mcp_file(path), scope, source=str(path))
 
     # what the verbs share
@@ -333,7 +333,7 @@ class FactsNamespace:
         return asking.list_entities(Scope.among(scope)), note_facts(self._auditing, verb, scope, facts)
 
     def _ask(self, scope: Scopes, known_at: Moment | None = None) -> Asking:
-        """Prepares a question about what is known now, or was known at a time."""
+        """Prepares questions about what is known now, or what was known at a time."""
         self._parts.check_open()
         known = None if known_at is None else moment(known_at, "known_at")
         return Asking(self._reads.graphs_known_at(Scope.among(scope), known))

@@ -1,7 +1,7 @@
-"""`memory.watch`: what changed in a scope, one change after another, and none missed.
+"""`memory.watch`: yields the changes of a scope in order and misses none.
 
-`read_changes` reads one page from the store; `watch` and `follow` ask `memory.admin.changes` for pages, so
-that they work wherever the memory is kept.
+`read_changes` reads one page from the store; `watch` and `follow` get pages from `memory.admin.changes`, so
+that they also work for a memory on a server.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..store import Store, verbs
 if TYPE_CHECKING:
     from . import Memory
 
-_PAUSE: Final = 0.25  # seconds between two looks when nothing is new
-_WEBHOOK: Final = "webhook:"  # begins the names of settings of a store
+_PAUSE: Final = 0.25  # seconds between two reads when nothing is new
+_WEBHOOK: Final = "webhook:"  # prefix of the settings that hold the progress of webhooks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Change:
     """One change in a scope. Resume after it with `watch(since=change.cursor)`.
 
     `put`: a record is new, or has its next version. `gone`: the record that had this `seq` was deleted, is no
-    longer shown, or its next version follows. `reset`: the cursor is too old to tell what has gone since, so
+    longer shown, or its next version follows. `reset`: the cursor is too old to know the deletions since, so
     drop all you hold; every record follows.
     """
 
@@ -53,8 +53,8 @@ class ChangePage:
 def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> ChangePage:
     """Reads the changes after a cursor, as of one moment; None means from now.
 
-    What went comes first, with the cursor of before; whoever stops in between is told it again, and nothing
-    is missed.
+    Deletions come first and carry the old cursor, so that a caller that stops among them gets them again and
+    misses none.
     """
     head = parts.store.head()
     if since is None or since == head.seq:
@@ -77,7 +77,7 @@ def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> Cha
 
 
 def _is_shown(record: Record, now: float) -> bool:
-    """Tells whether a watcher may see a record: like `find`, it skips quarantined and expired ones."""
+    """Returns whether a watcher may see a record: as in `find`, not if it is quarantined or expired."""
     expired = record.expires is not None and record.expires <= now
     return record.trust is not Trust.QUARANTINED and not expired
 
@@ -102,7 +102,7 @@ class _Pace:
         return cls(wait, time.monotonic())
 
     def pause(self, page: ChangePage) -> float | None:
-        """Seconds until the next look; None if it is time to end."""
+        """Returns the seconds until the next read, or None if it is time to end."""
         now = time.monotonic()
         if page.changes or page.more:
             self.heard = now
@@ -120,8 +120,8 @@ def watch(
 ) -> Iterator[Change]:
     """Yields the changes of a scope from now on, or after a change's `cursor` (0: all), missing none.
 
-    Goes on until you leave the loop, or until nothing has changed for `wait` seconds; with 0, it ends with
-    what is there. Records in quarantine are not told. After a break, a change may be told twice.
+    Continues until you leave the loop, or until nothing has changed for `wait` seconds; with 0, it ends after
+    the changes already stored. Skips quarantined records. After a break, a change may come twice.
     """
     pace, start = _Pace.of(wait), check_cursor(since)
     if start is None:
@@ -142,7 +142,7 @@ def _watch(changes: Callable[..., ChangePage], since: int, pace: _Pace) -> Itera
 async def follow(
     changes: Callable[..., Awaitable[ChangePage]], since: int | None, wait: float | None
 ) -> AsyncIterator[Change]:
-    """`watch` for asyncio: without a cursor it begins when the first change is awaited."""
+    """Works like `watch` for asyncio; without a cursor, it starts when the first change is awaited."""
     from asyncio import sleep
 
     pace, since = _Pace.of(wait), check_cursor(since)
@@ -158,7 +158,7 @@ async def follow(
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """How far a webhook has come: the cursor of each scope, `start` for those that have none yet."""
+    """The progress of a webhook: the cursor of each scope, and `start` for scopes without one."""
 
     start: int
     cursors: dict[str, int] = field(default_factory=dict)
@@ -167,7 +167,7 @@ class Progress:
 
 
 def tell_webhooks(store: Store) -> dict[str, dict[str, Any]]:
-    """The health of each webhook, in the form that the servers of a memory have."""
+    """Returns the health of each webhook by name, in the same form as that of a memory's servers."""
     return {
         name: {"name": name, "state": "down" if one.failures else "up"}
         | {"failures": one.failures, "last_error": one.last_error}
@@ -176,11 +176,11 @@ def tell_webhooks(store: Store) -> dict[str, dict[str, Any]]:
 
 
 def list_progress(store: Store) -> dict[str, Progress]:
-    """How the webhooks of a memory do, by name."""
+    """Returns the progress of each webhook by name."""
     found = verbs.get_settings(store, _WEBHOOK)
     return {name.removeprefix(_WEBHOOK): Progress(**json.loads(text)) for name, text in found.items()}
 
 
 def save_progress(store: Store, name: str, progress: Progress, *, fresh: bool = False) -> None:
-    """Writes it down; with `fresh`, only if the store knows nothing of that webhook."""
+    """Saves the progress of a webhook; with `fresh`, only if the store has none for it."""
     verbs.set_settings(store, {_WEBHOOK + name: json.dumps(asdict(progress))}, fresh=fresh)

@@ -1,4 +1,4 @@
-"""Forgetting in an open memory: what is meant, how it goes, and cleaning that had to wait."""
+"""Forgetting in an open memory: selects the records, deletes them, and finishes delayed cleaning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ids = str | Sequence[str] | None
 
 
 class Forgetting:
-    """Deletes records, for good or not, and proves it."""
+    """Deletes records, either for good with a receipt, or plainly."""
 
     def __init__(self, parts: Parts, guarding: Guarding, life: Life) -> None:
         self._parts = parts
@@ -32,15 +32,15 @@ class Forgetting:
 
     @property
     def erasing(self) -> Eraser:
-        """Made when needed: most programs never forget."""
+        """A new `Eraser`, imported only when needed because most programs never forget."""
         from ..trust.erase import Eraser
 
         return Eraser(self._parts, self._life)
 
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
-        """Deletes for good; tombstones keep it from coming back."""
+        """Deletes for good; tombstones keep the content from being stored again."""
         now = self._parts.clock()
-        with acting(why=self._guarding.guard_reason(why)) as actor:  # so that the audit log tells it, too
+        with acting(why=self._guarding.guard_reason(why)) as actor:  # so that the audit log has it too
             gone = self.erasing.forget(wish, now=now, by=by, why=actor.why, key=key)
         if gone and not wish.ends:
             self._tally(wish.scope, int(gone), now)
@@ -56,7 +56,7 @@ class Forgetting:
         by: str | None,
         why: str | None,
     ) -> Forgotten:
-        """Only deletes: derived records stay, and the content may be stored again."""
+        """Deletes only the matching records: derived ones stay, and the content may be stored again."""
         from ..trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)
@@ -77,7 +77,7 @@ class Forgetting:
         scope: str | Scope | None,
         for_good: bool | None,
     ) -> Wish:
-        """Describes what to forget, in the form that the planner takes."""
+        """Builds the description of what to forget that the planner takes."""
         from ..trust.erase import Wish
 
         if for_good is not None and not isinstance(for_good, bool):
@@ -109,7 +109,7 @@ class Forgetting:
 
 
 def _select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
-    """Builds the filter of what to forget; raises `Refused` unless the request is clear."""
+    """Builds the filter of the records to forget; raises `Refused` if the request is ambiguous."""
     if check_flag(everything, "everything"):
         if scope is None or ids is not None or where is not None:
             raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")

@@ -31,10 +31,10 @@ class KeysNamespace:
         key: Key | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Gives one scope or all a new key and seals their records again. Returns how many.
+        """Gives one scope or all a new key and seals their records again. Returns the number of records.
 
-        With `key`, that becomes the master key instead: every scope's key is put under it, at once,
-        and how many those are is told. Recalls and writes go on meanwhile, here and elsewhere.
+        With `key`, makes that the master key instead: wraps every scope's key with it, atomically, and
+        returns the number of keys. Recalls and writes go on meanwhile, also in other processes.
         """
         from ..trust.seal.key_rotation import rewrap, rotate
         from ..trust.seal.service import service_of
@@ -48,12 +48,11 @@ class KeysNamespace:
         return sum(rotate(sealed, path, clock, progress) for path in paths)
 
     def shred(self, scope: str | Scope) -> int:
-        """Destroys the key of a sealed scope, so that its records are unreadable for good. Returns how
-        many.
+        """Destroys the key of a sealed scope for good. Returns the number of records made unreadable.
 
-        Copies of the file that were made before, and exports, have the key still. `forget` with
-        everything=True clears the rows, and the scope can begin anew. Refused if a record of the scope is
-        under a legal hold.
+        Copies of the file made before still have the key, and exports are readable anyway. `forget` with
+        everything=True deletes the rows, after which the scope can be used again. Raises `Refused` if a
+        record of the scope is under a legal hold.
         """
         from ..trust.seal.key_rotation import shred
 

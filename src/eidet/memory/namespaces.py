@@ -1,6 +1,6 @@
-"""The paths and the namespaces of a memory, each made when it is first used.
+"""The paths and the namespaces of a memory, each created when it is first used.
 
-Most programs never touch most of them, and many only read or only write.
+Most programs use few of them, and many only read or only write.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def find_reranker(thing: object) -> Reranker | None:
-    """The reranker a caller means, if any; `Misconfigured` if it cannot be one."""
+    """Builds the reranker that a caller names, None for None; raises `Misconfigured` if it cannot be one."""
     if thing is None:
         return None
     from ..models.rerank import reranker_of
@@ -38,7 +38,7 @@ def find_reranker(thing: object) -> Reranker | None:
 
 
 class Namespaces:
-    """Makes what one open memory may need later."""
+    """Creates the paths and namespaces of one open memory on first use."""
 
     def __init__(
         self,
@@ -121,17 +121,17 @@ class HasNamespaces:
 
     @property
     def facts(self) -> FactsNamespace:
-        """Facts over time, and who is who: `memory.facts.about("Ann", as_of="2024-03-01")`."""
+        """Facts over time, and entities: `memory.facts.about("Ann", as_of="2024-03-01")`."""
         return self._namespaces.facts
 
     @property
     def upkeep(self) -> UpkeepNamespace:
-        """Keeping memories in order: `memory.upkeep.maintain()`, pins, legal holds, retention."""
+        """Maintenance, pins, legal holds and retention: `memory.upkeep.maintain()`."""
         return self._namespaces.upkeep
 
     @property
     def trust(self) -> TrustNamespace:
-        """Quarantine and review, and receipts of what was forgotten."""
+        """Quarantine, review, and receipts of what was forgotten."""
         return self._namespaces.trust
 
     @property
@@ -141,7 +141,7 @@ class HasNamespaces:
 
     @property
     def admin(self) -> AdminNamespace:
-        """Operates the memory: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
+        """Operation of the memory: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
         return self._namespaces.admin
 
     @property
@@ -150,5 +150,5 @@ class HasNamespaces:
         return self._log
 
     def __repr__(self) -> str:
-        """Shows one short line without asking store or server."""
+        """Returns one short line without asking the store or server."""
         return f"Memory({self._parts.place}, {self._parts.embedder.name})"

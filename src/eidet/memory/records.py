@@ -1,4 +1,4 @@
-"""Single records of an open memory, read and changed as the verbs do it."""
+"""Reads, changes and promotes single records for the verbs of an open memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..recall.pack import Context
 
 
-TRIES = 100  # at a change that others are always faster with
+TRIES = 100  # of a change before it gives up because other writers were always faster
 
 
 class Records:
@@ -35,9 +35,9 @@ class Records:
         self._audit = audit
 
     def get(self, ids: Sequence[str], scope: Scopes) -> list[Record | None]:
-        """One answer per id, in the order asked; None where there is none, or it has expired.
+        """Returns one record per id, in the order asked; None for an absent or expired one.
 
-        Of several scopes, the first that has the id answers.
+        If several scopes have the id, the first scope given wins.
         """
         if not isinstance(ids, list | tuple):
             raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
@@ -61,9 +61,9 @@ class Records:
         return record
 
     def history(self, id: str, scope: Scopes) -> list[Event]:
-        """Lists the events of a record; those of an expired one come without content.
+        """Lists the events of a record; those of an expired record come without content.
 
-        Of several scopes, the first that knows the id answers.
+        If several scopes know the id, the first scope given wins.
         """
         names, paths = self._parts.key_ids.list_ids(clean_text(id, "an id")), each_path(scope)
         told = ((path, name, self._parts.store.history(path, name)) for path in paths for name in names)
@@ -120,7 +120,7 @@ def check_id_text(id: str) -> str:
 
 
 def _alive(record: Record | None, now: float) -> Record | None:
-    """The record, unless it has expired."""
+    """Returns the record, or None if it has expired."""
     expired = record is not None and record.expires is not None and record.expires <= now
     if expired:
         return None
@@ -128,7 +128,7 @@ def _alive(record: Record | None, now: float) -> Record | None:
 
 
 def check_unchanged(old: Record, version: int | None, digest: str | None) -> None:
-    """Raises `Conflict` if the record is not at that version, or does not say that any more."""
+    """Raises `Conflict` if the record no longer has the expected version or content digest."""
     if version is not None and old.version != version:
         raise Conflict(f"record {old.id!r} is at version {old.version}, not {version}", current=old.version)
     if digest is not None and old.digest != digest:
@@ -165,7 +165,7 @@ class Promotions:
         raise Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
     def _find(self, id: str, scope: str, to: str) -> Record:
-        """The record; if it was moved already, as it is where it is now."""
+        """Returns the record, from the scope `to` if it was already moved there."""
         try:
             return self.records.require(id, scope)
         except NotFound:

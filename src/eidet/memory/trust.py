@@ -1,4 +1,4 @@
-"""`memory.trust`: quarantine and review, and receipts of what was forgotten."""
+"""`memory.trust`: quarantine, review, and receipts of what was forgotten."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TrustNamespace:
-    """Handles records that may do harm, and receipts of what was forgotten."""
+    """Quarantines and reviews records that may do harm, and verifies receipts of what was forgotten."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class TrustNamespace:
 
     @property
     def guarding(self) -> Guarding:
-        """The guard that texts, records, queries and filters pass on their way in and out."""
+        """The guard that checks texts, records, queries and filters."""
         return self._guarding
 
     def quarantine(
@@ -54,7 +54,7 @@ class TrustNamespace:
         because: str | None = None,
         by: str | None = None,
     ) -> Record:
-        """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
+        """Hides a record from recall, find and context until it is approved; upkeep leaves it alone."""
         who, reason = actor(by), self._guarding.guard_reason(because)
         with acting(why=reason):
             return self._records.change(
@@ -71,10 +71,10 @@ class TrustNamespace:
         version: int | None = None,
         by: str | None = None,
     ) -> Record:
-        """Ends a quarantine and takes the label off; it is trusted as `trust` says, else as before.
+        """Ends a quarantine and removes the label; sets the trust to `trust`, by default that of before.
 
-        With `text`, it says that from now on. With `version`, it must still be at the one that was looked
-        at, else Conflict.
+        With `text`, replaces the content. With `version`, the record must still be at that version, the one
+        reviewed, else Conflict.
         """
         check_approved_trust(trust)
         who, expected = actor(by), check_version(version)
@@ -95,10 +95,10 @@ class TrustNamespace:
         because: str | None = None,
         by: str | None = None,
     ) -> Forgotten:
-        """Forgets what waits for review, for good: the same text is refused when it comes back.
+        """Forgets a record that awaits review, for good: storing the same text again is refused.
 
-        Where a record that does not wait says the same, only the one that waits is deleted. `version` is
-        that of `approve`.
+        If a record that does not await review says the same, only the waiting one is deleted. `version`
+        works as in `approve`.
         """
         old = self._records.require(id, scope)
         check_unchanged(old, check_version(version), None)
@@ -118,7 +118,7 @@ class TrustNamespace:
         return gone
 
     def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
-        """Lists what waits for review, quarantined or labelled, newest first."""
+        """Lists the records that await review, quarantined or labelled, newest first."""
         return self._reads.find(LABELLED, scope, limit, {})
 
     def preview_forget(
@@ -131,14 +131,14 @@ class TrustNamespace:
         for_good: bool | None = None,
         **options: Unpack[FilterOptions],
     ) -> Preview:
-        """Lists what `forget` would delete and change, copies and derived records too. Changes nothing."""
+        """Lists what `forget` would delete or change, with copies and derived records. Changes nothing."""
         chosen = combine_filter("forget", where, options)
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.erasing.preview(wish)
 
     def verify_receipt(self, receipt: Receipt, *, key: object = None) -> bool:
-        """Tells whether this memory issued the receipt and nobody changed it.
+        """Returns whether this memory issued the receipt and it is unchanged.
 
-        One that was signed by a `key` must be signed by one that this memory has signed with.
+        A receipt signed with a `key` must have been signed with a key that this memory has used.
         """
         return self._forgetting.erasing.verify_receipt(receipt, key)

@@ -1,4 +1,4 @@
-"""`memory.upkeep`: keeping memories in order, now or in the background, and marks on single ones."""
+"""`memory.upkeep`: maintains a memory, now or in the background, and pins, holds or restores records."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class UpkeepNamespace:
 
     @property
     def keeping(self) -> Keeping:
-        """The service behind these verbs and its archives."""
+        """The service behind these verbs, with its archives."""
         return self._life.keeping
 
     def maintain(
@@ -64,10 +64,10 @@ class UpkeepNamespace:
     ) -> Maintained:
         """Maintains one scope or all: see `docs/guides/life.md`.
 
-        `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and tells what would be
-        done and why. Recalls and writes go on meanwhile; what they change is left as they made it.
-        An `llm` words summaries and facts; where it fails, the rules do. `progress` is told how much is
-        done, of how much.
+        `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and reports what would be
+        done and why. Recalls and writes go on meanwhile, and upkeep keeps their changes.
+        An `llm` writes summaries and facts; if it fails, the rules do. `progress` is called with the
+        amount done and the total.
         """
         from ..upkeep.service import UpkeepTask
 
@@ -90,12 +90,11 @@ class UpkeepNamespace:
         archive: Archive | str | Path | None = None,
         llm: object = None,
     ) -> UpkeepWorker:
-        """Runs `maintain` in a thread, now and every `every` seconds: `with memory.upkeep.background():
-        …`.
+        """Runs `maintain` in a thread, now and every `every` seconds: `with memory.upkeep.background(): …`.
 
         Ends with the block, with `stop()`, with `close()` or with the program. Of several processes on
-        one file, one at a time does the work. `stats()` tells how it went. Of an `AsyncMemory`:
-        `async with await memory.upkeep.background(): …`.
+        one file, one at a time does the work. `stats()` of the worker reports on the runs. For an
+        `AsyncMemory`: `async with await memory.upkeep.background(): …`.
         """
         from ..upkeep.service import UpkeepTask
 
@@ -107,7 +106,7 @@ class UpkeepNamespace:
         return self.keeping.retention(one_or_all(scope), self._parts.clock())
 
     def end_session(self, session: str, *, scope: str | Scope = "default", llm: object = None) -> Record:
-        """Summarises a session in an episode that names its messages; again, it covers the whole session."""
+        """Summarises a session in an episode that names its messages; a later call covers all of it again."""
         name = clean_text(session, "session")
         return self.keeping.end_session(name, one(scope), llm, self._parts.clock())
 
@@ -120,9 +119,9 @@ class UpkeepNamespace:
         since: Moment | None = None,
         until: Moment | None = None,
     ) -> int:
-        """Brings memories back from an archive; how many.
+        """Restores records from an archive. Returns how many.
 
-        All of it, or those with some ids, of a scope, or created from `since` to `until`.
+        Restores all, or those with the `ids`, of the `scope`, or created from `since` to `until`.
         """
         wanted = [ids] if isinstance(ids, str) else ids
         sought = {
@@ -134,27 +133,27 @@ class UpkeepNamespace:
         return self._life.unarchive(archive, sought, self._parts.clock(), self._guarding.check_loaded)
 
     def claim_archive(self, archive: Archive | str | Path | None = None) -> int:
-        """Makes the pieces of an archive this memory's own; how many were not.
+        """Makes the pieces of an archive this memory's own. Returns how many were not.
 
-        Forgetting changes only pieces that the memory archived itself, where it lies now. After its file
-        was moved or restored, claim its archive; never for a copy while the original is in use.
+        Forgetting changes only pieces that the memory archived from its present place. Claim the archive
+        after the memory's file was moved or restored, never for a copy while the original is in use.
         """
         return self.keeping.claim(archive)
 
     def detail(self, id: str, *, scope: str | Scope = "default") -> Record:
-        """A record as it was before its tier showed less of it; changes nothing."""
+        """Returns a record with the full detail that its tier may hide; changes nothing."""
         return self._life.detail(self._records.require(id, scope))
 
     def restore(self, id: str, *, scope: str | Scope = "default") -> Record:
-        """Brings a record back to the middle tier with all its detail, and counts that as a use."""
+        """Moves a record back to the middle tier with all its detail and counts that as a use."""
         return self._records.change(id, scope, self._life.restore)
 
     def pin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
-        """Upkeep leaves the record alone, and it does not expire, until it is unpinned."""
+        """Pins a record: until it is unpinned, upkeep leaves it alone and it does not expire."""
         return self._mark(id, scope, PINNED, True, by)
 
     def unpin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
-        """Ends a `pin`; an expiry that the record had counts again."""
+        """Ends a `pin`; the record's expiry, if any, applies again."""
         return self._mark(id, scope, PINNED, False, by)
 
     def hold(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
@@ -162,7 +161,7 @@ class UpkeepNamespace:
         return self._mark(id, scope, HOLD, True, by)
 
     def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
-        """Ends a legal hold; an expiry that the record had counts again."""
+        """Ends a legal hold; the record's expiry, if any, applies again."""
         return self._mark(id, scope, HOLD, False, by)
 
     def _mark(self, id: str, scope: str | Scope, mark: str, on: bool, by: str | None) -> Record:

@@ -1,7 +1,7 @@
-"""How retrieval does in production, from what was tallied. Pure: rows in, rates out.
+"""The quality of retrieval in production, computed from tallies. Pure: rows in, rates out.
 
-A tally counts and holds no content: how many recalls a scope had on a day, how many of them were
-empty, how the best scores and the times were spread, what people said of the answers.
+A tally holds counts and no content: the recalls of a scope on a day, how many of them were empty,
+the distributions of best scores and times, and the judgements of answers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 from ..core.health import HasHealth
 
 DAY: Final = 86_400
-KEPT_DAYS: Final = 366  # tallies of older days are given up, so that a scope's rows stay bounded
+KEPT_DAYS: Final = 366  # older tallies are deleted, so that a scope's rows stay bounded
 SCORE_BINS: Final = 32  # over 0-1
 _TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
-FASTEST: Final = 1e-5  # seconds; the lower end of the first bin
+FASTEST: Final = 1e-5  # seconds: the lower end of the first bin
 RESPONSIVE: Final = 0.1  # seconds within which an answer feels immediate
 
 SCORES: Final = tuple(f"s{at:02}" for at in range(SCORE_BINS))
@@ -26,10 +26,10 @@ TIMES: Final = tuple(f"t{at:02}" for at in range(_TIME_BINS))
 
 
 class Tally(NamedTuple):
-    """Counts of one scope, one UTC day and one subject; rows of the same three add up, name by name.
+    """Counts of one scope, one UTC day and one subject; rows with the same three add up, name by name.
 
     `what` is recall (a query), list (a filter alone), context, forget, or feedback, which may be
-    followed by `/` and the name of whoever judged.
+    followed by `/` and the name of the judge.
     """
 
     scope: str
@@ -39,37 +39,37 @@ class Tally(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """The living records of some scopes, counted by age and use; the store counts them."""
+    """The counts by age and use of the live records of some scopes, as the store computes them."""
 
     records: int
     used: int  # recalled at least once
-    fresh: int  # created since the day asked for
-    oldest: float | None  # when the first of them was created
-    ripe: int  # old enough to have been needed by now
+    fresh: int  # created within the window
+    oldest: float | None  # creation time of the oldest one
+    ripe: int  # old enough for a recall to be expected
     never: int  # of the ripe ones, never recalled
     stale: int  # neither created nor used for a long time
-    distinct: int  # facts and documents that say something of their own
-    duplicates: int  # facts and documents that repeat another one of their scope in every detail
+    distinct: int  # facts and documents, without duplicates
+    duplicates: int  # facts and documents that repeat another one of their scope exactly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """The days to look at, and how much data a statement needs."""
+    """The days to evaluate, and the amount of data that a verdict needs."""
 
     days: int = 28  # of rates and growth, up to today
-    recent_days: int = 7  # drift: these …
-    reference_days: int = 28  # … against those before them
-    unused_days: int = 30  # a memory this old that was never recalled is told
-    stale_days: int = 90  # not used for so long
-    fewest_recalls: int = 50  # in each window; under it there is no verdict
+    recent_days: int = 7  # drift compares these …
+    reference_days: int = 28  # … with those before them
+    unused_days: int = 30  # a record of this age should have been recalled
+    stale_days: int = 90  # a record unused for this long is stale
+    fewest_recalls: int = 50  # in each window; below it there is no verdict
     fewest_judged: int = 20
     alpha: float = 0.05
-    least_effect: float = 0.05  # a smaller change is none, however certain it is
+    least_effect: float = 0.05  # smaller changes are ignored, however significant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share with its 95 % interval (Wilson), and of how many it is."""
+    """A share with its 95 % interval (Wilson) and the number of cases."""
 
     value: float
     low: float
@@ -79,14 +79,14 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How retrieval did. None where there is no data."""
+    """The quality of retrieval. Values without data are None."""
 
     recalls: int = 0
     hit_ratio: Rate | None = None  # recalls with at least one hit
     empty_rate: Rate | None = None
     success_rate: Rate | None = None  # judgements that said useful, of answers and of hits
-    answer_accuracy: Rate | None = None  # the same of whole answers
-    hit_relevance: Rate | None = None  # the same of single hits
+    answer_accuracy: Rate | None = None  # the same for whole answers
+    hit_relevance: Rate | None = None  # the same for single hits
     judged_by: Mapping[str, Rate] = field(default_factory=dict)
     hits_per_recall: float | None = None
     top_score_median: float | None = None
@@ -95,9 +95,9 @@ class Quality:
     seconds_p95: float | None = None
     seconds_p99: float | None = None
     responsive: Rate | None = None  # recalls within RESPONSIVE seconds
-    listings: int = 0  # recalls by a filter alone: not part of any rate above
+    listings: int = 0  # recalls by a filter alone, which no rate above includes
     contexts: int = 0
-    context_use: float | None = None  # tokens told of tokens allowed
+    context_use: float | None = None  # share of the token budgets that was used
     context_tokens: int = 0
     forgotten: int = 0
 
@@ -108,7 +108,7 @@ def day_of(now: float) -> int:
 
 
 def score_name(score: float) -> str:
-    """Names the count that a best score belongs to."""
+    """Returns the name of the bin of a best score."""
     if score >= 1:
         return SCORES[-1]
     if score > 0:
@@ -117,14 +117,14 @@ def score_name(score: float) -> str:
 
 
 def time_name(seconds: float) -> str:
-    """Names the count that a duration belongs to."""
+    """Returns the name of the bin of a duration."""
     if seconds <= FASTEST:
         return TIMES[0]
     return TIMES[min(int(4 * math.log2(seconds / FASTEST)), _TIME_BINS - 1)]
 
 
 def quality_of(rows: Iterable[Tally]) -> Quality:
-    """Computes the quality of rows of any scopes and days."""
+    """Computes the quality from rows of any scopes and days."""
     counts, judges = _sum_counts(rows)
     asked, context = counts["recall"], counts["context"]
     recalls, judged = asked["recalls"], sum(judges.values(), Counter[str]())
@@ -153,7 +153,7 @@ def quality_of(rows: Iterable[Tally]) -> Quality:
 
 
 def judgements(counts: Mapping[str, int], *things: str) -> Rate | None:
-    """Returns the share of judgements that said useful."""
+    """Returns the share of useful judgements of these things; None without any."""
     useful = sum(counts.get(f"useful_{thing}", 0) for thing in things)
     return rate(useful, useful + sum(counts.get(f"useless_{thing}", 0) for thing in things))
 
@@ -171,7 +171,7 @@ def rate(part: int, of: int) -> Rate | None:
 
 
 def _quantile(counts: list[int], share: float) -> float | None:
-    """Returns the bin below which a share of a histogram lies: 3.5 is the middle of the fourth."""
+    """Returns the position of a quantile in a histogram: 3.5 is the middle of the fourth bin."""
     wanted, below = share * sum(counts), 0
     for at, count in enumerate(counts):
         if count and below + count >= wanted:
@@ -183,7 +183,7 @@ def _quantile(counts: list[int], share: float) -> float | None:
 def _sum_counts(
     rows: Iterable[Tally],
 ) -> tuple[defaultdict[str, Counter[str]], defaultdict[str, Counter[str]]]:
-    """Sums counts by subject, and those of feedback by judge ("" for nobody named)."""
+    """Sums counts by subject, and those of feedback by judge ("" if unnamed)."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
@@ -214,14 +214,14 @@ def _seconds(times: list[int], share: float) -> float | None:
 
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
-    """Returns the health that a part reports about its server; None if it uses none."""
+    """Returns the health that a part reports of its server; None if it has no server."""
     return None if not isinstance(thing, HasHealth) else thing.health() or None
 
 
 def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
     """Collects the health of all parts that report one, and the overall state: up, degraded or down.
 
-    A memory is down only if no store answers. Without any other part it works on, with less.
+    A memory is down only if no store responds. Without any other part it is degraded, but works.
     """
     present = {name: part for name, part in parts.items() if part is not None}
     stores = list(_states(present.get("store", {})))
@@ -237,7 +237,7 @@ def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, An
 
 
 def _states(part: Mapping[str, Any]) -> Iterator[str]:
-    """Lists the state of one server, or of each store of a tiered memory."""
+    """Yields the state of one server, or of each store of a tiered memory."""
     if "state" in part:
         yield part["state"]
     else:

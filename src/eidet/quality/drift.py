@@ -1,4 +1,4 @@
-"""Whether retrieval changed: the last days against those before them."""
+"""Detects changes in retrieval between the last days and those before."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _STANDARD: Final = Windows()
 class Shift:
     """One comparison. `before` and `after` are means of top scores, or rates.
 
-    `statistic` is the Kolmogorov-Smirnov distance, or z; `effect` the distance, or the difference
-    of the rates; `p_value` is corrected for everything that was compared.
+    `statistic` is the Kolmogorov-Smirnov distance, or z; `effect` is the distance, or the difference
+    of the rates; `p_value` is corrected for the number of comparisons.
     """
 
     name: Literal["top score", "empty rate", "success rate"]
@@ -36,13 +36,13 @@ class Shift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """The verdict, what was compared, and how many recalls each side had."""
+    """The verdict, its comparisons, and the number of recalls in each window."""
 
     verdict: _Verdict
     shifts: tuple[Shift, ...] = ()
     recent: int = 0
     reference: int = 0
-    changed: tuple[Shift, ...] = ()  # those of `shifts` that made the verdict
+    changed: tuple[Shift, ...] = ()  # those of `shifts` that caused the verdict
 
     @property
     def _strongest(self) -> Shift | None:
@@ -50,12 +50,12 @@ class Drift:
 
     @property
     def statistic(self) -> float | None:
-        """Returns the statistic of the comparison with the smallest p-value."""
+        """The statistic of the comparison with the smallest p-value."""
         return None if self._strongest is None else self._strongest.statistic
 
     @property
     def p_value(self) -> float | None:
-        """The chance of at least this much change if nothing had changed."""
+        """The smallest p-value: the probability of so large a change if nothing had changed."""
         return None if self._strongest is None else self._strongest.p_value
 
     @property
@@ -64,25 +64,25 @@ class Drift:
 
 
 def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tally], list[Tally]]:
-    """Splits the rows into those of the reference days and the recent ones, today among these."""
+    """Splits the rows into those of the reference days and those of the recent days, which include today."""
     start = today - windows.recent_days + 1
     held = [row for row in rows if start - windows.reference_days <= row.day <= today]
     return [row for row in held if row.day < start], [row for row in held if row.day >= start]
 
 
 def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = _STANDARD) -> Drift:
-    """Compares two windows by three tests, corrected by Holm's method for being three.
+    """Compares two windows by up to three tests, with Holm's correction for their number.
 
     - top scores: two-sample Kolmogorov-Smirnov on the binned scores, with its asymptotic p-value.
       Ties within a bin make it err on the side of no drift.
-    - the share of recalls that found nothing, and the share of judgements that said useful: two
-      proportions, pooled z with continuity correction.
+    - the share of empty recalls, and the share of useful judgements: two proportions, pooled z with
+      continuity correction.
 
-    A change counts when its corrected p-value is under `alpha` and its effect at least
-    `least_effect`, so among windows that do not differ fewer than `alpha` are said to. That holds
-    for recalls that are independent of each other; one question asked a thousand times is not a
-    thousand. Under `fewest_recalls` in either window the verdict is unknown; success is compared
-    from `fewest_judged` judgements in each.
+    A change counts if its corrected p-value is below `alpha` and its effect at least `least_effect`,
+    so the share of false alarms among equal windows stays below `alpha`. That holds for independent
+    recalls; one question asked a thousand times does not count as a thousand. With fewer than
+    `fewest_recalls` in either window the verdict is unknown; success is compared only if each window
+    has at least `fewest_judged` judgements.
     """
     before, after = _count_rows(reference), _count_rows(recent)
     unknown = Drift(verdict="unknown", reference=before["recalls"], recent=after["recalls"])
@@ -94,7 +94,7 @@ def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows 
 
 
 def holm(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
-    """Corrects p-values for their number by Holm's method, smallest first."""
+    """Corrects p-values for their number by Holm's method. Returns the smallest first."""
     corrected, floor = [], 0.0
     for rank, shift in enumerate(sorted(shifts, key=lambda shift: shift.p_value)):
         floor = max(floor, min(1.0, shift.p_value * (len(shifts) - rank)))
@@ -103,7 +103,7 @@ def holm(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
 
 
 def ks_distance(one: Sequence[int], other: Sequence[int]) -> float:
-    """Returns the largest distance between the cumulated shares of two histograms of the same bins."""
+    """Returns the largest distance between the cumulative shares of two histograms with the same bins."""
     n, m = sum(one), sum(other)
     here = there = 0
     widest = 0.0
@@ -114,19 +114,19 @@ def ks_distance(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def ks_p_value(distance: float, n: int, m: int) -> float:
-    """Computes Kolmogorov's limit distribution: from 50 on at most 1 % below the exact p-value.
+    """Computes Kolmogorov's limit distribution: from 50 cases on at most 1 % below the exact p-value.
 
-    The usual correction for finite samples is left out: for two of the same size it is 20 % below.
+    Omits the usual correction for finite samples, which for two of the same size is 20 % below.
     """
     reach = math.sqrt(n * m / (n + m)) * distance
-    if reach < 0.3:  # the series needs ever more terms there, and is 1 to five places
+    if reach < 0.3:  # the series converges slowly there, and is 1 to five places
         return 1.0
     terms = (math.exp(-2.0 * (k * reach) ** 2) * (1 if k % 2 else -1) for k in range(1, 101))
     return min(1.0, max(0.0, 2 * sum(terms)))
 
 
 def two_rates(part: int, of: int, part2: int, of2: int) -> tuple[float, float]:
-    """Returns z and the two-sided p-value of two proportions."""
+    """Returns z and the two-sided p-value for two proportions."""
     pooled = (part + part2) / (of + of2)
     spread = math.sqrt(pooled * (1 - pooled) * (1 / of + 1 / of2))
     gap = part2 / of2 - part / of

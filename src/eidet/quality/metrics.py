@@ -1,4 +1,4 @@
-"""The numbers a monitoring system reads: flat names that carry their units, and what each means."""
+"""Metrics for monitoring systems: flat names that carry their units, and the meaning of each."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ MEANINGS: Final = {
 def metrics_of(
     quality: Quality, drift: Drift, survey: Survey, *, size: int, stored: int, now: float, windows: Windows
 ) -> dict[str, float]:
-    """Returns every number with data, by name, in the order of MEANINGS.
+    """Returns every metric with data, by name, in the order of MEANINGS.
 
-    `size` is of the whole store and `stored` how many records share it, whatever the scope is.
+    `size` is the bytes and `stored` the records of the whole store, whatever the scope is.
     """
     found = (
         survey.records,
@@ -82,14 +82,14 @@ def metrics_of(
 
 
 def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
-    """Returns rates with their intervals, and the verdict with its reasons, as plain values."""
+    """Returns the rates with their intervals and the drift verdict with its reasons as plain values."""
     changed = [asdict(shift) | {"worse": shift.worse} for shift in drift.changed]
     found = {"statistic": drift.statistic, "p_value": drift.p_value, "changed": changed}
     return {"window_days": windows.days, **asdict(quality), "drift": asdict(drift) | found}
 
 
 def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
-    """Writes the text format of Prometheus, every metric a gauge; `scope` becomes a label."""
+    """Formats the metrics as Prometheus text, each as a gauge; `scope` becomes a label."""
     label = f'{{scope="{_escape_label(scope)}"}}' if scope is not None else ""
     lines = (
         f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
@@ -99,7 +99,7 @@ def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
 
 
 def growth(survey: Survey, now: float, windows: Windows) -> float | None:
-    """Counts new records a day; a memory younger than the window is measured by its own age."""
+    """Returns new records per day over the window, or over the age of a younger memory; None if empty."""
     if survey.oldest is None:
         return None
     return survey.fresh / min(windows.days, max(1.0, (now - survey.oldest) / DAY))

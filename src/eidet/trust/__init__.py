@@ -1,1 +1,1 @@
-"""What protects memories: privacy, encryption, the audit log and erasure."""
+"""Protection of memories: privacy, encryption, the audit log and erasure."""

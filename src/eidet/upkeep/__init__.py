@@ -1,14 +1,14 @@
-"""What keeps a memory in order: moving between tiers, forgetting, merging, summing up.
+"""Upkeep of a memory: moves records between tiers, forgets, merges and summarises.
 
-Planners are pure: they take records, the moment and the settings, and say what should change and why.
-One place (`run`) makes the changes, a batch at a time, each only if its record is still as it was read.
+Planners are pure: they take records, the time and the settings, and return changes with their reasons.
+Only `run` applies the changes, a batch at a time, each only if its record is unchanged since it was read.
 
     tier_plan.py     expire, forget, promote, move; what a tier shows and keeps
-    retain.py        policies: keep, archive, delete after days
-    consolidate.py   repetitions, episodes, facts               archive.py     where the forgotten are kept
-    model_facts.py   facts that a language model reads: how it is asked, and checked
-    run.py           walks the store and makes the changes      worker.py      the same in the background
-    curve.py, importance.py, summary.py: what they judge by
+    retain.py        policies: keep, archive or delete after some days
+    consolidate.py   repetitions, episodes, facts               archive.py     archives of deleted records
+    model_facts.py   asks a language model for facts and checks its answer
+    run.py           walks the store and applies the changes    worker.py      does so in the background
+    curve.py, importance.py, summary.py                         measures and summaries for the planners
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WORKS: Final = (
     *("summarise", "consolidate"),
 )
 
-# What upkeep would do and what it did, in the words of a person.
+# Phrases for what upkeep would do and what it did.
 _SAYS: Final[dict[str, tuple[str, str]]] = {
     "expire": ("expire {}", "expired {}"),
     "retain": ("delete {} by retention", "deleted {} by retention"),
@@ -46,9 +46,9 @@ HOLD: Final = "hold"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """Write `record`: instead of one that was read, or as a new one.
+    """Write `record`, either in place of `instead` or as a new one.
 
-    With `recast`, what it says stays the same and only tier and level differ (as `record` has them).
+    With `recast`, the content stays the same and only tier and level change to those of `record`.
     """
 
     what: str
@@ -56,7 +56,7 @@ class Write:
     because: str
     instead: Record | None = None
     recast: bool = False
-    absorbs: tuple[Record, ...] = ()  # deleted once it is written; their uses are added to its own
+    absorbs: tuple[Record, ...] = ()  # deleted after the write; `record` gets their uses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +71,18 @@ class Drop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """Make one record of several: an LLM may word it, the rules can. `record` lacks only its text."""
+    """Make one record of several `sources`. `record` lacks only its text, by an LLM or else by rules."""
 
     what: str
     record: Record
     sources: tuple[Record, ...]
     because: str
-    rules: str = ""  # the text by the rules, where the planner knows it already
+    rules: str = ""  # the text by the rules, if the planner already knows it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stay:
-    """Leave `record` alone although a rule wanted it gone, and say why."""
+    """Keep `record` although a rule would delete it, and report why."""
 
     what: str
     record: Record
@@ -93,7 +93,7 @@ Change = Write | Drop | Ask | Stay
 
 
 class Noted(NamedTuple):
-    """A change in a few words: `move default/0651…: not used for 40 days`."""
+    """A short description of a change: `move default/0651…: not used for 40 days`."""
 
     what: str
     scope: str
@@ -108,8 +108,8 @@ class Noted(NamedTuple):
 class Maintained:
     """What upkeep did or, with `dry_run`, would do.
 
-    `counts` are by what was done; `changes` tells each, as many as were to be told. `skipped` were
-    changed by somebody else meanwhile. `failed` says what could not be done; the rest went on.
+    `counts` are by kind of change; `changes` lists each, up to a limit. `skipped` counts records that
+    another writer changed meanwhile. `failed` lists changes that failed; the others were still made.
     """
 
     dry_run: bool = False
@@ -147,10 +147,10 @@ def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def is_protected(record: Record) -> bool:
-    """Tells whether upkeep leaves a record alone: it is pinned or under a legal hold."""
+    """Returns whether upkeep leaves a record alone, because it is pinned or under a legal hold."""
     return record.state.is_protected
 
 
 def resting_time(record: Record) -> float:
-    """Since when it lies unused: it was made then, or used last."""
+    """Returns the time of a record's last use or, if that is later, of its creation."""
     return record.created if record.last_used is None else max(record.created, record.last_used)

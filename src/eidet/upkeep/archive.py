@@ -1,7 +1,7 @@
-"""Where forgotten memories are kept: a port of four verbs, and a folder of JSON lines that has them.
+"""Archives of deleted records: a port with four verbs, and its implementation as a folder of JSON lines.
 
-A file of an archive is an export: manifest, records, count and checksum. What `keep` returned for is
-on the disk, so deleting may follow.
+A file of an archive is an export: manifest, records, count and checksum. Once `keep` returns, its
+records are on disk and may be deleted from the store.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ..core.validate import dump_json
 from ..store import Store, verbs
 from ..store.traits import home_of, is_sealed
 
-SETTING: Final = "archives"  # of a store: the folders and buckets it was given
-_CLAIMS: Final = "archive_claims"  # of a store: by its owner, the other owners whose pieces are its own
-OWNER: Final = "owner"  # in a manifest: which store archived the piece, and where it was then
+SETTING: Final = "archives"  # setting of a store: the folders and buckets of its archives
+_CLAIMS: Final = "archive_claims"  # setting of a store: by its owner name, the owners that it claimed
+OWNER: Final = "owner"  # field of a manifest: the store that archived the piece, at its place then
 _MACHINE: Final = Path("/etc/machine-id")
 ABOUT: Final = (
     "ids",
     "scopes",
     "created",
-)  # what a manifest tells of its records, so that others are not read
-_OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # what is said of a file, not of the records
+)  # fields of a manifest by which a search skips pieces
+_OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # fields that each new file sets itself
 _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 
 
@@ -41,29 +41,29 @@ _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 class Archive(Protocol):
     """Keeps records that a memory deletes. `keep` is durable when it returns, or raises.
 
-    One that can also forget is an `ErasableArchive`. What `about` tells belongs into a manifest; a
-    `folder` or `url` says where it is, for a memory that is opened again.
+    An archive that can also forget is an `ErasableArchive`. A manifest should contain the fields of `about`.
+    An attribute `folder` or `url` lets the memory find the archive when it is opened again.
     """
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
-        """Writes the records as one piece; its name."""
+        """Writes the records as one piece, durably. Returns its name."""
 
     def names(self) -> list[str]:
-        """The pieces, oldest first."""
+        """Lists the names of the pieces, oldest first."""
 
     def manifest(self, name: str) -> dict[str, Any]:
         """Returns a piece's manifest with its `count` of records; raises `Corrupt` if it was changed."""
 
     def read(self, name: str) -> Iterator[Record]:
-        """The records of a piece, exactly as they were."""
+        """Yields the records of a piece, exactly as they were."""
 
 
 @runtime_checkable
 class ErasableArchive(Protocol):
-    """An archive from which records can be taken out again."""
+    """An archive from which records can be removed again."""
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
-        """Takes the records that are `gone` out of a piece; how many those were."""
+        """Removes the records for which `gone` is true from a piece. Returns how many."""
 
 
 def about(records: Sequence[Record]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def may_hold(
     since: float | None = None,
     until: float | None = None,
 ) -> bool:
-    """Tells whether a piece may hold what is sought, by its manifest; True where that does not say."""
+    """Returns whether a piece may hold the records sought, by its manifest; True if that lacks a field."""
     held, places, times = (manifest.get(name) for name in ABOUT)
     first, last = times or (since, until)
     return not (
@@ -96,7 +96,7 @@ def may_hold(
 
 
 class FolderArchive:
-    """An archive in a folder, which is made when first needed. Files are whole or not there."""
+    """An archive in a folder, which is created when first needed. Each file is written atomically."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder: Path = Path(folder).expanduser()
@@ -141,7 +141,7 @@ class FolderArchive:
         return read_export(self._path(name))
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
-        """Takes records out of a piece for good; how many. A piece that is empty then is removed."""
+        """Removes records from a piece for good. Returns how many. Deletes a piece that becomes empty."""
         manifest, records = self.manifest(name), list(self.read(name))
         kept = [record for record in records if not gone(record)]
         if len(kept) < len(records):
@@ -159,7 +159,7 @@ class FolderArchive:
 
 
 def archive_of(thing: Archive | str | Path | None) -> Archive | None:
-    """An archive is itself; `s3://…` is a bucket, and any other path the folder of one."""
+    """Opens the archive in a bucket (`s3://…`) or a folder; returns an archive or None as it is."""
     if thing is None or isinstance(thing, Archive):
         return thing
     if isinstance(thing, str) and thing.startswith("s3:"):
@@ -175,7 +175,7 @@ def archive_of(thing: Archive | str | Path | None) -> Archive | None:
 
 @lru_cache(maxsize=32)
 def _in_bucket(url: str, _process: int) -> Archive:
-    """The same for everybody in a process: what one of them learns of a server that is down, all know."""
+    """Returns one archive per bucket and process, so that all callers share what it learns of its server."""
     from .archive_s3 import S3Archive
 
     return S3Archive(url)
@@ -188,12 +188,12 @@ class Archives:
         """`chosen` is the archive that the settings name, if any."""
         self._store = store
         self._chosen = chosen
-        self._given: list[Archive] = []  # that are no folders
+        self._given: list[Archive] = []  # those that are no folders
 
     def known(self) -> list[Archive]:
-        """Lists all archives that may hold records of this memory, as far as it knows.
+        """Lists all known archives that may hold records of this memory.
 
-        A bucket that only the store names is left out: a file must not choose whom we talk to.
+        Leaves out buckets that only the store names: a file must not choose the servers that Eidet contacts.
         """
         folders = [place for place in _read_places(self._store) if not _is_remote(place)]
         chosen = [] if self._chosen is None else [_absolute(self._chosen)]
@@ -201,13 +201,13 @@ class Archives:
         return [self.sealed(source) for source in (*named, *self._given)]
 
     def unnamed(self) -> list[str]:
-        """Lists the buckets that only the store names, and that are not asked therefore; without secrets."""
+        """Lists the buckets that only the store names and that are therefore never asked; without secrets."""
         named = {self._chosen, *map(_find_place, self._given)}
         places = (place for place in _read_places(self._store) if _is_remote(place) and place not in named)
         return [place.partition("?")[0] for place in places]
 
     def sealed(self, archive: Archive) -> Archive:
-        """The archive, which seals what it keeps if the store does."""
+        """Wraps an archive so that it seals its records if the store does."""
         if not is_sealed(self._store):
             return archive
         from ..trust.seal.archives import archive_for
@@ -215,12 +215,12 @@ class Archives:
         return archive_for(self._store, archive)
 
     def note(self, archive: Archive) -> None:
-        """Notes an archive before anything is archived there: what is forgotten later must be found."""
+        """Records an archive in the store before its first use, so that later erasures search it."""
         note_archive(self._store, archive)
         self._add(archive)
 
     def claim(self, archive: Archive) -> int:
-        """Makes the pieces of an archive this memory's own; how many were not."""
+        """Makes the pieces of an archive this memory's own. Returns how many were not."""
         self._add(archive)
         return claim_pieces(self._store, archive)
 
@@ -230,11 +230,10 @@ class Archives:
 
 
 class Ownership:
-    """Decides which pieces a store may change: those it archived at its present place, and those it
-    claimed.
+    """Decides which pieces a store may change: those it archived from its present place or has claimed.
 
     A copy of a file has the same identity and names the same archives, so an owner is an identity at a
-    place. A file that was moved or restored is not the owner until somebody claims its archive for it.
+    place. A file that was moved or restored is not the owner until its archive is claimed for it.
     """
 
     def __init__(self, store: Store) -> None:
@@ -246,14 +245,14 @@ class Ownership:
 
 
 def name_owner(store: Store) -> str:
-    """Names a store at its present place, revealing neither."""
+    """Returns a hash that identifies a store at its present place and reveals neither."""
     machine = _MACHINE.read_text() if _MACHINE.is_file() else ""
     told = "\n".join((store.identity, home_of(store), machine))
     return blake2b(told.encode(), digest_size=16).hexdigest()
 
 
 def claim_pieces(store: Store, archive: Archive) -> int:
-    """Makes the pieces of an archive the store's own, where it is now; how many were not."""
+    """Makes the pieces of an archive the store's own, at its present place. Returns how many were not."""
     ours, claims = Ownership(store), _read_claims(store)
     manifests = map(archive.manifest, archive.names())
     foreign = [str(manifest.get(OWNER)) for manifest in manifests if not ours.has(manifest)]
@@ -274,20 +273,20 @@ def _is_remote(place: str) -> bool:
 
 
 def note_archive(store: Store, archive: object) -> None:
-    """Notes an archive before anything goes there, so that later erasures find it."""
+    """Records an archive in the store before its first use, so that later erasures search it."""
     place, noted = _find_place(archive), _read_places(store)
     if place is not None and store.writable and place not in noted:
         verbs.set_settings(store, {SETTING: dump_json([*noted, place])})
 
 
 def _find_place(archive: object) -> str | None:
-    """The `folder` or `url` of an archive, if it tells one."""
+    """Returns the `folder` or `url` of an archive, or None if it has neither."""
     place = getattr(archive, "folder", None) or getattr(archive, "url", None)
     return None if place is None else _absolute(place)
 
 
 def name_place(archive: object) -> str:
-    """Returns where an archive is, without secrets in its address."""
+    """Returns the place of an archive, without the secrets in its address."""
     return (_find_place(archive) or repr(archive)).partition("?")[0]
 
 
@@ -302,7 +301,7 @@ def _absolute(place: str | Path) -> str:
 
 
 def _to_disk(path: Path) -> None:
-    """A folder is synced for the name of a file in it; where that is not possible, it is not needed."""
+    """Syncs a file, or a folder for the names in it. A folder that may not be opened needs no sync."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except PermissionError:

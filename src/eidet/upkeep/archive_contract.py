@@ -1,4 +1,4 @@
-"""The laws of `Archive` as tests. Subclass it in a test file and say how yours is made:
+"""The laws of `Archive` as tests. Subclass the contract in a test file and build your archive in `make`:
 
 class TestMine(ArchiveContract):
     def make(self) -> Archive:
@@ -26,9 +26,9 @@ GONE: Final = NOW + 60
 
 
 class ArchiveContract:
-    """The laws that every archive passes. `make` returns an empty one; `folder` is for its files.
+    """Tests for every archive. `make` returns an empty one; `folder` is for its files.
 
-    An archive that outlives its object also has `reopen`, which opens the same one a second time.
+    For an archive that outlives its object, override `reopen` to open the same one a second time.
     """
 
     def make(self) -> Archive:

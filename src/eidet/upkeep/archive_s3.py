@@ -1,7 +1,7 @@
 """An archive in a bucket: a piece is one object of compressed JSON lines, the first of which is its manifest.
 
-It is written where nothing is, or in place of exactly what was read: so it is whole or not there, and two
-writers never undo each other.
+An object is only created where none exists, or replaced if it is still the one that was read. So writes are
+atomic, and two writers never undo each other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..store.export_file import FORMAT, record_from
 from .archive import about
 from .bucket import Bucket, BucketPlace, Taken
 
-_TRIES: Final = 5  # of a change that somebody else's came before
+_TRIES: Final = 5  # of a change while other writers are faster
 _END: Final = ".jsonl.gz"
 _NAME = re.compile(r"archive-[0-9a-f]+")
 
@@ -61,9 +61,9 @@ class S3Archive:
         return iter(self._read(name).records)
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
-        """Takes records out of a piece for good; how many. A piece that is empty then is removed.
+        """Removes records from a piece for good. Returns how many. Deletes a piece that becomes empty.
 
-        The piece is changed only if it is the one that was read; else all is looked at again.
+        Changes the piece only if it is still the one that was read; otherwise reads it again.
         """
         del now
         for _ in range(_TRIES):

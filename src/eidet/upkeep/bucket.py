@@ -1,4 +1,4 @@
-"""Objects of a bucket on any server that speaks S3: whole or not there, and never written over unseen."""
+"""Objects in a bucket of any S3 server: written atomically, and never overwritten unseen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..net.retry import Busy, OutcomeUnknown, Retrier, RetryPolicy
 from ..net.url import Options
 
 _EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
-_TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
+_TRIES: Final = 4  # that fit into the deadline of a call if the server is silent
 _PIECE: Final = 1 << 18
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _OPTIONS: Final = ("endpoint", "region", "deadline")
@@ -26,7 +26,7 @@ _BARRED: Final = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch",
 
 
 class _CutShort(KeyError):
-    """A reply that ends before it should."""
+    """A reply is truncated."""
 
 
 def _as_it_is(found: Any) -> Any:
@@ -38,7 +38,7 @@ def _etag(found: Mapping[str, Any]) -> Any:
 
 
 def _page(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Checks that a page names its bucket: a truncated answer could look like an empty one."""
+    """Checks that a page names its bucket, because a truncated reply could look like an empty one."""
     if "Name" not in found:
         raise _CutShort("Name")
     return found
@@ -58,18 +58,18 @@ def _send_at_once(request: Any, **_: Any) -> None:
 
 
 class Taken(Conflict):
-    """An object is there already, or is not the one that was read."""
+    """An object exists already, or is no longer the one that was read."""
 
 
 class _Object(NamedTuple):
     body: bytes
     etag: str
-    sha256: str  # what was said of the body when it was written
+    sha256: str  # of the body, as its writer stated it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketPlace:
-    """A bucket, and the prefix of the keys in it."""
+    """A bucket and the prefix of the keys in it."""
 
     bucket: str
     prefix: str = ""
@@ -79,7 +79,7 @@ class BucketPlace:
 
     @classmethod
     def of(cls, url: str) -> BucketPlace:
-        """`s3://bucket/prefix?endpoint=http://…`; `Misconfigured` if it is not like that."""
+        """Parses `s3://bucket/prefix?endpoint=http://…`; raises `Misconfigured` for anything else."""
         parts = urlsplit(url)
         if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc):
             raise Misconfigured(f"the address of an archive, {url!r}, names no bucket: {_EXAMPLE}")
@@ -108,7 +108,7 @@ def _endpoint(said: str | None) -> str | None:
 class Bucket:
     """The objects below one prefix. Every call ends within the deadline, with an answer or a typed error.
 
-    Keys and secrets are found the way boto3 finds them: the environment, a profile, or the machine's role.
+    Credentials are found as by boto3: in the environment, a profile, or the machine's role.
     """
 
     def __init__(self, place: BucketPlace, retry_policy: RetryPolicy | None = None) -> None:
@@ -120,7 +120,10 @@ class Bucket:
         self._try_seconds = chosen.deadline_seconds / _TRIES
 
     def put(self, key: str, body: bytes, *, sha256: str, instead_of: str | None = None) -> str:
-        """Writes a new object, or one in place of that with the etag; its etag. `Taken` if it is not so."""
+        """Creates an object, or replaces the one with the given etag. Returns its etag.
+
+        Raises `Taken` if the object exists already, or has another etag.
+        """
         condition: dict[str, Any] = {"IfNoneMatch": "*"} if instead_of is None else {"IfMatch": instead_of}
         arguments: dict[str, Any] = {"Metadata": {"sha256": sha256}, "Body": body, **condition}
         try:
@@ -128,7 +131,7 @@ class Bucket:
         except Taken:
             if (there := self._read_head(key)) is None or there[1] != sha256:
                 raise
-            return there[0]  # the answer to an earlier try was lost
+            return there[0]  # an earlier try succeeded, but its reply was lost
         return written
 
     def get(self, key: str) -> _Object:
@@ -151,7 +154,7 @@ class Bucket:
         return found
 
     def delete(self, key: str, *, if_it_is: str | None = None) -> None:
-        """Deletes a key with all its versions. Raises `Taken` if its etag is another."""
+        """Deletes a key with all its versions, if it exists. Raises `Taken` if it has another etag."""
         condition: dict[str, Any] = {} if if_it_is is None else {"IfMatch": if_it_is}
         try:
             self._ask("delete_object", key, **condition)
@@ -160,7 +163,7 @@ class Bucket:
         self._delete_versions(key, latest=True)
 
     def delete_former(self, key: str) -> None:
-        """Deletes what a key held before, where the bucket keeps versions."""
+        """Deletes the former versions of a key, if the bucket keeps versions."""
         self._delete_versions(key, latest=False)
 
     def _delete_versions(self, key: str, *, latest: bool) -> None:
@@ -169,7 +172,7 @@ class Bucket:
                 self._ask("delete_object", key, VersionId=one["VersionId"])
 
     def keys(self, start: str = "") -> Iterator[str]:
-        """Lists keys with this prefix, by name."""
+        """Yields the keys that begin with `start`, by name."""
         for one in self._list_pages("list_objects_v2", start, ("Contents",)):
             yield one["Key"].removeprefix(self.place.prefix)
 
@@ -187,7 +190,7 @@ class Bucket:
         if key is not None:
             words["Key"] = self.place.prefix + key
 
-        last: list[EidetError] = []  # says more than that there was no time for another try
+        last: list[EidetError] = []  # more informative than a missed deadline
 
         def job(left: float) -> Any:
             if left < self._try_seconds / 2:

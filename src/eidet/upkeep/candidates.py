@@ -1,7 +1,7 @@
-"""Which records a planner could want to change, as a filter: what does not pass need not be read. Pure.
+"""Filters for the records that planners may change, so that upkeep does not read the others.
 
-The filter lets pass at least what `plan` would change, and the planners still decide; a law in the
-tests holds the two together.
+The filter passes at least every record that `plan` would change, and the planners still decide; a property
+test keeps the two consistent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .curve import DAY
 from .tier_plan import DUE, LEVELS, Bounds, Rested, crowd_bound
 
 _EVERYTHING: Final = Where()
-_ROUNDING: Final = 1.0  # seconds that a limit is set wider: planners divide where a filter subtracts
+_ROUNDING: Final = 1.0  # seconds of tolerance: planners divide where a filter subtracts
 _BANDS: Final = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.0))  # of importance
 _NEVER_USED: Final = Where(conditions=(Condition("record.last_used", "exists", False),))
 
@@ -31,7 +31,7 @@ _Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
 
 
 def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bounds) -> Where | None:
-    """Builds the filter of what the works could change in a scope; None if that is nothing."""
+    """Builds the filter of the records that the works could change in a scope; None if there are none."""
     some = tuple(chain.from_iterable(_NARROW[work](now, settings, bounds) for work in works))
     if _EVERYTHING in some:
         return _EVERYTHING
@@ -63,7 +63,7 @@ def _older(policy: Retention, now: float) -> Iterator[Where]:
 def _forget(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
     del now, bounds
     if settings.forget_below:
-        yield _EVERYTHING  # a curve of uses, age and importance: no column tells it
+        yield _EVERYTHING  # depends on a curve of uses, age and importance, which is no column
 
 
 def _promote(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
@@ -94,9 +94,10 @@ def _leaving(tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> Iterat
 
 
 def _filter_by_age(days: float, now: float) -> Iterator[Where]:
-    """`plan` moves at `age / days * (1 - importance) >= DUE`: what matters more may rest longer.
+    """Yields a filter by age, in bands of importance, because more important records may rest longer.
 
-    In each band of importance, those are meant that are old enough for its lower end.
+    `plan` moves at `age / days * (1 - importance) >= DUE`. Each band passes the records that are old enough
+    for its lower end.
     """
     ends = [(low, high, _ago(now, DUE * days / (1.0 - low))) for low, high in _BANDS]
     bands = tuple(
@@ -109,13 +110,13 @@ def _filter_by_age(days: float, now: float) -> Iterator[Where]:
 
 
 def _ago(now: float, days: float) -> float | None:
-    """Returns the time `days` ago, a moment later; None if that is before all times."""
+    """Returns the time `days` ago, plus the tolerance; None if that is before the earliest valid time."""
     then = now - days * DAY + _ROUNDING
     return min(then, LATEST) if then >= EARLIEST else None
 
 
 def resting(until: float) -> Where:
-    """Neither made nor used after a moment."""
+    """Builds a filter for records that were neither created nor used after a moment."""
     rested = Where(conditions=(Condition("record.last_used", "<=", until),))
     return Where(created_until=until, some=(_NEVER_USED, rested))
 
@@ -132,14 +133,14 @@ _NARROW: Final[Mapping[str, _Narrow]] = {
 # What planners must know of a whole scope.
 
 
-PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
-_SOME: Final = 200  # records of a crowded tier that are read at first
+PAGE: Final = 2_000  # records read at once; large, because each page of a store costs a pass over the scope
+_SOME: Final = 200  # records of a crowded tier in the first page
 
 
 def bounds_of(
     store: Store, scope: str, settings: Upkeep, give_way: Callable[[], None] = lambda: None
 ) -> Bounds:
-    """Bounds what is read: of an overfull tier about the surplus, of others nothing."""
+    """Computes the bounds of a scope, reading about the surplus of each overfull tier and nothing else."""
     place = Scope(scope)
     limits = {Tier.SHORT: settings.short_entries, Tier.MIDDLE: settings.middle_entries}
     held: Counter[str] = Counter()
@@ -173,9 +174,9 @@ def _find_bound(
 
 
 def read_pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
-    """Yields what matches in one scope now, by ascending seq; omits what changes or goes meanwhile.
+    """Yields the records that match in one scope now, by ascending seq; omits those changed meanwhile.
 
-    Looks through the scope once. To find one page after the other would look through it for each.
+    Searches the scope once, whereas one query per page would search it for each page.
     """
     assert where.scope is not None
     path, seqs = where.scope.path, store.match(where)
@@ -185,7 +186,7 @@ def read_pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
 
 
 def _by_created(store: Store, where: Where, first: int) -> Iterator[Record]:
-    """The oldest first, in pages that grow: each is found by looking at all that match."""
+    """Yields records, oldest first, in growing pages, because each page costs a search of all matches."""
     offset, size = 0, max(2 * first, _SOME)
     while page := store.find(where, order="created", limit=size, offset=offset):
         yield from page

@@ -1,6 +1,6 @@
-"""What several records are to each other: repetitions, episodes of sessions, facts of episodes.
+"""Plans over several records: merges repetitions, sums up sessions in episodes, and episodes in facts.
 
-Pure but for the embedder that sentences are compared by. Each takes the records of one scope.
+Pure except for the embedder that compares sentences. Each planner takes the records of one scope.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .importance import measure_information
 
 _FEWEST: Final = 3  # messages of an episode
 _LINKED: Final = 2_000  # messages that an episode names; of a longer session, the last ones
-_SIMILAR: Final = 0.8  # cosine of sentences that say one thing
-_TELLING: Final = 0.35  # how telling a sentence is that becomes a fact
-_EPISODES: Final = 1_000  # looked through for facts, the newest
+_SIMILAR: Final = 0.8  # least cosine of sentences with the same meaning
+_TELLING: Final = 0.35  # least information of a sentence that becomes a fact
+_EPISODES: Final = 1_000  # the newest ones, which are searched for facts
 _PREFIX: Final = re.compile(r"^(?:\[[^\]]*\]\s*)?(?:([^:\n]{1,60}):\s)?")
 
 _END_MARKS: Final = ".,;:!…。，、；：！"  # of words; a question mark is not among them
@@ -48,9 +48,9 @@ def merge(
 ) -> Iterator[Change]:
     """Merges facts with the same words and details into the first, with the others as its parts.
 
-    `read` gives the records, and is called twice: only those that repeat another are held in memory. What
-    is protected takes no part. `periods` tells in which periods held what a record states: said again after
-    something else had held, it is no repetition.
+    `read` returns the records and is called twice, so that only repeated ones are held in memory. Protected
+    records take no part. `periods` returns the periods in which a record's statements held: a statement
+    repeated after another had replaced it is no repetition.
     """
     counts = Counter(map(_key_of, read()))
     repeated: dict[bytes, list[Record]] = {key: [] for key, count in counts.items() if count > 1}
@@ -68,7 +68,7 @@ def merge(
 
 
 def _key_of(record: Record) -> bytes:
-    """Returns what must agree: the words, who said them of what, and a time that the caller gave."""
+    """Returns a hash of all that repetitions share: words, speaker, details, and a time that was given."""
     whole, parts = record.whole, {part.id for part in record.state.merged}
     given = None if record.occurred == record.created else record.occurred
     sources = [id for id in record.derived_from if id not in parts]
@@ -78,17 +78,17 @@ def _key_of(record: Record) -> bytes:
 
 
 def _same_words(text: str) -> tuple[str, ...]:
-    """The words of a text as two facts must share them: only marks at the end of words may differ.
+    """Returns the words that two facts must share, without punctuation marks at their ends.
 
-    Spacing and the first letter's case count for nothing. Every other letter, sign and digit counts.
+    Spacing and the case of the first letter are ignored. Every other letter, sign and digit counts.
     """
     words = (word.rstrip(_END_MARKS) for word in f"{text[:1].lower()}{text[1:]}".split())
     return tuple(filter(None, words)) or (text,)
 
 
 def _merge_group(group: Sequence[Record], width: int, alike: float) -> Iterator[Change]:
-    """Makes each a part of the earliest, unless vectors that callers gave tell equal words apart."""
-    by_id = {record.id: record for record in group}  # one on its way between tiers is seen twice
+    """Merges each record into the earliest, unless callers' vectors distinguish equal words."""
+    by_id = {record.id: record for record in group}  # a record that is moving between tiers may be read twice
     once = by_id.values()
     rows = first_rows([record.vector for record in once], [record.level for record in once], width)
     for first, *others in clusters(list(by_id), rows, alike):
@@ -107,7 +107,7 @@ def _absorbing(old: Record, others: Sequence[Record]) -> Write:
 
 
 def _part_of(new: Record) -> MergedPart:
-    """Returns what to keep of a record merged into another: all that the other does not say."""
+    """Returns the part of a merged record to keep: everything that the other does not contain."""
     return MergedPart(
         id=new.id,
         text=new.whole.text,
@@ -125,7 +125,7 @@ def _part_of(new: Record) -> MergedPart:
 
 @dataclass(slots=True)
 class _Talk:
-    """A session so far: how many messages, and when the first and the last were said."""
+    """A session so far: the number of its messages, and the times of the first and the last."""
 
     count: int = 0
     first: float = float("inf")
@@ -149,7 +149,7 @@ def episode_id(session: str) -> str:
 
 
 def due_for_episode(talk: _Talk, told: Record | None, now: float, settings: Upkeep) -> str | None:
-    """Says why a session should have an episode now; None if it should not."""
+    """Returns the reason why a session is due for an episode, or None if it is not."""
     fresh = talk.count - _messages_in(told)
     if talk.count < _FEWEST or fresh <= 0:
         return None
@@ -197,7 +197,7 @@ class _Said:
 
 
 def consolidate(episodes: Sequence[Record], settings: Upkeep, embed: _Embed, now: float) -> Iterator[Change]:
-    """Turns what several episodes say into a fact, worded as in the newest, with the episodes as sources."""
+    """Yields a fact for each statement of several episodes, worded as in the newest, with them as sources."""
     newest = sorted(episodes, key=lambda record: record.occurred)[-_EPISODES:]
     statements = [_Said(text, newer) for newer in newest for text in _statements(newer.whole.text)]
     if not statements:
@@ -227,7 +227,7 @@ def _fact(best: _Said, sources: tuple[Record, ...], now: float) -> Ask:
 
 
 def _statements(text: str) -> Iterator[str]:
-    """The telling sentences of an episode, each with the name of who said it."""
+    """Yields the informative sentences of an episode, each with the name of its speaker."""
     for line in text.splitlines():
         found = _PREFIX.match(line)
         who = found[1] if found else None
@@ -245,11 +245,11 @@ _Rows = NDArray[np.intp]
 
 
 def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> list[tuple[str, ...]]:
-    """Groups ids within `threshold` (cosine) of the first in their group; groups of two or more.
+    """Groups ids within `threshold` (cosine) of the first in their group. Returns groups of two or more.
 
-    The first is the earliest in the order given: no chain of small steps joins what is far apart, and
-    an id is in one group at most. Rows without length are alone. n rows of width d with k groups and
-    single rows cost n * k * d, and the vectors once more.
+    The first is the earliest in the order given, so that no chain of small steps joins distant ids, and
+    an id is in one group at most. Zero vectors are in no group. For n rows of width d and k groups or
+    single rows, this takes time n * k * d, and memory for a copy of the vectors.
     """
     if len(ids) != len(vectors):
         raise BadInput(f"{len(ids):,} ids for {len(vectors):,} vectors: one each is needed")
@@ -265,7 +265,7 @@ def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> li
 
 
 def _new_leaders(unit: Vectors, block: _Rows, leaders: _Rows, threshold: float, leader: _Rows) -> _Rows:
-    """The rows of the block that no leader before them is near to; the others get the first that is."""
+    """Assigns each row of a block to the first near leader. Returns the rows without one, the new leaders."""
     least = threshold - 1e-6  # equal vectors have a cosine a little off 1
     if len(leaders):
         near = unit[block] @ unit[leaders].T >= least
@@ -289,7 +289,7 @@ def _groups(ids: Sequence[str], leader: _Rows) -> list[tuple[str, ...]]:
 
 
 def _unit(vectors: Vectors) -> tuple[Vectors, _Rows]:
-    """Rows of length one, and which rows have a length."""
+    """Scales rows to length one. Returns them, and the indices of those with a finite, positive length."""
     lengths = np.linalg.norm(vectors, axis=1)
     rows = np.flatnonzero(np.isfinite(lengths) & (lengths > 0))
     unit = np.zeros(vectors.shape, np.float32)

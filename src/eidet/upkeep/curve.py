@@ -1,6 +1,6 @@
-"""The forgetting curve: how strong a memory is at a moment. A curve, not a cut-off.
+"""The forgetting curve: the strength of a memory at a moment. A curve, not a cut-off.
 
-A memory is at full strength when it is made and when it is used, and falls from there:
+A memory has its full strength when it is created and when it is used, and fades from there:
 
     strength = (1 + c * t / S) ** -shape      c = 2 ** (1 / shape) - 1
 
@@ -13,9 +13,9 @@ Use makes the half-life longer, spaced use more so:
 
     S' = S * (1 + spacing_gain * (1 - strength just before the use))
 
-A use at once after another adds nothing, a use after a long while nearly the whole gain. The gain
-slows down by itself: `S` never grows by more than `spacing_gain * shape * c` times the time lived
-through, so no number of uses makes a memory eternal.
+A use right after another adds nothing, a use after a long while nearly the whole gain. The gain
+is bounded: `S` never grows by more than `spacing_gain * shape * c` times the elapsed time, so no
+number of uses makes a memory eternal.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from typing import Final
 from ..core.errors import BadInput
 
 DAY: Final = 86_400.0
-# More equal gaps within ten years lengthen the half-life of the default curve by less than 3 %: a
-# record with a million uses costs no more than one with so many.
+# More equal gaps within ten years lengthen the half-life of the default curve by less than 3 %. The
+# limit keeps the cost of a record with a million uses low.
 MOST_GAPS: Final = 256
 
 
@@ -41,12 +41,12 @@ def _within(name: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """How fast memories fade.
+    """The parameters of forgetting.
 
-    `half_life_days`: until an unused memory of importance 0.5 has half its strength.
-    `spacing_gain`: by how many times its half-life a use after complete oblivion makes it longer.
+    `half_life_days`: days until an unused memory of importance 0.5 has half its strength.
+    `spacing_gain`: the multiple of the half-life that a use after complete oblivion adds to it.
     `importance_gain`: the factor on the half-life at importance 1; at importance 0 it divides.
-    `shape`: how the tail falls: 1 is `S / (S + t)`, smaller is a longer tail, large is exponential.
+    `shape`: the fall of the tail: 1 is `S / (S + t)`, smaller is a longer tail, large is exponential.
     """
 
     half_life_days: float = 30.0
@@ -72,13 +72,13 @@ def strength(
     now: float,
     curve: Curve = GENTLE,
 ) -> float:
-    """The strength in 0-1 from what a record keeps.
+    """Computes the strength, from 0 to 1, from the fields of a record.
 
-    A record does not keep when each use was: they are taken as evenly spread from its creation to the
-    last one. That is exact for a regular habit and leans high for uses in a burst: for uses at random
-    moments by .013 in the mean, .23 at most. Times are seconds. Times that contradict each other
-    (a clock that went back, a last use before the creation or still to come) count as no time passed,
-    as does a time that is no number: nothing is forgotten by mistake.
+    A record does not store the time of each use, so they are assumed to be evenly spread from its creation
+    to the last use. That is exact for regular uses and too high for bursts: for uses at random moments
+    by .013 in the mean, .23 at most. Times are seconds. Contradictory times (a clock that went back, a last
+    use before the creation or in the future) count as no time passed, as does a NaN, so that nothing is
+    forgotten by mistake.
     """
     last = created if last_used is None or uses <= 0 else last_used
     span, gaps = _days(created, last), min(max(uses, 0), MOST_GAPS)
@@ -87,7 +87,7 @@ def strength(
 
 
 def half_life(gaps_days: Iterable[float], importance: float, curve: Curve = GENTLE) -> float:
-    """The half-life in days after uses that had these gaps between them, the first from the creation."""
+    """Computes the half-life in days after uses with these gaps, of which the first starts at creation."""
     stability: float = curve.half_life_days * curve.importance_gain ** (2.0 * _share(importance) - 1.0)
     for gap in gaps_days:
         stability *= 1.0 + curve.spacing_gain * (1.0 - _retention_after(gap, stability, curve))
@@ -102,10 +102,10 @@ def _retention_after(days: float, stability: float, curve: Curve) -> float:
 
 def _days(since: float, until: float) -> float:
     days = (until - since) / DAY
-    # also where it is no number
+    # 0 for NaN, too
     return days if days > 0 else 0.0
 
 
 def _share(importance: float) -> float:
-    """Importance in 0-1; one that is no number is the middle."""
+    """Clamps importance to 0-1; NaN becomes 0.5."""
     return 0.5 if math.isnan(importance) else min(max(importance, 0.0), 1.0)

@@ -1,7 +1,7 @@
-"""How much a memory matters, in 0-1: from what it says, what was said about it, and what came of it.
+"""Estimates the importance of a record, from 0 to 1, by its content, its metadata and its use.
 
-What is not known is left out and its weight goes to the rest; a number that is not a number counts
-as not known. No single part leaves 0-1, so neither does the answer.
+Unknown parts are left out and their weight goes to the others; NaN counts as unknown. Every part is
+within 0-1, and so is the result.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ def action_importance(reward: float | None, state_change: float | None) -> float
 
 
 def state_importance(health: float | None, reward: float | None) -> float:
-    """`max(0.5, 1 - health, min(1, |reward| / 5))`, at most 1; unknown health is full, unknown reward 0."""
+    """Computes `max(0.5, 1 - health, min(1, |reward| / 5))`, at most 1; health defaults to 1, reward to 0."""
     return min(1.0, max(0.5, 1.0 - _value_or(health, 1.0), min(1.0, abs(_value_or(reward, 0.0)) / 5.0)))
 
 
 def move_score(age: float, ttl: float | None, importance: float | None) -> float:
-    """`age / ttl * (1 - importance)`: due for the next tier at 1. Age and ttl in one unit, from 0 up.
+    """Computes `age / ttl * (1 - importance)`: a record is due for the next tier at 1.
 
-    Without a ttl (None, 0, infinite or no number) nothing is due: 0. Unknown importance is 0.5.
+    Age and ttl have the same unit. Returns 0 without a ttl (None, 0, infinite or NaN). Unknown importance
+    is 0.5.
     """
     lasts, lived = _value_or(ttl, 0.0), max(_value_or(age, 0.0), 0.0)
     if lasts <= 0 or math.isinf(lasts):
@@ -58,15 +59,15 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
 
 
 def _surprise(best_cosine: float | None) -> float | None:
-    """Returns one minus the cosine with the nearest known record; None if none is known."""
+    """Returns one minus the cosine with the nearest known record; None if that cosine is unknown."""
     return None if best_cosine is None or math.isnan(best_cosine) else _clamp(1.0 - best_cosine)
 
 
-# How much each part counts, relative to the others.
+# The relative weight of each part.
 _WEIGHTS: Final = {"content": 0.5, "tagged": 0.3, "reward": 0.3, "surprise": 0.2, "uses": 0.2, "age": 0.05}
-_MOST_REWARD: Final = 5.0  # of either sign: it makes a memory as important as can be
-_HALF_OF_USES: Final = 5.0  # uses that make half the importance that use can give
-_AGE_HALF_LIFE_DAYS: Final = 30.0  # until age has taken half of what newness gave
+_MOST_REWARD: Final = 5.0  # the reward, of either sign, from which on its part is 1
+_HALF_OF_USES: Final = 5.0  # uses at which their part is 0.5
+_AGE_HALF_LIFE_DAYS: Final = 30.0  # age at which its part is 0.5
 
 
 def importance(
@@ -105,7 +106,7 @@ def _clamp(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-# Importance that nobody stated: from the content at first, from its life afterwards.
+# Importance that no caller stated: estimated from the content at first, later also from use and age.
 
 
 _STEP: Final = 0.05  # smaller changes are not written
@@ -122,7 +123,7 @@ def weigh_record(record: Record) -> Record:
 
 
 def reweigh(records: Iterable[Record], now: float, width: int) -> Iterator[Change]:
-    """Updates estimated importance by use, age and surprise; leaves states alone."""
+    """Yields updates of estimated importance by use, age and surprise, unless they are small."""
     walk = iter(records)
     while window := sorted(islice(walk, _WINDOW), key=lambda record: (record.created, record.id)):
         ours = [at for at, record in enumerate(window) if _is_ours(record)]
@@ -149,7 +150,7 @@ def _put(record: Record, value: float, new: float | None) -> Write:
 
 
 def _surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> list[float | None]:
-    """Measures how new each wanted record was against all before it in the window."""
+    """Computes the surprise of each wanted record against all before it in the window."""
     if not wanted:
         return []
     rows = first_rows([record.vector for record in window], [record.level for record in window], width)
@@ -163,7 +164,7 @@ def _is_ours(record: Record) -> bool:
 
 
 def _by_formula(record: Record) -> float | None:
-    """Applies the formulas of states and actions that give a reward, health or change."""
+    """Applies the formulas for states and actions with a reward, health or state change; None for others."""
     reward, health = _number(record.data, "reward"), _number(record.data, "health")
     change = _number(record.data, "state_change")
     if record.kind is Kind.ACTION and (reward, change) != (None, None):
@@ -187,7 +188,7 @@ def _tags(meta: Mapping[str, Json]) -> list[str]:
 
 # Scores how much lasting information a text contains.
 
-_READ: Final = 4_000  # characters; what a text is about shows before that, and it bounds the cost
+_READ: Final = 4_000  # characters that suffice to judge a text, which bounds the cost
 
 
 def _words(text: str) -> frozenset[str]:
@@ -240,10 +241,10 @@ _SMALL_TALK: Final = _words("""
 
 
 def measure_information(text: str) -> float:
-    """Estimates information from 0 (nothing is said) to 1, by the first 4,000 characters.
+    """Estimates the information in a text from 0 (none) to 1, by its first 4,000 characters.
 
-    The weights follow what a logistic regression gave for turns that questions of two public sets were
-    asked about; they are rounded, as both sets are English.
+    The weights come from a logistic regression on the turns that questions of two public sets are about;
+    they are rounded, because both sets are English.
     """
     text = text[:_READ]
     words, spoken = tokens(text), sentences(text)
@@ -258,13 +259,13 @@ def measure_information(text: str) -> float:
 
 
 def _details(low: str, said: Iterable[str]) -> int:
-    """Numbers, dates and names, each different one once."""
+    """Counts the distinct numbers, dates and names."""
     found = chain(_NUMBER.findall(low), _DATE.findall(low), *map(_names, said))
     return len({detail.casefold() for detail in found})
 
 
 def _names(sentence: str) -> list[str]:
-    """Lists capitalised words that do not begin the sentence, unless it shouts or only addresses somebody."""
+    """Lists capitalised words after the first; none of a sentence in capitals or of at most three words."""
     words = _WORD.findall(sentence)
     if len(words) <= 3 or sentence.isupper():
         return []
@@ -272,16 +273,16 @@ def _names(sentence: str) -> list[str]:
 
 
 def _share_of_questions(said: Sequence[str]) -> float:
-    """The share of the sentences that ask."""
+    """Returns the share of questions among the sentences."""
     return sum(map(bool, map(_QUESTION.search, said))) / len(said)
 
 
 def _idle(words: Sequence[str]) -> float:
-    """The share of small talk among the words that are no function words; of those alone, all."""
+    """Returns the share of small talk among the content words; 1 if there are only function words."""
     content = [word for word in words if word.partition("'")[0] not in STOP_WORDS["en"]]
     return sum(word in _SMALL_TALK for word in content) / len(content) if content else 1.0
 
 
 def _much(count: int, half: float) -> float:
-    """0 for none, one half at `half`, towards 1 for many."""
+    """Maps a count to 0-1: 0 for none, 0.5 at `half`, towards 1 for many."""
     return count / (count + half)

@@ -1,4 +1,4 @@
-"""The life of memories: what upkeep does to an open memory, and what its owner may ask for by name."""
+"""Upkeep in the background of an open memory, and its owner's operations on single records."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from .service import Keeping, UpkeepTask
     from .worker import Breaks, UpkeepWorker
 
-_STEP: Final = 20  # records that the background changes at once: a few milliseconds
+_STEP: Final = 20  # records per background batch, which takes a few milliseconds
 _LEASE_SECONDS: Final = 60.0
-MOVES: Final = ("expire", "promote", "move")  # what insertions make due
+MOVES: Final = ("expire", "promote", "move")  # the works that insertions trigger
 
 
 class Life:
-    """Looks after the records of an open memory."""
+    """Runs upkeep of an open memory, and protects, restores and unarchives its records."""
 
     def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
-        """`guard` sees every record that rules or a model worded, before it is stored."""
+        """`guard` gets every record that rules or a model wrote, before it is stored."""
         self._parts = parts
         self._guard = guard
         self._worker: UpkeepWorker | None = None
@@ -48,14 +48,14 @@ class Life:
 
     @cached_property
     def _owner(self) -> str:
-        """Tells this memory from others where upkeep takes turns."""
+        """The name of this memory as the holder of the upkeep lease."""
         from socket import gethostname
 
         return f"{gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
     @property
     def archives(self) -> Archives:
-        """Where records were archived. Made when first needed, like `keeping`."""
+        """The archives of this memory. Created when first needed, like `keeping`."""
         if self._archives is None:
             from .archive import Archives
 
@@ -66,7 +66,7 @@ class Life:
 
     @property
     def keeping(self) -> Keeping:
-        """Made when first needed: most programs that remember and recall never do."""
+        """The upkeep service. Created when first needed, because most programs never use it."""
         if self._keeping is None:
             from .service import Keeping
 
@@ -78,7 +78,7 @@ class Life:
     # In the background.
 
     def start(self, every: float, task: UpkeepTask) -> UpkeepWorker:
-        """A worker for this memory; the one before it is stopped."""
+        """Builds a worker for this memory after stopping the one before it."""
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
             raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
         from . import works_of
@@ -93,7 +93,7 @@ class Life:
         return self._worker
 
     def count_insertions(self, count: int) -> None:
-        """Counts new records; moves are made in the background when enough have come."""
+        """Counts new records and starts background moves once there are enough."""
         due = self._parts.settings.upkeep.every_insertions
         if due is None:
             return
@@ -103,7 +103,7 @@ class Life:
             self._mover().nudge()
 
     def _mover(self) -> UpkeepWorker:
-        """Returns the running worker, or one that only moves what is due."""
+        """Returns the running worker, or a new one that only runs `MOVES`."""
         if self._worker is None or not (self._worker.running or self._worker.nudged):
             from .service import UpkeepTask
             from .worker import UpkeepWorker
@@ -114,7 +114,7 @@ class Life:
         return self._worker
 
     def _round(self, task: UpkeepTask, breaks: Breaks) -> Maintained | None:
-        """Runs upkeep once, unless another process does."""
+        """Runs upkeep once, or returns None if another process holds the lease."""
         lease = _Lease(self._parts, self._owner, breaks)
         if not lease.renew():
             return None
@@ -134,16 +134,16 @@ class Life:
         if self._worker is not None:
             self._worker.stop()
 
-    # What the owner of a memory may ask for.
+    # Operations on single records.
 
     def detail(self, record: Record) -> Record:
-        """Returns the record as it was before anything was lowered."""
+        """Returns the record with the full detail that its tier may hide."""
         if record.level == 0:
             return record
         return self.keeping.forms(self._parts.settings.upkeep).whole([record])[0]
 
     def restore(self, record: Record, now: float) -> Record:
-        """Back in the middle tier as it was, and counted as used: else it would be moved again."""
+        """Moves a record to the middle tier with all detail; counts a use, so that it does not move again."""
         if record.level == 0 and record.tier is Tier.MIDDLE:
             self._parts.usage.count_uses([record], now)
             return record
@@ -157,7 +157,7 @@ class Life:
         return stored
 
     def mark(self, record: Record, mark: str, on: bool, now: float, by: str | None) -> Record:
-        """Pinned, held, or neither. What is marked does not expire; its expiry comes back afterwards."""
+        """Sets or removes a pin or hold. A marked record does not expire until the mark is removed."""
         there: Protection | None = getattr(record.state, mark)
         if (there is not None) == on:
             return record
@@ -172,7 +172,7 @@ class Life:
         return put_records(self._parts, [new], now=now, expect=record.version, by=by, releases=ends)[0]
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        """The records with these ids; `Held` if one is under a legal hold."""
+        """Returns the records with these ids; raises `Held` if one is under a legal hold."""
         if not ids:
             return []
         there = self._parts.store.read(scope, ids)
@@ -184,7 +184,7 @@ class Life:
     def still_pinned(
         self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
     ) -> list[Record]:
-        """A next version of a pinned record stays pinned, unless its draft says otherwise."""
+        """Keeps the pin on next versions of pinned records, unless their drafts say otherwise."""
         pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
         if not pins:
             return records
@@ -192,12 +192,12 @@ class Life:
         return [_pin(new, pins.get(new.id)) if draft.pinned is None else new for draft, new in pairs]
 
     def check_changeable(self, record: Record) -> None:
-        """`Held` if the record is under a legal hold, before work is done that the write would refuse."""
+        """Raises `Held` if the record is under a legal hold, to save work that the write would refuse."""
         if record.state.hold is not None:
             raise Held([(record.scope, record.id)], "changed")
 
     def check_free(self, where: Where, what: str) -> None:
-        """`Held` if anything that is meant is under a legal hold."""
+        """Raises `Held` if a matching record is under a legal hold."""
         if held := self._parts.store.find(where & HELD):
             raise Held([(record.scope, record.id) for record in held], what)
 
@@ -208,7 +208,7 @@ class Life:
         now: float,
         through: Callable[[Iterator[Record], float], Iterator[Record]],
     ) -> int:
-        """Restores what is `sought` (see `may_hold`); each record goes `through` the checks of loading."""
+        """Restores the records `sought` (see `may_hold`), each checked by `through`. Returns how many."""
         from ..write.write_path import load_records
         from .archive import about, archive_of, may_hold
 
@@ -238,7 +238,7 @@ def _pin(record: Record, pin: Protection | None) -> Record:
 
 
 def _unmark(record: Record, state: State, ends: float | None) -> Record:
-    """Restores the expiry, or keeps it waiting for the protection that is left."""
+    """Restores the expiry, or hands it to the protection that remains."""
     if state.is_protected:
         return record.but(state=state.protect_from(ends))
     return record.but(state=state, expires=record.expires if ends is None else ends)
@@ -254,7 +254,7 @@ class _Lease:
         self._renewed = 0.0
 
     def renew(self) -> bool:
-        now = time.time()  # processes share this clock, whatever the memory is told
+        now = time.time()  # not the memory's clock, as processes must share it
         self._renewed = now
         return verbs.take_lease(self._parts.store, "upkeep", self._owner, now=now, until=now + _LEASE_SECONDS)
 

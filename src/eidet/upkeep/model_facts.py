@@ -1,4 +1,4 @@
-"""Facts of a text by a language model, beyond those of the rules, checked against the text."""
+"""Extracts facts that the rules miss with a language model, and checks them against the text."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..text.facts.vocabulary import RELATIONS, load_vocabulary, relation_of
 
 
 def list_unread(found: Iterable[Statement], record: Record) -> list[Statement]:
-    """Lists what a model found in a record that the rules missed."""
+    """Lists the statements that a model found in a record and the rules missed."""
     known = {(one.relation, name_key(one.object.name)) for one in statements_of(record.terms)}
     return [one for one in found if (one.relation, name_key(one.object.name)) not in known]
 
 
 def phrase_statement(statement: Statement, record: Record) -> str:
-    """Words a statement as a sentence; "I" becomes whoever said it."""
+    """Phrases a statement as a sentence, with the speaker's name, if known, in place of "I"."""
     subject = statement.subject.name or record.who or "I"
     return relation_of(statement.relation).phrase.format(subject=subject, object=statement.object.name)
 
@@ -74,7 +74,7 @@ _TASTES: Final = frozenset({"likes", "dislikes", "prefers", "fan_of"})
 
 
 def read_facts_with(llm: LLM, text: str, *, said: datetime) -> Outcome[tuple[Statement, ...]]:
-    """Reads the statements of a text with a model; none if its answer is unusable, and why."""
+    """Reads the statements of a text with a model; an unusable answer gives none, with the reason."""
     read_text = text[:LONGEST]
     if not read_text.strip():
         return Outcome(value=(), by="rules", cause="none", why="the text is empty")
@@ -89,7 +89,7 @@ def read_facts_with(llm: LLM, text: str, *, said: datetime) -> Outcome[tuple[Sta
 
 @dataclass(frozen=True, slots=True)
 class _Checker:
-    """Turns a model's answer into statements that the text bears out."""
+    """Turns a model's answer into statements that the text supports."""
 
     text: str
     said: datetime
@@ -130,7 +130,7 @@ class _Checker:
         return None if not self._occurs(name, self.text) else Mention(name=name.strip())
 
     def _sentence_of(self, name: str) -> SentenceWords | None:
-        """The first sentence that has all words of an object."""
+        """Returns the first sentence that has all words of an object, or None."""
         sentences = split_words(self.text)
         return next((one for one in sentences if self._occurs(name, one.sentence)), None)
 

@@ -1,6 +1,6 @@
-"""How long memories are kept: the first policy that covers a record decides. Pure.
+"""Retention: the first policy that covers a record decides how long it is kept. Pure.
 
-A legal hold and a pin win over every policy, and say so where one would have deleted the record.
+A legal hold or a pin wins over every policy; a record that is kept only by them is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .curve import DAY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How many records a policy covers, and of those: due, due but held or pinned, protected by `keep`."""
+    """The records that a policy covers: all, due, due but held or pinned, and protected by `keep`."""
 
     policy: Retention
     covered: int = 0
@@ -31,7 +31,7 @@ def _covers(policy: Retention, record: Record) -> bool:
 
 
 def holds_scope(pattern: str, path: str) -> bool:
-    """`**` is every scope, `acme/**` is acme and all below it, anything else one scope."""
+    """Matches a scope: `**` is every scope, `acme/**` is acme and all below it, anything else one scope."""
     if pattern == "**":
         return True
     return Scope(pattern.removesuffix("/**"), below=pattern.endswith("/**")).holds(path)
@@ -46,7 +46,7 @@ def _age_days(policy: Retention, record: Record, now: float) -> float:
 
 
 def is_kept(policies: Sequence[Retention], record: Record, now: float) -> bool:
-    """Tells whether a policy protects a record from deletion by anything else."""
+    """Returns whether a policy protects a record from deletion by anything else."""
     policy = policy_for(policies, record)
     if policy is None or policy.then != "keep":
         return False
@@ -54,7 +54,7 @@ def is_kept(policies: Sequence[Retention], record: Record, now: float) -> bool:
 
 
 def due(policies: Sequence[Retention], record: Record, now: float) -> Retention | None:
-    """The policy that wants the record gone by now."""
+    """Returns the policy by which the record is due for deletion or archiving, or None."""
     policy = policy_for(policies, record)
     if policy is None or policy.then == "keep" or policy.days is None:
         return None
@@ -66,7 +66,7 @@ def due(policies: Sequence[Retention], record: Record, now: float) -> Retention 
 def retain(
     records: Iterable[Record], now: float, policies: Sequence[Retention], archive: bool
 ) -> Iterator[Change]:
-    """Yields what the policies archive or delete. What must be archived stays if there is no archive."""
+    """Yields what the policies archive or delete. Without an archive, records to be archived stay."""
     for record in records if policies else ():
         if (policy := due(policies, record, now)) is None:
             continue

@@ -1,7 +1,7 @@
-"""Upkeep of a store: walks it in pages, plans, and makes the changes a batch at a time.
+"""Upkeep of a store: walks it in pages, plans, and applies the changes a batch at a time.
 
 No lock is held while planning, and a write is one small transaction, so recalls and writes go on.
-A change is made only if its record is as it was read: what somebody else did meanwhile stands.
+A change is applied only if its record is unchanged since it was read: other writers' changes stand.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .candidates import bounds_of, candidates, read_pages
 from .curve import DAY
 from .tier_plan import PLANNERS, Bounds, Forms, plan
 
-_BY: Final = "upkeep"  # as history tells it
+_BY: Final = "upkeep"  # the author in histories
 _TRIM_BYTES: Final = 1 << 20
-_PRUNED: Final = 500  # notes of the history that are removed at once
+_PRUNED: Final = 500  # events of histories removed at once
 _Groups = Callable[[str, str], Iterator[Change]]  # work, scope
-Pause = Callable[[], bool]  # called between batches: may rest for a while; whether to stop
-GiveWay = Callable[[], None]  # called within a batch: may let those who ask go first
+Pause = Callable[[], bool]  # called between batches: may sleep; returns whether to stop
+GiveWay = Callable[[], None]  # called within a batch: may let waiting callers go first
 Progress = Callable[[int, int], None]  # done, of how many
 
 
@@ -41,14 +41,14 @@ def never() -> bool:
 
 
 def hurry() -> None:
-    """Makes upkeep yield to nobody, because a caller waits for it."""
+    """Does not yield, because a caller waits for the upkeep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepParts:
-    """What upkeep works with. `write` stores new records and next versions; `answer` words an `Ask`.
+    """The dependencies of upkeep. `write` stores new records and next versions; `answer` words an `Ask`.
 
-    `write` raises `Entombed` where a record tells of something that was forgotten for good.
+    `write` raises `Entombed` if the content of a record was forgotten for good.
     """
 
     store: Store
@@ -59,14 +59,14 @@ class UpkeepParts:
     archive: Archive | None
     manifest: dict[str, Any]
     epoch: int
-    follow: Callable[[str], None]  # after changes of a scope
-    give_way: GiveWay = hurry  # never inside of a transaction
+    follow: Callable[[str], None]  # called after changes in a scope
+    give_way: GiveWay = hurry  # never called within a transaction
     retention: tuple[Retention, ...] = ()
 
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts what was done so far."""
+    """The counts, changes and failures so far."""
 
     told: int
     counts: Counter[str] = field(default_factory=Counter)
@@ -89,7 +89,7 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Track:
-    """Reports progress after each work on each scope; larger scopes count for more."""
+    """Reports progress after each work on each scope, weighted by the size of the scope."""
 
     tell: Progress | None
     total: int
@@ -113,7 +113,7 @@ def maintain(
     stops: Pause = never,
     progress: Progress | None = None,
 ) -> Maintained:
-    """Does the works on a scope (None: on all), or says what it would do."""
+    """Does the works on a scope (None: on all) or, with `dry_run`, reports what it would do."""
     began = time.perf_counter()
     tally, scopes = _Tally(told), verbs.count_scopes(parts.store, scope)
     track = _Track(progress, sum(scopes.values()) * _count_stages(works))
@@ -154,7 +154,7 @@ def _report(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maintaine
 
 
 def _count_stages(works: Sequence[str]) -> int:
-    """Works that look at single records are done in one walk, the others in one each."""
+    """Counts walks over a scope: one for all works on single records, and one for each other work."""
     others = [work for work in works if work not in PLANNERS]
     return len(others) + (len(others) < len(works))
 
@@ -168,7 +168,7 @@ def _plan_scope(
     tally: _Tally,
     advance: Callable[[], None],
 ) -> Iterator[list[Change]]:
-    """The changes of a scope in batches, empty ones included: each is a moment to rest."""
+    """Yields the changes of a scope in batches, including empty ones, after which the caller may pause."""
     single = [work for work in works if work in PLANNERS]
     if single:
         bounds = bounds_of(parts.store, scope, settings, parts.give_way) if "move" in single else Bounds()
@@ -184,7 +184,7 @@ def _plan_scope(
 
 
 def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[Change]:
-    """Yields the planned changes; a damaged record ends the plan of its scope only."""
+    """Yields the planned changes; a damaged record ends only this work on its scope."""
     try:
         yield from changes
     except Corrupt as error:
@@ -206,7 +206,7 @@ def _reasons(changes: Sequence[Change]) -> dict[str, str]:
 
 
 def _make(parts: UpkeepParts, changes: Sequence[Change], tally: _Tally, now: float) -> None:
-    """Writes new records and versions first, because what is deleted may be part of them."""
+    """Applies changes, writes first, because records that are deleted may be part of those written."""
     for change in changes:
         if isinstance(change, Ask) or (isinstance(change, Write) and not change.recast):
             _each_or_all([change], lambda some: _write(parts, some[0], tally, now), tally)
@@ -223,7 +223,7 @@ C = TypeVar("C", Write, Drop, Change)
 
 
 def _each_or_all(changes: Sequence[C], make: Callable[[Sequence[C]], None], tally: _Tally) -> None:
-    """Makes all changes at once or, if that fails, one by one, so that a damaged record blocks no other."""
+    """Applies all changes at once or, if that fails, one by one, so that a damaged record blocks no other."""
     try:
         make(changes)
     except EidetError as error:
@@ -274,7 +274,7 @@ def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> Non
     expect = put.instead.version if put.instead is not None else None
     try:
         stored = parts.write([put.record], now=now, unique=True, expect=expect, by=_BY)[0]
-    except (Conflict, Entombed, Held):  # somebody was first, or it was forgotten for good or is held
+    except (Conflict, Entombed, Held):  # another writer was first, or it was forgotten for good or is held
         tally.skipped += 1
         return
     if uses := sum(record.uses for record in put.absorbs):
@@ -285,7 +285,7 @@ def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> Non
 
 
 def _prune(store: Store, settings: Upkeep, now: float, stops: Pause) -> None:
-    """Notes of moves are for indexes to follow; they would fill the file in the end."""
+    """Prunes old events: those of moves, which only indexes need, and histories of deleted records."""
     for days, dead in ((settings.moves_told_days, False), (settings.history_days, True)):
         if days is not None:
             before = now - days * DAY

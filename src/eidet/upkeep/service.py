@@ -1,4 +1,4 @@
-"""Upkeep of an open memory: what planners need from it, and how their questions are answered."""
+"""Upkeep of an open memory: gives planners what they need, and words their episodes and facts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PROMPT_CHARS: Final = 24_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepTask:
-    """The task of one upkeep; see `memory.upkeep.maintain`."""
+    """The task of one upkeep run; see `memory.upkeep.maintain`."""
 
     scope: Scope | None = None
     only: str | Iterable[str] | None = None
@@ -58,14 +58,14 @@ class UpkeepTask:
 
 
 class Keeping:
-    """Plans and makes the changes that keep the records of a memory in order."""
+    """Runs upkeep of an open memory, one run at a time."""
 
     def __init__(self, parts: Parts, guard: Callable[[Record], Record], archives: Archives) -> None:
         self._parts = parts
         self._guard = guard
         self.archives = archives
         self._turn = threading.Lock()  # one upkeep at a time in this process
-        self._compared: dict[str, tuple[Head, float]] = {}  # by scope: what was compared
+        self._compared: dict[str, tuple[Head, float]] = {}  # by scope: the state last compared
 
     def maintain(
         self,
@@ -78,7 +78,7 @@ class Keeping:
         give_way: GiveWay = hurry,
         progress: Progress | None = None,
     ) -> Maintained:
-        """Does a task, or says what it would do; `told` limits the number of changes listed."""
+        """Does a task or, with `dry_run`, reports what it would do; `told` limits the changes listed."""
         chosen = task.settings or self._parts.settings.upkeep
         archive = task.archive
         if archive is None:
@@ -106,7 +106,7 @@ class Keeping:
             )
 
     def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
-        """The archive to use; which ones there were is noted, because forgetting must look into them."""
+        """Opens the archive to use and records it in the store, because forgetting must search it."""
         source = archive_of(archive)
         if source is None:
             return None
@@ -115,7 +115,7 @@ class Keeping:
         return self.archives.sealed(source)
 
     def claim(self, archive: Archive | str | Path | None) -> int:
-        """Makes the pieces of an archive this memory's own; how many were not."""
+        """Makes the pieces of an archive this memory's own. Returns how many were not."""
         source = archive_of(archive or self._parts.settings.upkeep.archive)
         if source is None:
             raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
@@ -168,12 +168,12 @@ class Keeping:
         )
 
     def _merge(self, scope: str, settings: Upkeep, now: float, dry_run: bool) -> Iterator[Change]:
-        """Facts that say the same. Only a run that makes its changes is noted."""
+        """Yields merges of facts that say the same, unless the store is unchanged since the last real run."""
         store = self._parts.store
         compared = (store.head(), settings.alike)
         if self._compared.get(scope) == compared:
             return
-        for trust in (_OWN, _FOREIGN):  # a page of a stranger takes no place of what a user said
+        for trust in (_OWN, _FOREIGN):  # untrusted content never merges with a user's
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
             facts = partial(verbs.scan, store, ours, batch=PAGE)
             periods = partial(self._find_periods, view=View(now=now))
@@ -183,7 +183,7 @@ class Keeping:
             self._compared[scope] = compared
 
     def _find_periods(self, record: Record, view: View) -> Hashable:
-        """The periods in which held what a record states, by relation and start."""
+        """Returns the periods in which a record's statements held, by relation and start."""
 
         def find(graph: ScopeGraph) -> list[tuple[str, float | None]]:
             return [(one.relation, one.start) for one in graph.find_intervals(record.seq, view)]
@@ -224,7 +224,7 @@ class Keeping:
         where = Where(
             scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, trust=_APPROVED, alive_at=now
         )
-        # a scan misses none unseen: half of a talk is not to be told as all of it
+        # a scan is complete or fails, so that no half of a session is summarised as all of it
         messages = sorted(
             verbs.scan(self._parts.store, where, batch=PAGE), key=lambda message: message.occurred
         )
@@ -233,7 +233,7 @@ class Keeping:
         return episode([message.whole for message in messages], session, because, now)
 
     def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Write:
-        """The record with its text: by the LLM if there is one that answers, else by the rules."""
+        """Writes the text of a record with the LLM or, without a usable answer, by rules."""
         outcome = consult_or_fall_back(
             llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings)
         )
@@ -269,7 +269,7 @@ class Keeping:
 
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
-    """Returns the gist, or the text if that is hardly longer: its original would cost more than it saves."""
+    """Returns the gist, or a short text itself, whose gist would save less than its original costs."""
     return text if len(text) <= _CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
 
 
@@ -296,7 +296,7 @@ def _text_of(answer: Answer) -> str:
 
 
 def _unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:
-    """Leaves out changes that would merge a record that a policy keeps into another one."""
+    """Filters out changes that would merge a record that a policy keeps into another one."""
     for change in changes:
         absorbed: tuple[Record, ...] = ()
         if isinstance(change, Write):

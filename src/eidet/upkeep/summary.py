@@ -1,12 +1,12 @@
-"""Summaries made of sentences that were said: chosen by vectors, never invented, within a token budget.
+"""Extractive summaries: sentences of the text, chosen by vectors within a token budget, never invented.
 
-A sentence is worth what it covers: how near it comes to everything said, over what the sentences
-chosen before it cover already. So the first one is central, the next ones open other topics, and a
-repetition gains nothing. Sentences that tell something (`measure_information`) count more than pleasantries.
-Chosen greedily by gain per token; told in the order they were said.
+The gain of a sentence is its similarity to the whole text, beyond what the sentences chosen before
+cover. So the first one is central, the next ones open other topics, and a repetition gains nothing.
+Informative sentences (`measure_information`) count more than pleasantries. Sentences are chosen greedily
+by gain per token and written in their original order.
 
-Cost: embedding all sentences, about 0.1 ms a sentence to see what it tells, one product of at most
-`_TARGETS` by `_CANDIDATES` vectors, and gains that are only computed when their turn comes.
+Cost: embedding all sentences, about 0.1 ms per sentence to measure its information, one product of at
+most `_TARGETS` by `_CANDIDATES` vectors, and gains, which are computed lazily.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .importance import measure_information
 
 _Embed = Callable[[Sequence[str]], Vectors]
 
-_CANDIDATES: Final = 1_024  # sentences that may be chosen; of a longer text the best of every stretch
-_TARGETS: Final = 4_096  # sentences that are to be covered; of a longer text every k-th
-_LONGEST: Final = 2_000  # characters of a "sentence": beyond it (a table, a log) it is read in pieces
+_CANDIDATES: Final = 1_024  # sentences to choose from; of a longer text, the best of each stretch
+_TARGETS: Final = 4_096  # sentences to cover; of a longer text, every k-th
+_LONGEST: Final = 2_000  # characters of a "sentence"; longer ones (tables, logs) are split into pieces
 _GIST_TOKENS: Final = 48
-_THRIFT: Final = 0.7  # how much length counts against a sentence: at 1 two-word sentences fill the summary
+_THRIFT: Final = 0.7  # exponent of the cost of length: at 1, two-word sentences fill the summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Something said, with speaker and day where known."""
+    """A passage of text, with its speaker and day if known."""
 
     text: str
     who: str | None = None
@@ -45,7 +45,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence and the passage it came from."""
+    """A sentence and the number of its passage."""
 
     text: str
     source: int
@@ -59,8 +59,8 @@ def summarise(
 ) -> str:
     """Summarises in at most `budget` tokens, one line per passage: `[2026-05-08] Ann: …`.
 
-    A day is written where it changes. What fits as a whole is told as a whole. Where not even one
-    sentence fits, the beginning of the best one is told; a budget of 0 gives the empty text.
+    Writes a day only where it changes. Returns the whole text if that fits. If not even one sentence
+    fits, returns the beginning of the best one; a budget of 0 gives the empty text.
     """
     given = [(Passage(text=passage) if isinstance(passage, str) else passage) for passage in passages]
     count = counter_of(counter)
@@ -81,7 +81,7 @@ def gist(
     tokens: int = _GIST_TOKENS,
     counter: TokenCounter | Callable[[str], float] | None = None,
 ) -> str:
-    """A text in at most `tokens`: itself if it is that short, else the sentences that carry it, in order."""
+    """Shortens a text to at most `tokens`: its main sentences in order, or all of it if that fits."""
     count = counter_of(counter)
     return text if count.count(text) <= tokens else summarise([text], embed, tokens, count)
 
@@ -99,12 +99,12 @@ def _pieces(text: str) -> list[str]:
 def _by_gain(
     said: Sequence[_Said], told: Sequence[Passage], embed: _Embed, counter: TokenCounter, budget: int
 ) -> list[int]:
-    """The sentences that a greedy choice takes until the budget is used up, best first."""
+    """Returns the numbers of the sentences that a greedy choice takes within the budget, best first."""
     vectors = _unit(embed([sentence.text for sentence in said]))
     worth = np.array([measure_information(sentence.text) for sentence in said], np.float32)
     candidates = _candidates(vectors, worth)
     targets = np.linspace(0, len(said) - 1, min(len(said), _TARGETS)).astype(np.intp)
-    # squared: sentences of static vectors are all a little alike, which says nothing
+    # squared, because sentences of static vectors are all slightly similar, which means nothing
     alike = np.maximum(vectors[candidates] @ vectors[targets].T, 0.0) ** 2 * worth[targets]
     alike *= worth[candidates][:, None]
     costs = [counter.count(_line(said[at].text, told[said[at].source])) + 1 for at in candidates]
@@ -135,7 +135,7 @@ def _greedy(alike: NDArray[np.float32], costs: Sequence[int], budget: int) -> li
 
 
 def _candidates(vectors: Vectors, worth: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Returns all sentences, or of many the most central and informative of each stretch."""
+    """Returns all sentences or, if there are many, the most central and informative of each stretch."""
     if len(vectors) <= _CANDIDATES:
         return np.arange(len(vectors))
     central = vectors @ vectors.mean(0) * worth
@@ -150,7 +150,7 @@ def _within(
     budget: int,
     counter: TokenCounter,
 ) -> str:
-    """The chosen ones without the last until they fit: days cost too, and counts need not add up."""
+    """Drops the last chosen sentences until the text fits: days cost too, and token counts may not add up."""
     kept = len(ranked)
     while kept > 0:
         chosen = [said[at] for at in sorted(ranked[:kept])]
@@ -179,7 +179,7 @@ def _line(text: str, passage: Passage) -> str:
 
 
 def _unit(rows: Vectors) -> Vectors:
-    """Rows of length one; of no length where a text has no vector."""
+    """Scales rows to length one; zero rows stay zero."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return unit

@@ -1,4 +1,4 @@
-"""Which single records should change, and why. Pure: what is known of the others comes as `Bounds`."""
+"""Plans the changes of single records. Pure: facts about the whole scope come as `Bounds`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .retain import is_kept
 from .retain import retain as retained
 
 LEVELS: Final = {Tier.SHORT: 0, Tier.MIDDLE: 1, Tier.LONG: 2}
-DUE: Final = 0.5  # of `move_score`: an age limit is meant for importance 0.5
-_DUTIES: Final = ("expire", "retain")  # what is due of a record in quarantine, too
+DUE: Final = 0.5  # least `move_score` of a move: age limits are stated for importance 0.5
+_DUTIES: Final = ("expire", "retain")  # works that apply to quarantined records, too
 _ABOVE: Final = {Tier.LONG: Tier.MIDDLE, Tier.MIDDLE: Tier.SHORT}
 _BELOW: Final = {Tier.SHORT: Tier.MIDDLE, Tier.MIDDLE: Tier.LONG}
 
-Rested = tuple[float, int]  # since when, and the seq that orders equal times
+Rested = tuple[float, int]  # the time of the last use, and the seq that orders equal times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """What planners must know of a whole scope, and the policies of its records.
 
-    `crowded`: of a tier that has more records than it may, up to where they are too many.
-    `newest_step`: of the scope; None if it counts none.
+    `crowded`: for each overfull tier, the bound up to which records are surplus.
+    `newest_step`: of the scope; None if its records have no steps.
     """
 
     crowded: Mapping[Tier, Rested] = field(default_factory=dict)
@@ -54,11 +54,11 @@ def curve_of(settings: Upkeep) -> Curve:
 def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
     """Returns the bound of the surplus, longest unused first; None if there is no surplus.
 
-    `over` is how many are too many. They come in the order of their creation (then of seq), and not
-    all of them are read: nothing rests longer than since it was made, so once so many rest longer than
-    the next one is old, no later one can be among them.
+    `over` is the size of the surplus. The records come in the order of creation (then of seq) and are not
+    all read: none can be unused for longer than its age, so once `over` records have been unused for
+    longer than the age of the next one, no later one can belong to the surplus.
     """
-    longest: list[Rested] = []  # negative, so that the one that rests least of them comes first
+    longest: list[Rested] = []  # negative, so that the one used last comes first
     for record in by_created if over > 0 else ():
         if len(longest) == over and (-record.created, -record.seq) < longest[0]:
             break
@@ -83,7 +83,7 @@ def _retain(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bou
 
 
 def _forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    """Plans to forget what faded. Important records are archived first, or stay if there is no archive."""
+    """Plans to forget faded records. Important ones are archived first, or stay if there is no archive."""
     if not settings.forget_below:
         return
     curve = curve_of(settings)
@@ -113,9 +113,9 @@ def _promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bo
 
 
 def _move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    """Plans moves one tier down, or two where both limits are passed."""
+    """Plans moves one tier down, or two if both limits are passed."""
     limits = {tier: _limits_of(tier, settings, bounds) for tier in _BELOW}
-    alone = replace(limits[Tier.MIDDLE], crowd=None)  # who just came is not among those that are too many
+    alone = replace(limits[Tier.MIDDLE], crowd=None)  # a record that just arrived is no surplus
     for record in records:
         if is_protected(record):
             continue
@@ -130,7 +130,7 @@ def _move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bound
 
 
 def _move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Write:
-    """The same record in another tier; how often it was used before is kept, for promotions."""
+    """Plans a move to another tier; keeps the number of uses before it, for promotions."""
     state = record.state
     if tier is not record.tier and state.used_before_move != record.uses:
         state = state.but(used_before_move=record.uses)
@@ -140,11 +140,11 @@ def _move_record(record: Record, tier: Tier, level: int, because: str, *, what: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limits:
-    """The limits that make a record leave a tier; None where one is off or not passed."""
+    """The limits at which records leave a tier; None for a limit that is off or not passed."""
 
     tier: Tier
     entries: int | None
-    crowd: Rested | None  # up to where records are too many
+    crowd: Rested | None  # the bound up to which records are surplus
     age_days: float | None
     steps: int | None
     newest_step: int | None
@@ -162,7 +162,7 @@ def _limits_of(tier: Tier, settings: Upkeep, bounds: Bounds) -> _Limits:
 
 
 def _due(record: Record, limits: _Limits, now: float) -> str | None:
-    """Says why a record should leave a tier; None if it should not."""
+    """Returns the reason why a record is due to leave a tier, or None if it is not."""
     since = resting_time(record)
     if limits.crowd is not None and (since, record.seq) <= limits.crowd:
         return f"the {limits.tier} tier has more than {limits.entries:,} records"
@@ -192,7 +192,7 @@ PLANNERS: Final[Mapping[str, _Planner]] = {
 def plan(
     records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds, works: Iterable[str]
 ) -> Iterator[Change]:
-    """Yields at most one change per record: that of the first work that wants one."""
+    """Yields at most one change per record: that of the first work that plans one."""
     rest = list(records)
     for work in works:
         seen = rest if work in _DUTIES else [record for record in rest if not _is_aside(record)]
@@ -203,21 +203,21 @@ def plan(
 
 
 def _is_aside(record: Record) -> bool:
-    """Tells whether a record is in quarantine: upkeep ignores it until it is approved."""
+    """Returns whether a record is in quarantine, where upkeep ignores it until it is approved."""
     return record.trust is Trust.QUARANTINED
 
 
-# What a tier shows of a record and how it keeps the rest: lower and raise, exactly there and back.
+# Lowering records to what a tier shows, and raising them again exactly.
 
-_GIST: Final = 2  # the level from which less of a text is shown
+_GIST: Final = 2  # from this level on, only the gist of a text is shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
     """Lowers and raises records.
 
-    `embed` gives the bytes of texts as the write path makes them; `repeats` says that it gives the same
-    ones each time, so that they need not be kept. `gist` shortens a text.
+    `embed` returns the vectors of texts as the write path computes them; `repeats` means that it always
+    returns the same bytes, so that they need not be kept. `gist` shortens a text.
     """
 
     embed: Callable[[Sequence[str]], list[bytes]]
@@ -228,7 +228,7 @@ class Forms:
     digits: int = 3
 
     def at_levels(self, records: Sequence[Record], levels: Sequence[int]) -> list[Record]:
-        """Returns each record at its level, from whatever level it has."""
+        """Returns each record lowered or raised to its new level."""
         whole = self._raise_where(
             records, [new < old.level for old, new in zip(records, levels, strict=True)]
         )
@@ -238,7 +238,7 @@ class Forms:
         return [self._lower_form(record, level, again) for record, level in zip(whole, levels, strict=True)]
 
     def whole(self, records: Sequence[Record]) -> list[Record]:
-        """Returns records as they were before anything was lowered."""
+        """Returns the records raised to their full detail."""
         return self._raise_where(records, [record.level > 0 for record in records])
 
     def _raise_where(self, records: Sequence[Record], wanted: Sequence[bool]) -> list[Record]:
@@ -266,7 +266,7 @@ class Forms:
         return record.whole.but(vector=vector, level=0, original=None)
 
     def _is_made_again(self, record: Record, part: Original) -> bool:
-        """Tells whether a part must be recomputed: it was not kept, or its embedder was replaced."""
+        """Returns whether the vector must be recomputed: it was not kept, or another embedder made it."""
         return False if record.vector is None else part.vector is None or part.embedder != self.embedder
 
     def _goes(self, record: Record, level: int) -> bool:
@@ -298,7 +298,7 @@ class Forms:
 
 
 def _round_floats(data: Json, digits: int) -> Json:
-    """Data with floats of so many significant digits; whole numbers are often names, and stay."""
+    """Rounds floats in data to some significant digits; whole numbers stay, because they are often ids."""
     match data:
         case dict():
             return {key: _round_floats(value, digits) for key, value in data.items()}
@@ -310,5 +310,5 @@ def _round_floats(data: Json, digits: int) -> Json:
 
 
 def _same(one: Json, other: Json) -> bool:
-    """1 is not 1.0 here, nor 0.0 -0.0: the original comes back exactly."""
+    """Compares data strictly (1 differs from 1.0, and 0.0 from -0.0), so that originals return exactly."""
     return repr(one) == repr(other)

@@ -1,4 +1,4 @@
-"""Upkeep in the background: a thread that works in small steps, rests between them, and ends when told."""
+"""Upkeep in the background: a thread that works in small steps and rests between them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ log: logging.Logger = logging.getLogger("eidet")
 
 _REST: Final = 0.7  # seconds of rest for each second of work, so that recalls find the processor free
 _MOST_REST: Final = 0.25
-COURTESY: Final = 0.02  # seconds that it waits at once for those who ask
-_PATIENCE: Final = (
-    4.0  # seconds that it waits for them, at most, for each second of work: it is never starved
-)
+COURTESY: Final = 0.02  # longest wait for foreground callers, in seconds
+_PATIENCE: Final = 4.0  # most seconds of waiting for each second of work, so that upkeep never starves
 
 
 class UpkeepWorker:
-    """Runs a job every so often, or when nudged. Started by `start` or `with`; ended by `stop` or at exit.
+    """Runs a job at intervals, or when nudged. Starts with `start` or `with`; ends with `stop` or at exit.
 
-    A child process of a fork has no thread: there it does nothing until it is started again.
+    In a forked child process, there is no thread and nothing runs until it is started again.
     """
 
     def __init__(
@@ -63,19 +61,19 @@ class UpkeepWorker:
         return self
 
     def nudge(self) -> None:
-        """Requests work soon; starts the thread if there is none."""
+        """Requests a run soon; starts the thread if it is not running."""
         self.start()
         self._thread.wake()
 
     def stop(self) -> None:
-        """Ends after the batch at hand; returns when the thread is gone. Stopping twice is fine."""
+        """Stops after the current batch and waits for the thread to end. Stopping twice is harmless."""
         atexit.unregister(self.stop)
         old, self._thread = self._thread, self._make_thread()
         old.stop()
 
     @property
     def nudged(self) -> bool:
-        """Tells whether it works only on request."""
+        """Whether the worker runs only when nudged."""
         return self._every is None
 
     @property
@@ -126,13 +124,13 @@ class UpkeepWorker:
 
 
 class Breaks:
-    """When the background holds still. Called between steps, it rests and says whether to stop."""
+    """Paces the background work. A call between steps rests and returns whether to stop."""
 
     def __init__(self, rest: Callable[[float], bool], foreground: Foreground) -> None:
         self._rest = rest
         self._foreground = foreground
         self._since = time.perf_counter()
-        self._waited = 0.0  # of the time since then
+        self._waited = 0.0  # seconds of waiting since then
         self._patience = COURTESY
 
     def __call__(self) -> bool:
@@ -145,7 +143,7 @@ class Breaks:
         return stopped
 
     def give_way(self) -> None:
-        """Lets foreground callers go first, also within a step, as far as patience allows."""
+        """Waits for foreground callers, also within a step, as long as the patience lasts."""
         waited = self._foreground.wait_until_idle(self._patience)
         self._patience -= waited
         self._waited += waited

@@ -1,7 +1,7 @@
-"""Views: one memory seen as working memory, as a conversation, as facts, as experiences.
+"""Views: a memory as working memory, as a conversation, as facts, or as experiences.
 
-A view is a thin object over a `Memory`; several views and agents may share one. What one writes, the
-others and the verbs find.
+A view is a thin object over a `Memory`; several views and agents may share one. The other views and
+the verbs find the records that a view writes.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ _PAGE: Final = 64
 class Conversation:
     """The messages of one session in the order added, whatever their timestamps.
 
-    `agent` is who writes; every view of the session reads the whole log. All of it is in the memory:
-    what is added is found by `recall` too, and stays when the program ends.
+    `agent` names the writer; every view of the session reads the whole log. The messages are records of
+    the memory: `recall` finds them too, and they are as durable as other records.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Conversation:
     # Writing.
 
     def add(self, message: Said, *, role: str | None = None, id: str | None = None) -> Record:
-        """Adds a message at the end. With an `id` of yours, adding it again changes nothing."""
+        """Adds a message at the end. With an `id` of yours, adding it again returns the stored record."""
         draft = draft_of(message, role)
         if id is None:
             return self._memory.remember(draft, **self._details)
@@ -95,16 +95,16 @@ class Conversation:
         return self._memory.remember(add_key(draft, self._session, id), **self._details)
 
     def extend(self, messages: Iterable[Said]) -> RememberedList:
-        """Adds all messages or, if one cannot be added, none.
+        """Adds all messages or, if one is invalid, none.
 
-        Those that were forgotten for good are left out; `rejected` of the answer names them.
+        Leaves out messages that were forgotten for good; `rejected` of the answer lists them.
         """
         if isinstance(messages, str | bytes | Mapping):
             raise BadInput("extend takes a list of messages; `add` takes one")
         return self._store([draft_of(message) for message in messages])
 
     def _store(self, drafts: Sequence[Draft]) -> RememberedList:
-        if len(drafts) > 1:  # they share a moment, so each is given its place
+        if len(drafts) > 1:  # they share a moment, so each gets its place
             drafts = [add_place(draft) for draft in drafts]
         return RememberedList() if not drafts else self._memory.remember(list(drafts), **self._details)
 
@@ -122,7 +122,7 @@ class Conversation:
     ) -> list[Message]:
         """Skips the newest `offset` messages and lists the newest `limit` of the rest, oldest first.
 
-        `since` and `until` go by the timestamps of the messages. What was summed up is not among them.
+        `since` and `until` compare the timestamps of the messages. Summarised messages are left out.
         """
         found = self.records(limit, offset=offset, roles=roles, since=since, until=until, where=where)
         return [message_of(record) for record in found]
@@ -143,7 +143,7 @@ class Conversation:
         return self._log.after_summary(*parts).newest(_how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
-        """Returns a message of this session by the id it was added with, or by that of its record."""
+        """Returns a message of this session by the id given to `add` or by its record's; None if absent."""
         name = clean_text(id, "id")
         found = self._memory.get([log_id(self._session, name), name], scope=self._scope)
         return next((record for record in found if record is not None and self._log.holds(record)), None)
@@ -151,7 +151,8 @@ class Conversation:
     def window(self, max_tokens: int = 4000, *, counter: Counter = None) -> list[Message]:
         """Returns the newest messages that fit in the tokens, oldest first; always at least the newest.
 
-        Does not begin with the result of a tool whose call no longer fits: models refuse that.
+        Never begins with a tool result whose call does not fit, unless it is the newest message: models
+        refuse that.
         """
         return drop_results(self._fitting(max_tokens, counter))
 
@@ -166,16 +167,16 @@ class Conversation:
             page *= 4
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
-        """Finds what matters for a query in the session, best first, summarised messages included."""
+        """Finds the messages of the session that match a query, best first, including summarised ones."""
         hits = self._memory.recall(
             query, scope=self._scope, session=self._session, kinds=Kind.MESSAGE, limit=limit
         )
         return [message_of(hit.record) for hit in hits]
 
     def containing(self, text: str, limit: int | None = None) -> list[Message]:
-        """Returns the newest `limit` messages that contain a text (in any case), oldest first.
+        """Returns the newest `limit` messages that contain a text (ignoring case), oldest first.
 
-        Looks at messages until it has found that many; also at what was summed up.
+        Also searches summarised messages. Reads messages only until it has found enough.
         """
         wanted, most, page = clean_text(text, "text").casefold(), _how_many(limit), _PAGE
         whole = self._log.whole()
@@ -187,7 +188,7 @@ class Conversation:
             page *= 4
 
     def count(self) -> int:
-        """Counts the messages that the log shows."""
+        """Counts the messages that are not summarised."""
         return self._memory.count(self._log.after_summary().where, scope=self._scope)
 
     def __len__(self) -> int:
@@ -197,10 +198,10 @@ class Conversation:
         """Is always true: a view without messages is still a view."""
         return True
 
-    # Getting shorter.
+    # Shortening.
 
     def pop(self) -> Message | None:
-        """Removes and returns the newest message; None if there is none."""
+        """Deletes and returns the newest message that is not summarised; None if there is none."""
         while newest := self._log.after_summary().newest(1):
             if put_away(self._memory, [newest[0].id], scope=self._scope):
                 return message_of(newest[0])
@@ -209,9 +210,9 @@ class Conversation:
     def trim(
         self, *, keep: int | None = None, max_tokens: int | None = None, counter: Counter = None
     ) -> list[Message]:
-        """Deletes the oldest messages until `keep` are left within `max_tokens`. Returns what it dropped.
+        """Deletes the oldest messages until at most `keep` remain, within `max_tokens`. Returns the deleted.
 
-        By tokens, at least the newest stays.
+        `max_tokens` alone always keeps the newest message.
         """
         if keep is None and max_tokens is None:
             raise BadInput("say how much to keep: trim(keep=50), trim(max_tokens=4000), or both")
@@ -231,9 +232,9 @@ class Conversation:
         return None if made is None else made.text or None
 
     def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
-        """Sums up all but the newest `keep` messages and the summary before, and returns the new summary.
+        """Summarises all but the newest `keep` messages, with the previous summary. Returns the new summary.
 
-        By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
+        It is `text` if given, else by the `llm`, else (or if that fails) an extract of the main sentences.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
         older, before = self._log.after_summary().but_newest(_how_many(keep) or 0), self._log.read_summary()
@@ -246,7 +247,7 @@ class Conversation:
         return before.text or None
 
     def clear(self) -> int:
-        """Deletes the summary and all messages, also those it sums up. Returns how many messages."""
+        """Deletes the summary and all messages, including summarised ones. Returns the number of messages."""
         summaries = len(self._memory.find(self._log.summary_only, scope=self._scope, limit=1))
         everything = self._log.messages | self._log.summary_only
         return put_away(self._memory, where=everything, scope=self._scope) - summaries
@@ -255,7 +256,7 @@ class Conversation:
 def _make_summary(
     memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
 ) -> Summed:
-    """Makes a summary: the caller's, a model's, or an extract of what was said."""
+    """Builds a summary: the caller's, a model's, or an extract of the messages."""
     if text is not None:
         if not clean_text(text, "text").strip():
             raise BadInput("the summary is empty")
@@ -329,7 +330,7 @@ def _check_session(session: str) -> str:
 
 
 def _filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
-    """Builds a filter by role, or by speaker where a record has no role."""
+    """Builds a filter by role, or by speaker for records without a role."""
     if roles is None:
         return None
     names = [roles] if isinstance(roles, str) else list(roles)

@@ -1,4 +1,4 @@
-"""Episodic memory: experiences, what came of them, and what happened before and after."""
+"""Episodic memory: experiences with their actions, outcomes and lessons."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..recall import AUTO
 from .kind_view import KindView
 
 _NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
-_READ: Final = 20  # episodes at least that are looked through for lessons
+_READ: Final = 20  # fewest episodes to search for lessons
 
 
 class Episodic(KindView):
-    """The experiences of a scope. `agent` says whose; every agent of the scope may learn from them."""
+    """The experiences of a scope. `agent` owns those recorded here; every agent of the scope reads all."""
 
     kind = Kind.EPISODE
 
@@ -36,9 +36,9 @@ class Episodic(KindView):
         lessons: Sequence[str] = (),
         **details: Unpack[Details],
     ) -> Record:
-        """Keeps an experience; its parts are in the data of the record, all of it in the text.
+        """Stores an experience: its parts as the data of the record, all of it as the text.
 
-        `details` are those of `Memory.remember`, without scope, kind, agent and data, which this view gives.
+        `details` are those of `Memory.remember`, without scope, kind, agent and data, which this view sets.
         """
         data = _check_experience(situation, action, outcome, success, lessons)
         own = {"scope": self._scope, "kind": Kind.EPISODE, "agent": self._agent, "data": data}
@@ -47,9 +47,9 @@ class Episodic(KindView):
     def similar(
         self, situation: str, limit: int = 5, *, success: bool | None = None, where: Filter | None = None
     ) -> Hits:
-        """Finds experiences like a situation, nearest first; with `success`, only those that ended so.
+        """Finds experiences like a situation, nearest first; with `success`, only those with that outcome.
 
-        Also where none is near: the scores say how near.
+        Returns the nearest even if none is near; the scores say how near they are.
         """
         wanted = (Condition("data.success", "=", bool(success)),) if success is not None else None
         return self._memory.recall(
@@ -62,7 +62,7 @@ class Episodic(KindView):
         )
 
     def lessons(self, situation: str, limit: int = 5) -> list[str]:
-        """Returns the lessons of similar situations, nearest first, each once."""
+        """Returns up to `limit` distinct lessons of similar situations, nearest first."""
         learned = Where(conditions=(Condition("data.lessons", "exists"),))
         hits = self.similar(situation, max(_READ, 4 * check_limit(limit)), where=learned)
         found = []
@@ -91,7 +91,7 @@ def _check_experience(
 
 
 def _experience_as_text(data: Mapping[str, Json]) -> str:
-    """Words an experience, for search and for people."""
+    """Phrases an experience as text, for search and for people."""
     lines = [data["situation"]]
     if (action := data.get("action")) is not None:
         lines.append(f"Action: {action if isinstance(action, str) else describe_data(action)}")

@@ -1,4 +1,4 @@
-"""What the views of one kind of records have in common."""
+"""The base of views of one kind of records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .messages import put_away
 
 
 class KindView:
-    """The records of one kind of a scope. `agent` says whose; every agent of the scope sees them."""
+    """The records of one kind in a scope. `agent` owns those written here; every agent sees all."""
 
     kind: ClassVar[Kind]
 
@@ -31,7 +31,7 @@ class KindView:
         return found if found is not None and found.kind is self.kind else None
 
     def forget(self, id: str) -> bool:
-        """Forgets a record. Tells whether it existed; the same may be stored again."""
+        """Deletes a record. Returns whether it existed; its content may be stored again."""
         return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
 
     def count(self) -> int:

@@ -1,7 +1,7 @@
-"""The order of a log: by when a message was added, and by its place among those of the same moment.
+"""The order of a log: by the time a message was added, then by its place among those of that moment.
 
-The store orders equal times by `seq`, which changes when a record is revised or moved. So where the
-edge of a page falls among messages of one moment, those are chosen by their own places.
+The store orders equal times by `seq`, which changes when a record is revised or moved. So if the
+edge of a page falls among messages of one moment, these are selected by their own places.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .messages import MOST, ORDER, noted_place, order_of, place_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Log:
-    """The records of one scope that pass a filter, as a log."""
+    """The records of one scope that match a filter, as a log."""
 
     memory: Memory
     scope: str
@@ -35,10 +35,10 @@ class _Log:
         return ordered[: max(len(ordered) - offset, 0)]
 
     def but_newest(self, count: int) -> list[Record]:
-        """Returns all but the newest `count`, oldest first. Reads little more than those."""
+        """Returns all but the newest `count`, oldest first. Reads little more than it returns."""
         if count == 0:
             return self.newest()
-        found = self._find(self.where, MOST, offset=count - 1)  # the last that stays, and what does not
+        found = self._find(self.where, MOST, offset=count - 1)  # the last that stays, then the others
         tied = [record for record in found if record.created == found[0].created]
         older = found[len(tied) :]
         if len(tied) > 1:
@@ -59,9 +59,9 @@ class _Log:
         return newer + self._of_moment(edge, need - len(newer), min(map(place_of, tied)))
 
     def _of_moment(self, created: float, count: int, floor: str) -> list[Record]:
-        """Returns the last `count` records of one moment, which have that many places above a floor.
+        """Returns the last `count` records of one moment; at least that many have a place from `floor` on.
 
-        Those whose place is not noted cannot be chosen by it: all of them are looked at.
+        Reads all records without a noted place, because no filter can select them by it.
         """
         then = self.where & Where(created_since=created, created_until=created)
         noted = self._find(then & Where(conditions=(Condition(ORDER, ">=", floor),)), MOST)
@@ -74,7 +74,7 @@ class _Log:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """Up to where a log was summed up: a moment, and which of the messages of that moment."""
+    """The end of the summarised part of a log: a moment, and the messages of that moment it includes."""
 
     created: float
     place: str | None = None
@@ -82,7 +82,7 @@ class Edge:
 
     @classmethod
     def of(cls, summed: Sequence[Record], before: Edge | None = None) -> Edge:
-        """Returns the edge after the last of the records, and after the edge that there was before them."""
+        """Returns the edge after the last of the records; extends `before` if that has the same time."""
         last = summed[-1].created
         same = [record for record in summed if record.created == last]
         places = [place for record in same if (place := noted_place(record)) is not None]
@@ -100,7 +100,7 @@ class Edge:
         return {"created": self.created, "place": self.place, "ids": list(self.ids)}
 
     def after(self) -> Where:
-        """Returns the filter for what comes after the edge."""
+        """Returns the filter for messages after the edge."""
         parts = [Where(ids=self.ids)] if self.ids else []
         if self.place is not None:
             upto = Condition(ORDER, "<=", self.place)
@@ -110,7 +110,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summed:
-    """`by` says who worded it: rules, llm or caller."""
+    """A summary of a log up to an edge. `by` names its author: rules, llm or caller."""
 
     text: str
     edge: Edge
@@ -119,14 +119,14 @@ class Summed:
 
     @classmethod
     def of(cls, records: Sequence[Record], text: str, before: Summed | None, *, by: str) -> Summed:
-        """Lists all messages that the summary now covers, those of the previous one included."""
+        """Builds a summary whose sources are these records and those of the previous summary."""
         ids = tuple(record.id for record in records)
         edge = Edge.of(records, None if before is None else before.edge)
         return cls(text=text, edge=edge, sources=(*(before.sources if before else ()), *ids), by=by)
 
     @classmethod
     def read(cls, record: Record) -> Summed | None:
-        """Parses a summary; None for a foreign record under this id. A quarantined one is empty."""
+        """Parses a summary; None if the record under this id is no summary. A quarantined one is empty."""
         data: Any = record.whole.data
         if not isinstance(data, Mapping) or not isinstance(data.get("edge"), Mapping):
             return None
@@ -146,7 +146,7 @@ def summary_id(session: str) -> str:
 
 
 class SessionLog:
-    """The messages of one session of a scope. `agent` is who writes its summaries."""
+    """The messages of one session in a scope. `agent` is the author of its summaries."""
 
     def __init__(self, memory: Memory, scope: str, session: str, agent: str | None) -> None:
         self._memory = memory
@@ -157,11 +157,11 @@ class SessionLog:
         self.summary_only: Where = Where(ids=(summary_id(session),))
 
     def whole(self) -> _Log:
-        """Returns all messages, summarised ones included."""
+        """Returns the log of all messages, including summarised ones."""
         return _Log(memory=self._memory, scope=self._scope, where=self.messages)
 
     def after_summary(self, *parts: Where) -> _Log:
-        """Lists the messages after those that were summed up, as far as they pass the filters."""
+        """Returns the log of the messages that are not summarised and match the filters."""
         made = self.read_summary()
         if made is not None:
             parts = (*parts, made.edge.after())

@@ -1,4 +1,4 @@
-"""Messages as records of a log, and back without loss."""
+"""Converts messages to records of a log, and back without loss."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ..write.shape import drafts_of
 
 _M = TypeVar("_M", bound=Any)
 Said = Message | Mapping[str, Json] | str
-_TIMED: Final = re.compile(r"[0-9a-f]{26}")  # an id of ours, which begins with its time
+_TIMED: Final = re.compile(r"[0-9a-f]{26}")  # a generated id, which begins with its time
 _OURS: Final = (
-    "eidet"  # the part of a message's data that is the log's: an `order`, and an `id` of the caller
+    "eidet"  # the key in a message's data for the log's notes: an `order`, and an `id` of the caller
 )
 ORDER: Final = f"data.{_OURS}.order"
-MOST: Final = 1_000_000  # records that `find` gives at once
+MOST: Final = 1_000_000  # records that `find` returns at most
 
 
 def draft_of(said: Said, role: str | None = None) -> Draft:
-    """Makes the draft of a message; `role` says who speaks where the message does not."""
+    """Builds the draft of a message; `role` is the default if the message has none."""
     match said:
         case str():
             said = Message(role=role or "user", content=said)
@@ -52,19 +52,19 @@ def _check_content(said: Message | Mapping[str, Json]) -> None:
 
 
 def _empty(draft: Draft) -> Draft:
-    """Marks empty content, so that None and the empty text differ when they come back."""
+    """Marks empty content, so that None and the empty text differ when they are read back."""
     fields = {"content": ""} if draft.text == "" and "content" not in draft.data else {}
     return replace(draft, text="", data={**draft.data, **fields})
 
 
 def add_key(draft: Draft, session: str, id: str) -> Draft:
-    """Puts the message under a key of the caller, which means one message in this log."""
+    """Gives the message an id made from the caller's, which is unique in this log."""
     name = clean_text(id, "id")
     return _add_notes(replace(draft, id=log_id(session, name)), {"id": name, "order": new_id(0.0)})
 
 
 def add_place(draft: Draft) -> Draft:
-    """Notes the place of the message among those that are added at the same moment."""
+    """Notes the place of the message among those added at the same moment, unless it has notes."""
     return draft if _notes(draft.data) else _add_notes(draft, {"order": new_id(0.0)})
 
 
@@ -82,13 +82,13 @@ def log_id(session: str, id: str) -> str:
 
 
 def order_of(record: Record) -> tuple[float, str, int, str]:
-    """Returns the place in the log. Neither a revision nor a move changes it, unlike `seq`."""
+    """Returns the sort key of a record in the log. Unlike `seq`, revisions and moves do not change it."""
     place = place_of(record)
     return record.created, place, 0 if place else record.seq, record.id
 
 
 def place_of(record: Record) -> str:
-    """Orders messages of one moment: by the noted order, else by an id with a time, else not at all."""
+    """Returns the place among messages of one moment: the noted order, else a generated id, else empty."""
     return noted_place(record) or (record.id if _TIMED.fullmatch(record.id) else "")
 
 
@@ -97,7 +97,7 @@ def noted_place(record: Record) -> str | None:
 
 
 def message_of(record: Record) -> Message:
-    """Returns the message that a record keeps, in full whatever its tier shows of it."""
+    """Returns the message of a record in full, whatever its tier hides."""
     whole = record.whole
     data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
     return Message(
@@ -121,7 +121,7 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
 def put_away(
     memory: Memory, ids: Sequence[str] | None = None, *, where: Where | None = None, scope: str
 ) -> int:
-    """Deletes records and returns how many there were; the same words may be stored again."""
+    """Deletes records. Returns how many there were. Their content may be stored again."""
     return int(memory.forget(None if ids is None else list(ids), where=where, scope=scope, for_good=False))
 
 
@@ -132,7 +132,7 @@ def tokens_of(message: Any, counter: TokenCounter) -> int:
 
 
 def fit_messages(messages: Sequence[_M], max_tokens: int, counter: TokenCounter) -> list[_M]:
-    """Returns the newest messages that fit, oldest first; the very newest even if it alone does not."""
+    """Returns the newest messages that fit, oldest first; always includes the newest."""
     left, first = max_tokens, len(messages)
     for message in reversed(messages):
         left -= tokens_of(message, counter)
@@ -143,7 +143,7 @@ def fit_messages(messages: Sequence[_M], max_tokens: int, counter: TokenCounter)
 
 
 def drop_results(messages: Sequence[_M]) -> list[_M]:
-    """Drops leading results of tools whose calls are not there, which models refuse; keeps the newest."""
+    """Drops leading tool results, whose calls are missing, as models refuse them; keeps the last message."""
     first = 0
     while first < len(messages) - 1 and messages[first].tool_call_id is not None:
         first += 1

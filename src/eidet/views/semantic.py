@@ -27,14 +27,14 @@ _FREE: Final = Where(
 
 
 class Semantic(KindView):
-    """The facts of a scope. `agent` is who learns them; every agent of the scope knows them."""
+    """The facts of a scope. `agent` owns those added here; every agent of the scope sees all."""
 
     kind = Kind.FACT
 
     def add(self, text: str, **details: Unpack[Details]) -> Record:
-        """Learns a fact. The same words again, or another fact under the same `key`, renew it.
+        """Stores a fact. The same words count as a use; another fact with the same `key` is its next version.
 
-        `details` are those of `Memory.remember`, without scope, kind and agent, which this view gives.
+        `details` are those of `Memory.remember`, without scope, kind and agent, which this view sets.
         """
         own = {"scope": self._scope, "kind": Kind.FACT, "agent": self._agent}
         return self._memory.remember(text, **own, **details)
@@ -64,7 +64,7 @@ class Semantic(KindView):
     ) -> list[tuple[Record, float]]:
         """Finds the nearest facts, each with its plain cosine to the query and none below `threshold`.
 
-        These count as used, the others do not.
+        Only the facts returned count as used.
         """
         near = self._near(query, limit, threshold, min_importance)
         if not near:
@@ -83,7 +83,7 @@ class Semantic(KindView):
         return sorted(pairs, key=lambda pair: -pair[1])
 
     def _near(self, query: str, limit: int, threshold: float, min_importance: float) -> dict[str, float]:
-        """Finds the ids of the nearest facts with their cosines. None of them counts as used."""
+        """Maps the ids of the nearest facts to their cosines, without counting them as used."""
         parts, guarding = self._memory.parts, self._memory.trust.guarding
         text = guarding.query(check_query(query))
         now = parts.clock()
@@ -109,7 +109,7 @@ class Semantic(KindView):
         return self._memory.find(scope=self._scope, kinds=Kind.FACT, order=order, limit=limit, offset=offset)
 
     def set_importance(self, id: str, value: float) -> bool:
-        """Sets a fact's importance. Tells whether it exists."""
+        """Sets a fact's importance. Returns whether the fact exists."""
         if self.get(id) is None:
             return False
         try:
@@ -119,9 +119,9 @@ class Semantic(KindView):
         return True
 
     def consolidate(self, *, below: float = 0.3, uses: int = 2) -> int:
-        """Drops facts less important than `below` and used less than `uses` times, and returns how many.
+        """Deletes facts less important than `below` and used fewer than `uses` times. Returns how many.
 
-        What is pinned or under a legal hold stays.
+        Keeps facts that are pinned or under a legal hold.
         """
         ceiling = math.nextafter(check_share(below, "below"), -1.0)
         if ceiling < 0:

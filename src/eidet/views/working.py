@@ -15,7 +15,7 @@ from ..core.validate import Json, clean_json, clean_text, dump_json
 from ..memory import Memory
 from .messages import put_away
 
-_SHOWN_CHARS: Final = 200  # of a result or variable in the prompt
+_SHOWN_CHARS: Final = 200  # of each result or variable in the prompt
 _SHOWN_THOUGHTS: Final = 5
 
 
@@ -49,7 +49,7 @@ class WorkingState:
         return cleaned
 
     def prompt(self) -> str:
-        """Words the state for a language model; empty if there is nothing to say."""
+        """Returns the state as text for a language model; empty if nothing is set."""
         lines = [f"Task: {self.task}"] if self.task else []
         if self.goal:
             lines.append(f"Goal: {self.goal}")
@@ -106,7 +106,7 @@ _TRIES: Final = 100
 
 
 class _StateInRam:
-    """A state that ends with its view."""
+    """A state in RAM, which is lost with its view."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -138,14 +138,14 @@ class StateRecord:
         self.task_id: str = uuid.uuid4().hex[:8]
 
     def read(self) -> WorkingState:
-        """Returns the state; empty if it is in quarantine, although changes continue from it."""
+        """Returns the state; empty if it is in quarantine, although changes still build on it."""
         record = self._record()
         if record is not None and record.trust is Trust.QUARANTINED:
             record = None
         return self._state_of(record)
 
     def change(self, change: _Change[T]) -> T:
-        """Changes the stored state as it is at that moment; a change that came between makes it try again."""
+        """Applies a change to the stored state atomically; retries if another writer was faster."""
         for _ in range(_TRIES):
             record = self._record()
             new, answer = change(self._state_of(record))
@@ -157,7 +157,7 @@ class StateRecord:
         put_away(self._memory, [self._id], scope=self._scope)
 
     def _write(self, state: WorkingState, there: Record | None) -> bool:
-        """Writes the state if the record is still the one that was read, and tells whether it was."""
+        """Writes the state if the record is still the one that was read. Returns whether it was."""
         text, data = state.prompt(), state.as_json()
         try:
             if there is None:
@@ -191,9 +191,9 @@ class StateRecord:
 class Working:
     """The task at hand, in RAM only or, with `persist`, as one record of the memory.
 
-    That record is of one scope, agent and session, survives a restart and is shown by
-    `Memory.context`. Views of the same one, in any thread or process, see each other's changes, and
-    none is lost. In RAM, values may be anything; what is persisted is JSON.
+    That record belongs to one scope, agent and session, survives a restart and is part of
+    `Memory.context`. Views of the same record, in any thread or process, see each other's changes, and
+    no change is lost. In RAM, values may be anything; persisted values must be JSON.
     """
 
     def __init__(
@@ -205,10 +205,10 @@ class Working:
         agent: str | None = None,
         persist: bool = False,
     ) -> None:
-        record = StateRecord(memory, scope, agent, session)  # also where it is not used: it checks the scope
+        record = StateRecord(memory, scope, agent, session)  # built even if unused, to check the scope
         self._home: _StateInRam | StateRecord = record if persist else _StateInRam()
 
-    # Each property is a copy of the moment; changes go through the methods.
+    # Each property returns a copy; changes go through the methods.
 
     @property
     def task(self) -> str:
@@ -239,7 +239,7 @@ class Working:
         return dict(self._home.read().variables)
 
     def set_task(self, task: str) -> None:
-        """Starts another task, which is also the goal. Variables stay; everything else is reset."""
+        """Starts another task, which also becomes the goal. Variables stay; everything else is reset."""
         fresh = {"results": {}, "subgoals": (), "scratchpad": (), "task_id": uuid.uuid4().hex[:8]}
         self.update(task=task, goal=task, **fresh)
 
@@ -250,11 +250,11 @@ class Working:
         self._home.change(lambda state: (state.but({"results": {**state.results, key: value}}), None))
 
     def result(self, key: str) -> Any:
-        """Returns a result; None if there is none."""
+        """Returns the result with this key, or None."""
         return self._home.read().results.get(key)
 
     def think(self, thought: str) -> None:
-        """Notes a thought on the scratchpad."""
+        """Appends a thought to the scratchpad."""
         self._home.change(lambda state: (state.but({"scratchpad": (*state.scratchpad, thought)}), None))
 
     def set(self, name: str, value: Any) -> None:
@@ -264,7 +264,7 @@ class Working:
         return self._home.read().variables.get(name, default)
 
     def push_goal(self, goal: str) -> None:
-        """Puts a subgoal on top of those there are."""
+        """Pushes a subgoal on top of the others."""
         self._home.change(lambda state: (state.but({"subgoals": (*state.subgoals, goal)}), None))
 
     def pop_goal(self) -> str | None:
@@ -272,22 +272,22 @@ class Working:
         return self._home.change(_pop_subgoal)
 
     def update(self, /, **changes: Any) -> None:
-        """Replaces whole parts of the state at once: `update(goal=…, subgoals=[…])`."""
+        """Replaces whole parts of the state atomically: `update(goal=…, subgoals=[…])`."""
         self._home.change(lambda state: (state.but(changes), None))
 
     def prompt(self) -> str:
-        """Words the state as lines for a language model; empty while there is none."""
+        """Returns the state as lines for a language model; empty if nothing is set."""
         return self._home.read().prompt()
 
     def clear(self) -> None:
         self._home.clear()
 
     def state(self) -> dict[str, Any]:
-        """Returns the whole state as JSON; an error names a value that is not."""
+        """Returns the whole state as JSON values; raises an error that names a value that is none."""
         return self._home.read().as_json()
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Replaces the whole state by what `state` returned."""
+        """Replaces the whole state by one that `state` returned."""
         loaded = WorkingState.of(state)
         fresh = loaded if loaded.task_id else replace(loaded, task_id=self._home.task_id)
         self._home.change(lambda _: (fresh, None))

@@ -1,4 +1,4 @@
-"""From drafts to records that are ready to be stored: shaped, embedded and analysed."""
+"""Turns drafts into records that are ready to be stored: shaped, embedded and analysed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..text.facts.statement import pack_statements
 from ..text.flags import marks_of, times_of
 from .shape import shape_record
 
-WHOLE_MINUTES: Final = 1e8  # of 1973: since then, clocks everywhere are set at whole minutes
-STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are read for facts
+WHOLE_MINUTES: Final = 1e8  # in 1973: since then, all zones change their offset on whole minutes
+STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are searched for facts
 
 
 class Ingest(NamedTuple):
@@ -40,7 +40,7 @@ class Ingest(NamedTuple):
 
     @classmethod
     def of(cls, parts: Parts) -> Ingest:
-        """Builds the read path of an open memory, after checking its names."""
+        """Builds the ingest of an open memory, after checking that its embedder and analyzer fit."""
         binding, settings = parts.binding, parts.settings
         parts.check_ready()
         binding.check_width()
@@ -53,13 +53,13 @@ class Ingest(NamedTuple):
         return self.derive(plain, [draft.vector for draft in drafts])
 
     def derive(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:
-        """Returns the records with what their text yields: vectors and analysis, per unit."""
+        """Adds the vectors and the analysis of their texts to the records, unit by unit."""
         packed = self._pack_vectors(records, vectors or ())
         ready = zip(records, packed, self.analyse(records, packed), strict=True)
         return [record.but(vector=vector, terms=terms) for record, vector, terms in ready]
 
     def _pack_vectors(self, records: Sequence[Record], given: Sequence[object]) -> list[bytes]:
-        """The vectors that callers gave, and those of the other texts."""
+        """Returns the callers' vectors, and computes those of the other texts."""
         width = self.embedder.width
         own = {at: pack_vector(vector, width) for at, vector in enumerate(given) if vector is not None}
         if not own:
@@ -70,9 +70,9 @@ class Ingest(NamedTuple):
         return [own[at] for at in range(len(records))]
 
     def analyse(self, records: Sequence[Record], vectors: Sequence[bytes | None]) -> list[bytes]:
-        """Computes what search and graph keep of each text.
+        """Computes the data that search and graph keep of each text.
 
-        The words of all come first: one kind of work after the other finds its tables in the cache.
+        Analyses the words of all texts first, because one kind of work at a time uses the CPU cache better.
         """
         width, analyzer, language = self.embedder.width, self.analyzer, self.analyzer.language
         whole = [record.whole for record in records]
@@ -82,7 +82,7 @@ class Ingest(NamedTuple):
         return [_analyse_rest(record, units, language, self.facts) for record, units in worded]
 
     def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
-        """Stored records of another analyzer (and embedder, if not `embedded`) made ours, at their level."""
+        """Recomputes terms (and vectors, if not `embedded`) made by another analyzer, keeping the level."""
         if embedded:
             terms = self.analyse(records, [record.vector for record in records])
             return [record.but(terms=made) for record, made in zip(records, terms, strict=True)]
@@ -108,17 +108,16 @@ def embed_units(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
 def analyse_record(
     record: Record, vector: bytes | None, width: int, analyzer: Analyzer, *, facts: bool = True
 ) -> bytes:
-    """Computes what search and graph keep of a record's text, one unit per vector.
+    """Computes the data that search and graph keep of a record's text, one unit per vector.
 
-    Vectors that somebody else made of the text may be more or fewer than its units: then all its
-    words belong to the first.
+    If a caller's vectors are more or fewer than the units of the text, all words belong to the first vector.
     """
     record = record.whole
     return _analyse_rest(record, _pack_words(record, vector, width, analyzer), analyzer.language, facts)
 
 
 def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> list[bytes]:
-    """The terms of each unit of a text."""
+    """Returns the packed words of each unit of a text, one unit per vector."""
     count = how_many(vector, record.level, width)
     if count == 1 and record.text:
         return [analyzer.pack_text(_add_speaker(record, record.text))]
@@ -129,7 +128,7 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
 
 
 def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
-    """Analyses all but the words: the type of text, the days it mentions, the facts it states."""
+    """Adds everything but the words: the type of text, the days it mentions, the facts it states."""
     moment = _local_moment(record.occurred, time.tzname)
     dated = times_of(record.text, moment, language)
     flags, days = marks_of(record.text, moment, language, dated)
@@ -151,31 +150,31 @@ def _local_moment(occurred: float, names: tuple[str, str]) -> datetime:
 
 @lru_cache(maxsize=16)
 def _zone_at(minute: float, names: tuple[str, str]) -> tzinfo | None:
-    """The zone of the machine, with the offset of that minute: asking for it takes longest."""
+    """Returns the machine's zone with the offset of that minute; cached, because the lookup is slow."""
     del names
     return local(minute * 60).tzinfo
 
 
 def _add_speaker(record: Record, unit: str) -> str:
-    """Returns the text to index, speaker included."""
+    """Returns the text to index, with the speaker in front."""
     if record.who:
         return f"{record.who}: {unit}"
     return unit
 
 
-# Records that arrive from a file: what must be right of them beside the types of their fields.
+# Checks of records from a file, beyond the types of their fields.
 
 
 def fits_embedder(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
-    """Tells whether an embedder of this name and width made a file's vectors."""
+    """Returns whether an embedder of this name and width made a file's vectors."""
     named = manifest.get("embedder") == embedder.name
     return named and manifest.get("width") in (None, embedder.width)
 
 
 def check_arrival(record: Record, embedder: Embedder | None, *, analysed: bool) -> None:
-    """`Corrupt` or BadInput for a record that could not be read, restored or compared once it is stored.
+    """Raises `Corrupt` or `BadInput` if a record could not be read, restored or compared after storing.
 
-    With an `embedder`, the record's vectors are kept, and must be its; if it is `analysed`, so are its words.
+    With an `embedder`, the record's vectors are kept and must fit it; if `analysed`, its words must be valid.
     """
     if record.sealed is not None:
         raise Corrupt("it is sealed, but the file does not say by which keys")
@@ -209,7 +208,7 @@ def _check_numbers(rows: bytes) -> None:
         raise Corrupt("its vector holds something that is no finite number")
 
 
-# Making vectors or terms of stored records anew, in batches, with progress.
+# Recomputing vectors or terms of stored records, in batches, with progress.
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # done, of how many
@@ -218,7 +217,7 @@ Progress = Callable[[int, int], None]  # done, of how many
 def reanalyse(
     store: Store, analyzer: Analyzer, width: int, progress: Progress | None, *, facts: bool = True
 ) -> int:
-    """Analyses every record again with another analyzer."""
+    """Analyses every record again with another analyzer. Returns how many."""
     total, done = verbs.count(store, Where()), 0
     for batch in batches(verbs.scan(store, Where()), 1000):
         terms = (analyse_record(one, one.vector, width, analyzer, facts=facts) for one in batch)
@@ -231,9 +230,9 @@ def reanalyse(
 
 
 def reembed(store: Store, embedder: Embedder, progress: Progress | None) -> int:
-    """Vectors of every record by another embedder, switched at once when all are there.
+    """Computes vectors of every record with another embedder, then switches atomically. Returns how many.
 
-    Writers may go on meanwhile: what they added is made up for before the switch.
+    Writers may go on meanwhile: records that they add are embedded before the switch.
     """
     total = verbs.count(store, Where())
     for _ in range(100):

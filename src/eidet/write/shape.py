@@ -1,4 +1,4 @@
-"""What a caller may hand to `remember`, checked and brought into one shape before anything is written."""
+"""Checks the arguments of `remember` and turns them into drafts and records, before anything is written."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "to
 
 
 def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
-    """Makes one draft per item, filled up from `said`; also tells whether there was only one item."""
-    if not said and type(what) is str:  # as most are
+    """Builds one draft per item, completed from `said`. Also returns whether it was a single item."""
+    if not said and type(what) is str:  # the usual case
         return [Draft(text=what)], True
     if unknown := said.keys() - _SAYABLE:
         raise make_unknown("remember", unknown, _SAYABLE)
@@ -60,7 +60,7 @@ def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> 
 
 
 def units_said(text: object, data: Json, kind: str | None) -> list[str]:
-    """Returns the units that a text is embedded as, or that its data is in words."""
+    """Returns the units to embed of a text or, without one, of the text generated from the data."""
     if text is None and data is not None:
         text = tell_data(clean_json(data, "data"), kind)
     return units_of(text) if isinstance(text, str) else []
@@ -92,7 +92,7 @@ def _draft(thing: object) -> Draft:
 
 
 def _fill_gaps(draft: Draft, said: Mapping[str, Any]) -> Draft:
-    """Fills a draft's gaps from the details of the whole call; the kind of the call wins."""
+    """Completes a draft from the details of the whole call; the kind of the call wins."""
     gaps = {
         name: value for name, value in said.items() if name == "kind" or getattr(draft, name) in (None, ())
     }
@@ -102,7 +102,7 @@ def _fill_gaps(draft: Draft, said: Mapping[str, Any]) -> Draft:
 
 
 def _from_dict(given: Mapping[str, Any]) -> Draft:
-    """A message as providers write it: parts of content and further keys are kept in its data."""
+    """Builds a draft from a provider's message; keeps lists of content parts and unknown keys in its data."""
     known = {name: value for name, value in given.items() if name in _MESSAGE}
     kept = {name: value for name, value in given.items() if name not in _MESSAGE}
     content = given.get("content")
@@ -138,7 +138,7 @@ def _from_message(message: Message) -> Draft:
 
 
 def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
-    """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
+    """Builds the record of a draft, without vector and terms; raises `BadInput` if the draft is invalid."""
     data = None if draft.data is None else clean_json(draft.data, "data")
     kind = Kind.FACT if draft.kind is None else kind_of(draft.kind)
     if kind is Kind.PROCEDURE:
@@ -242,7 +242,7 @@ def check_importance(importance: float) -> float:
 
 
 def _check_ttl(ttl: float | timedelta) -> float:
-    """A time to live in seconds."""
+    """Returns a time to live in seconds; raises `BadInput` if it is not above 0."""
     seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else plain_value(ttl)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise BadInput(f"ttl is a number of seconds above 0, or a timedelta, not {ttl!r:.80}")
@@ -256,12 +256,12 @@ def _check_pinned(pinned: bool) -> bool:
 
 
 def pin_state(state: State, expires: float | None, now: float) -> State:
-    """Pins for the current actor; the expiry waits until the pin ends."""
+    """Pins for the current actor and keeps the expiry for the time after the pin."""
     return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
 
 
 def _ends(ttl: float, now: float) -> float:
-    """A memory with a time to live ends so long after it was made or read."""
+    """Returns the end of a time to live that starts now."""
     return moment(now + min(ttl, 1e300), "ttl")  # larger whole numbers are no floats
 
 

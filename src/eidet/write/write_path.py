@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class WritePath:
-    """Takes a record into the store, stage by stage."""
+    """Remembers and revises records of an open memory."""
 
     def __init__(self, parts: Parts, guarding: Guarding, life: Life) -> None:
         self._parts = parts
@@ -40,9 +40,9 @@ class WritePath:
         self._life = life
 
     def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | RememberedList:
-        """Stores one item or a list; returns one record or a list accordingly.
+        """Stores one item or a list. Returns one record or a list accordingly.
 
-        One thing that was forgotten for good is `Entombed`; a list is stored without such things.
+        Raises `Entombed` for a single item that was forgotten for good; leaves such items out of a list.
         """
         now, settings = self._parts.clock(), self._parts.settings
         scope = one(details.pop("scope", "default"))
@@ -89,14 +89,14 @@ class WritePath:
             self._life.count_insertions(count)
 
     def _put_news(self, said: Sequence[Record], stored: list[Record], *, now: float, again: bool) -> None:
-        """Stores a statement that was taken for a repetition of one that no longer held.
+        """Stores statements that were taken for repetitions of records that no longer held.
 
-        What somebody forgot for good meanwhile stays forgotten.
+        Leaves out those whose content was forgotten for good meanwhile.
         """
         repeats = [at for at, one in enumerate(said) if one.id != stored[at].id]
         while news := {
             stored[at].id: at
-            for at in reversed(repeats)  # of those that repeat one record, the first
+            for at in reversed(repeats)  # the first that repeats each record wins
             if is_news(self._parts, said[at], stored[at], now)
         }:
             first = sorted(news.values())
@@ -104,7 +104,7 @@ class WritePath:
             new = {record.id: record for record in put}
             for at in first:
                 stored[at] = new.get(said[at].id, stored[at])
-            repeats = sorted(set(repeats) - set(first))  # what is left may have ended by this
+            repeats = sorted(set(repeats) - set(first))  # this write may have ended what the rest repeats
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None
@@ -125,7 +125,7 @@ class WritePath:
 
 
 def _sign(drafts: list[Draft]) -> list[Draft]:
-    """Gives drafts without an agent the one that acts; `Refused` for another where that is forbidden."""
+    """Sets the acting agent on drafts without one; raises `Refused` for another one if the actor is bound."""
     agent = acts().agent
     if agent is None:
         return drafts
@@ -145,7 +145,7 @@ def _check_signature(agent: str | None) -> None:
 
 
 def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
-    """Gives an importance to records that the caller gave none."""
+    """Estimates the importance of records for which the caller gave none."""
     from ..upkeep.importance import weigh_record
 
     pairs = zip(drafts, records, strict=True)
@@ -153,13 +153,13 @@ def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Recor
 
 
 def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
-    """The ids that callers chose: such records may exist already."""
+    """Lists the ids that the caller chose; such records may exist already."""
     pairs = zip(drafts, records, strict=True)
     return [record.id for draft, record in pairs if draft.id is not None or draft.key is not None]
 
 
 def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
-    """Tells whether a supposed repetition states something that had ceased to hold."""
+    """Returns whether a supposed repetition states something that had ceased to hold."""
     if not said.occurred > kept.occurred or not has_statements(kept.terms):
         return False
     question = partial(_has_ended, seq=kept.seq, at=said.occurred, view=View(now=now))
@@ -167,7 +167,7 @@ def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
 
 
 def _has_ended(graph: ScopeGraph, seq: int, at: float, view: View) -> bool:
-    """Tells whether nothing that a record states holds at a time, whoever stated it."""
+    """Returns whether a record states facts and none of them holds at a time, whoever stated them."""
     intervals = graph.find_intervals(seq, view)
     for interval in intervals:
         said = graph.trace(interval.subject, interval.relation, view)
@@ -177,15 +177,15 @@ def _has_ended(graph: ScopeGraph, seq: int, at: float, view: View) -> bool:
 
 
 _CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}
-_OF_STATE: Final = ("ttl", "pinned")  # what a caller may say of the state of a record
+_OF_STATE: Final = ("ttl", "pinned")  # parts of a record's state that a caller may set
 _OF_RECORD: Final = _CHANGEABLE - {"vector", *_OF_STATE}
-_ANALYSED: Final = ("who", "occurred", "kind")  # what the analysis is made from, beside the text
+_ANALYSED: Final = ("who", "occurred", "kind")  # fields that the analysis depends on, beside the text
 
 
 def _revise_record(
     old: Record, changes: Mapping[str, Any], clear: Sequence[str], ingest: Ingest, now: float
 ) -> Record:
-    """The record with its changes checked, and with vector and terms that fit them."""
+    """Applies checked changes to a record and recomputes its vector and terms where needed."""
     if unknown := (changes.keys() | set(check_texts(clear, "clear"))) - _CHANGEABLE:
         raise BadInput(f"cannot revise {sorted(unknown)}; there are {', '.join(sorted(_CHANGEABLE))}")
     cleared = {name: old.created if name == "occurred" else getattr(Draft(), name) for name in clear}
@@ -309,9 +309,9 @@ def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
 
 
 def put_returning(parts: Parts, records: Sequence[Record], *, now: float) -> list[Record]:
-    """Writes records that no caller wrote just now. Leaves out and logs those forgotten for good.
+    """Writes records that come back from a file or an archive. Leaves out those forgotten for good.
 
-    A record under a legal hold stays as it is, whatever another version of it says.
+    Never overwrites a record under a legal hold. Logs how many were left out.
     """
     rest, held = list(records), 0
     stored: list[Record] = []
@@ -330,7 +330,7 @@ def put_returning(parts: Parts, records: Sequence[Record], *, now: float) -> lis
 
 
 def is_entombed(parts: Parts, record: Record) -> bool:
-    """Tells whether a memory would refuse a record that arrives by itself."""
+    """Returns whether a tombstone forbids a record that comes back from a file or an archive."""
     store = parts.store
     if verbs.get_setting(store, "secret:marks") is None:
         return False
@@ -360,8 +360,8 @@ def load_records(
 ) -> int:
     """Writes an export's records; recomputes foreign vectors and terms. Returns how many.
 
-    Each is checked as it arrives, unless all were `checked` before. Records of a scope that this store
-    forgot as a whole after it wrote the export are left out.
+    Checks each record first, unless all were `checked` before. Leaves out the records of scopes that this
+    store forgot as a whole after it wrote the export.
     """
     is_over = _find_ended(parts, manifest)
     embedded = fits_embedder(manifest, parts.embedder)
@@ -380,7 +380,7 @@ def load_records(
 
 
 def _find_ended(parts: Parts, manifest: Mapping[str, Any]) -> Callable[[str], bool]:
-    """Says of a scope whether this store forgot it after the file was written; False for other stores."""
+    """Returns a test whether this store forgot a scope after the export; never true for other stores."""
     ends = manifest.get("ends")
     if manifest.get("store") != parts.store.identity or not isinstance(ends, int):
         return lambda _: False

@@ -1,12 +1,12 @@
-"""The audit trail: who did what, when, from where and why, in a file of its own that tells if it was changed.
+"""The audit trail: who did what, when, from where and why, in a separate, tamper-evident file.
 
-    chain.py    entries, the hash that ties each to the one before it, and where a log ends
-    log.py      the file: appended to by many threads and processes
-    events.py   what entries say of records, filters and jobs
-    store.py    notes what is done to a store; what a store knows of its log: one that is gone is noticed
-    verify.py   whether anything was altered, removed, inserted or reordered
+    chain.py    entries, the hash that chains each to the one before it, and the end of a log
+    log.py      the file, to which many threads and processes append
+    events.py   builds entries about records
+    store.py    logs the changes of a store; the store's mark of its log, which reveals a missing log
+    verify.py   detects entries that were altered, removed, inserted or reordered
 
-`eidet.trust.audit.store` notes what happens to a store; `Memory` notes what a store cannot see.
+`eidet.trust.audit.store` logs what happens to a store; `Memory` logs what a store cannot see.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ OFF: Final = "off"  # the setting that opens an audited memory without its log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What to audit, and where.
+    """The options of an audit log.
 
-    `key`: without it nobody can make the chain anew (HMAC-SHA256); keep it away from the log. It is bytes,
+    `key`: only its holder can forge the chain (HMAC-SHA256); keep it away from the log. It is bytes,
     a text, or `file:PATH` or `env:NAME` of one.
-    `check`: sees each record before it is written and answers flags for its entry, or raises `Refused`.
+    `check`: gets each record before it is written and returns flags for its entry, or raises `Refused`.
     """
 
     path: str | Path
     key: str | bytes | None = field(default=None, repr=False)
-    recalls: bool = False  # also what is read: recall, get, find, history
-    sync: bool = False  # survives the loss of power; else kill -9
+    recalls: bool = False  # log reads too: recall, get, find, history
+    sync: bool = False  # entries survive a power loss; otherwise only kill -9
     check: Check | None = None
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Audit:
 
 
 def check_key(key: object) -> bytes | None:
-    """The key as bytes, also of `file:PATH` or `env:NAME`; a short one could be guessed from the log."""
+    """Returns a key, also of `file:PATH` or `env:NAME`, as bytes. Rejects short keys, as easy to guess."""
     if key is None:
         return None
     if not isinstance(key, str | bytes):
@@ -80,12 +80,12 @@ def check_key(key: object) -> bytes | None:
 
 
 def key_in(file: str | Path) -> bytes:
-    """The key that a file holds; line ends around it do not count."""
+    """Reads the key in a file, without the line ends around it."""
     return read_key_file(file, _KEY).strip(b"\r\n")
 
 
 def audit_set(settings: Settings) -> Audit | None:
-    """Reads the audit from the settings; None if they set none, or say `off`."""
+    """Builds the audit options from the settings; None if they name no log, or say `off`."""
     if settings.audit in (None, OFF):
         return None
     return Audit(
@@ -99,7 +99,7 @@ def audit_set(settings: Settings) -> Audit | None:
 def audit_of(
     thing: str | Path | Audit | AuditLog | None, clock: Callable[[], float] = time.time
 ) -> AuditLog | None:
-    """An open log is itself; a path or an `Audit` is opened, and made if it is new."""
+    """Opens the log at a path or of an `Audit`, creating a new one; returns an open log or None as it is."""
     from .log import AuditLog
 
     if thing is None or isinstance(thing, AuditLog):
@@ -111,7 +111,7 @@ def audit_of(
     return AuditLog(thing, clock=clock)
 
 
-# What the verbs themselves note: what is read, exported and loaded.
+# Entries of the verbs themselves: reads, exports and loads.
 
 Done = Callable[[int], int]
 
@@ -123,9 +123,9 @@ class Auditing:
         self._log = log
 
     def read(self, verb: str, scope: Scopes, found: Sequence[tuple[str, str]]) -> None:
-        """Notes an answer before it is given: what cannot be noted is not answered.
+        """Logs an answer before it is returned, so that an answer that cannot be logged is never returned.
 
-        `found` are the scopes and ids of its records. Each scope that was asked gets a note of its own.
+        `found` holds the scopes and ids of its records. Each scope that was asked gets its own entry.
         """
         log = self._log
         if log is not None and log.audit.recalls:
@@ -134,13 +134,13 @@ class Auditing:
                 log.note(verb, scope=str(one), ids=ids, count=len(ids))
 
     def promote(self, scope: str, to: str, id: str, *, moved: bool, by: str | None) -> None:
-        """Notes before it is done that a record goes into another scope."""
+        """Logs the promotion of a record into another scope before it is done."""
         if self._log is not None:
             self._log.note("promote", by=by, scope=scope, ids=[id], count=1, to=to, moved=moved)
 
     @contextmanager
     def doing(self, verb: str, scope: str | Scope | None = None, *, file: str) -> Iterator[Done]:
-        """Notes an action before it starts and, after it, how many records it concerned or that it failed."""
+        """Logs an action before it starts and, after it, the number of its records or its failure."""
         log = self._log
         if log is None:
             yield _same

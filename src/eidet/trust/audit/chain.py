@@ -1,7 +1,7 @@
-"""Entries and the chain that ties them: pure functions of bytes.
+"""Entries of the audit log and their hash chain.
 
-An entry is one line of JSON that ends with its hash, which is of the hash before it and of all the
-bytes of the line up to it. Entry n is on line n, so that nothing can be taken out unnoticed.
+An entry is one line of JSON that ends with its hash, computed from the previous hash and all bytes
+of the line before it. Entry n is on line n, so that no entry can be removed unnoticed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...core.validate import Json
 
 FORMAT: Final = 1
 NO_MAC: Final = "-" * 64
-START: Final = "0" * 64  # what the first entry follows
+START: Final = "0" * 64  # the hash that the first entry follows
 _END: Final = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
 _END_BYTES: Final = 75
 _HEAD: Final = re.compile(r"\s*(\d{1,20}):([0-9a-f]{64})(?::([0-9a-f]{64}|-{64}))?\s*")
@@ -32,7 +32,7 @@ _written = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 class Tail(NamedTuple):
-    """How far a log has come: its last entry, and where the next goes."""
+    """The end of a log: number and hash of its last entry, and the offset of the next."""
 
     n: int
     hash: str
@@ -41,7 +41,7 @@ class Tail(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditHead:
-    """The number and hash of the newest entry: kept elsewhere, it shows later that none was removed."""
+    """The number and hash of the newest entry. A copy kept elsewhere proves later that none was removed."""
 
     count: int
     hash: str
@@ -95,7 +95,7 @@ def digest(body: bytes, before: str, key: bytes | None) -> str:
 def chain_events(
     events: Iterable[Mapping[str, Json]], tail: Tail, now: float, key: bytes | None
 ) -> tuple[bytes, Tail]:
-    """The lines of events as they follow the tail, and the tail after them."""
+    """Encodes events as the lines that follow the tail. Returns the lines and the new tail."""
     at = _stamp(now)
     lines = []
     n, before = tail.n, tail.hash
@@ -108,7 +108,7 @@ def chain_events(
 
 
 def _stamp(now: float) -> str:
-    """ISO 8601 in UTC; most entries share their second with the one before."""
+    """Formats a time as ISO 8601 in UTC; caches the second, which neighbouring entries mostly share."""
     whole = math.floor(now)
     return f"{_second(whole)}.{int((now - whole) * 1e6):06d}+00:00"
 
@@ -124,13 +124,13 @@ def _encode_line(fields: Mapping[str, Json]) -> bytes:
 
 
 def parts_of(line: bytes) -> tuple[bytes, str] | None:
-    """Splits a line into what is hashed and the hash; None if it is no entry."""
+    """Splits a line into the hashed bytes and the hash; None if it is no entry."""
     found = _END.fullmatch(line, max(len(line) - _END_BYTES, 0))
     return None if found is None else (line[:-_END_BYTES], found[1].decode())
 
 
 def parse_entry(line: bytes) -> dict[str, Any] | None:
-    """Parses the entry of a line; None if there is none."""
+    """Parses the entry of a line; None if the line is no valid entry."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
@@ -156,7 +156,7 @@ def head_of(tail: Tail, key: bytes | None) -> AuditHead:
 
 
 def is_ours(head: AuditHead, key: bytes | None) -> bool:
-    """Tells whether the head's author had the key; anybody could if there is none."""
+    """Returns whether the head's author had the key; without a key, anyone could be the author."""
     return hmac.compare_digest(head.mac, _mac(head.count, head.hash, key))
 
 
@@ -167,11 +167,11 @@ def _mac(count: int, hash: str, key: bytes | None) -> str:
 
 
 def head_line(tail: Tail, key: bytes | None) -> bytes:
-    """Always of the same length, so that it is written over the one before it in one piece."""
+    """Encodes the head with a fixed length, so that one write replaces the previous head."""
     return f"{tail.n:020d}:{tail.hash}:{_mac(tail.n, tail.hash, key) or NO_MAC}\n".encode()
 
 
-# Where a log ends, what is left of a line that was cut off there, and whether anything is missing.
+# The end of a log: its last entry, a line that was cut off, and entries that are missing.
 
 BLOCK: Final = 4096
 
@@ -188,7 +188,7 @@ def head_path(log: Path) -> Path:
 
 
 def find_tail(handle: int) -> _LogEnd:
-    """Reads backwards from the end, a few kilobytes as a rule."""
+    """Finds the end of a log by reading backwards, usually only a few kilobytes."""
     size = os.fstat(handle).st_size
     rest = _back_to_newline(handle, size)
     end = size - len(rest)
@@ -196,13 +196,13 @@ def find_tail(handle: int) -> _LogEnd:
         return _LogEnd(Tail(0, START, 0), rest)
     line = _back_to_newline(handle, end - 1)
     entry, parts = parse_entry(line), parts_of(line)
-    if entry is None or parts is None:  # somebody changed it: `verify` tells, the chain goes on
+    if entry is None or parts is None:  # it was changed: `verify` reports that, the chain goes on
         return _LogEnd(Tail(_lines(handle), START, end), rest)
     return _LogEnd(Tail(entry["n"], parts[1], end), rest)
 
 
 def _back_to_newline(handle: int, end: int) -> bytes:
-    """The bytes before `end`, back to the line end before them."""
+    """Returns the bytes before `end`, back to the previous line end."""
     start, size, got = end, BLOCK, b""
     while start > 0 and b"\n" not in got:
         start = max(start - size, 0)
@@ -247,7 +247,10 @@ def read_head(log: Path) -> AuditHead | None:
 def missing(
     found: Tail, seen: Tail | None, head: AuditHead | None, key: bytes | None
 ) -> dict[str, Json] | None:
-    """An entry that says so, if the log ends before what the head, or this process, knows of."""
+    """Builds a `lost` entry if the log ends before the last entry known to its head or this process.
+
+    Also if a log with entries has no valid head. Otherwise returns None.
+    """
     expected, known = (0, None) if seen is None else (seen.n, seen.hash)
     if head is not None and head.count >= expected:
         expected, known = head.count, head.hash

@@ -1,4 +1,4 @@
-"""What an entry says of records: ids, kinds and counts, never their content."""
+"""Builds audit entries about records: their ids, kinds and counts, never their content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core.validate import Json
 from ...store.verbs.writing import Put
 from .log import AuditLog
 
-Flags = Mapping[tuple[str, str], list[str]]  # (scope, id) -> what the check said
+Flags = Mapping[tuple[str, str], list[str]]  # (scope, id) -> flags of the check
 
 
 def of_records(
@@ -56,7 +56,7 @@ def _event(
 
 
 def writer(records: Sequence[Record]) -> str | None:
-    """The agent that all are of, as history says of a creation, unless it is known who acts."""
+    """Returns the agent that all records share, unless an actor is set or the agents differ."""
     agents = {record.agent for record in records}
     if len(agents) == 1 and acts().by is None:
         return agents.pop()
@@ -64,7 +64,7 @@ def writer(records: Sequence[Record]) -> str | None:
 
 
 def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
-    """Runs the audit's check on each record and notes a refusal, too."""
+    """Runs the audit's check on each record. Returns the flags; logs a refusal before raising it."""
     check = log.audit.check
     found: dict[tuple[str, str], list[str]] = {}
     for record in () if check is None else records:
@@ -86,6 +86,6 @@ def _flags(flags: object) -> list[str]:
 
 
 def describe_put(log: AuditLog, job: Put) -> list[dict[str, Json]]:
-    """The entries for records that are about to be written."""
+    """Builds the entries for records that are about to be written, after checking the records."""
     flags = flag_records(log, job.records, job.by)
     return of_records(log, "put", job.records, job.by or writer(job.records), flags)

@@ -1,4 +1,4 @@
-"""The log as a file that many threads and processes append to, one at a time."""
+"""The log file, to which many threads and processes append one at a time."""
 
 from __future__ import annotations
 
@@ -46,11 +46,10 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os
 
 
 class AuditLog:
-    """Appends entries. Once `note` returns, its entry is with the operating system, or on disk with
-    `sync`.
+    """Appends entries. Once `note` returns, its entry is with the operating system or, with `sync`, on disk.
 
-    An entry is written before the thing it tells of is done, so that nothing is done that could not be
-    noted; if it fails then, a second entry, `failed`, says so.
+    An entry is written before the action it describes, so that no action goes unlogged. If the action
+    then fails, a second entry, `failed`, says so.
     """
 
     def __init__(self, audit: Audit, *, clock: Callable[[], float] = time.time) -> None:
@@ -63,7 +62,7 @@ class AuditLog:
         self.append([])
 
     def _start_in_process(self) -> None:
-        """A child of a fork shares our handles, and with them our locks: it opens its own."""
+        """Resets handles and locks. A forked child calls it, because it would share its parent's."""
         self._pid = os.getpid()
         self._source = f"{socket.gethostname()}:{self._pid}"
         self._lock = threading.Lock()
@@ -73,7 +72,7 @@ class AuditLog:
 
     @property
     def identity(self) -> str:
-        """A value that differs between any two logs, from the first entry."""
+        """The unique id of this log, from its first entry."""
         self.append([])
         assert self._handle is not None
         begin = parse_entry(first_line(self._handle))
@@ -86,19 +85,19 @@ class AuditLog:
     # Writing.
 
     def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
-        """Notes something that is about to be done (or is just done); the number of the entry.
+        """Logs an action that is about to happen (or just did). Returns the number of the entry.
 
-        `scope`, `ids`, `count` and `kinds` are what entries usually say; anything else is kept too.
-        Who acts, from where and why is taken from `acting`.
+        `scope`, `ids`, `count` and `kinds` are the usual fields; any others are kept too.
+        `acting` provides who acts, from where and why.
         """
         return self.append([self.describe(verb, by=by, **what)])[0]
 
     def describe(
         self, verb: str, *, by: str | None = None, acting: Acting | None = None, **what: Json
     ) -> dict[str, Json]:
-        """Builds an entry of what was said and by whom, without None and empty values.
+        """Builds an entry without None and empty values.
 
-        `acting` is who asked for it, captured when that was; else whoever acts now.
+        `acting` is the actor captured when the action was requested, by default the present one.
         """
         actor = acts() if acting is None else acting
         ordered = {
@@ -112,7 +111,7 @@ class AuditLog:
         return {name: value for name, value in ordered.items() if value is not None and value != {}}
 
     def append(self, events: Sequence[Mapping[str, Json]]) -> list[int]:
-        """Entries for all events, in one piece; their numbers. `Unavailable` if that is not possible."""
+        """Appends entries for all events atomically. Returns their numbers. `Unavailable` if that fails."""
         if self._pid != os.getpid():
             self._start_in_process()
         try:
@@ -129,11 +128,11 @@ class AuditLog:
         return list(range(tail.n - len(events) + 1, tail.n + 1))
 
     def note_failure(self, numbers: Sequence[int], error: BaseException) -> None:
-        """Notes that what these entries announced was not done."""
+        """Logs that the actions these entries announced were not done."""
         self.afterwards("failed", of=list(numbers), error=type(error).__name__)
 
     def afterwards(self, verb: str, **what: Json) -> None:
-        """Notes what is over and cannot be refused; if that fails, writes to the program's log."""
+        """Logs an action that is already done; if that fails, writes a warning to the program's log."""
         try:
             self.note(verb, **what)
         except EidetError as error:
@@ -141,7 +140,7 @@ class AuditLog:
 
     @contextmanager
     def about(self, events: Sequence[Mapping[str, Json]]) -> Iterator[list[int]]:
-        """Notes what happens inside before it happens, and a failure after it. Yields the numbers."""
+        """Logs events before the block runs and, if it raises, a failure. Yields the entries' numbers."""
         numbers = self.append(events)
         try:
             yield numbers
@@ -163,7 +162,7 @@ class AuditLog:
         return tail
 
     def _write(self, handle: int, end: int, data: bytes, tail: Tail) -> None:
-        """Writes all or nothing: takes back what a full disk accepted of a line."""
+        """Writes all or nothing: truncates a partial line that a full disk accepted."""
         try:
             _write_all(handle, data)
             if self.audit.sync:
@@ -174,17 +173,17 @@ class AuditLog:
                 os.ftruncate(handle, end)
             raise
 
-    # Going on where the file ends.
+    # Resuming at the end of the file.
 
     def _resume(self, handle: int) -> tuple[Tail, list[dict[str, Json]]]:
-        """Returns the tail, and entries about what is wrong with it."""
+        """Returns the tail and the entries to write first: the beginning of a new log, or its faults."""
         tail, rest = find_tail(handle)
         head, notes = read_head(self.path), []
         if tail.n == 0:
             notes.append(self._beginning())
         else:
             self._check_key(handle)
-        if rest:  # its writer ended in the middle of a line, which nobody was told of
+        if rest:  # a writer died within a line, so its `note` never returned
             os.ftruncate(handle, tail.end)
             told.warning("%s ended in the middle of a line: cut %s bytes off", self.path, len(rest))
             notes.append({"verb": "torn", "bytes": len(rest)})
@@ -215,14 +214,14 @@ class AuditLog:
     # Files and locks.
 
     def _hold_file(self) -> tuple[int, int]:
-        """The open file, which no other process writes to until it is unlocked, and its size."""
+        """Opens and locks the file against other processes. Returns its handle and size."""
         while True:
             handle = self._open_file()
             _lock(handle)
             there = os.fstat(handle)
             if there.st_nlink:
                 return handle, there.st_size
-            self._let_go()  # somebody removed it: what is there now, if anything, is another file
+            self._let_go()  # the file was removed: the path may name another file by now
 
     def _open_file(self) -> int:
         if self._handle is None:
@@ -256,7 +255,7 @@ class AuditLog:
 
     @property
     def head(self) -> AuditHead:
-        """The newest entry, other processes' entries included."""
+        """The head of the newest entry, which another process may have written."""
         self.append([])
         assert self._seen is not None
         return head_of(self._seen, self._key)

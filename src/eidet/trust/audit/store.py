@@ -1,8 +1,8 @@
 """Wraps a store and writes each change to the audit log before applying it.
 
-Reading, use counts, tallies, leases and vectors that are kept aside are passed on: they change nothing
-of what is kept. A small value of the store tells which log it has and how far that had come: so a log that
-is gone, replaced or cut off together with its head is noticed, and a memory that was opened without its log.
+Reads, use counts, tallies, leases and staged vectors pass unlogged, because they change no content. The
+store keeps a mark that names its log and the newest entry. The mark reveals a log that is missing, replaced
+or cut off together with its head, and a memory that was opened without its log.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from ...store.sql.postgres.searchable import SearchableDatabase
 
 SETTING: Final = (
-    "audit"  # what a store knows of its log; written when one is attached, now and then, at the end
+    "audit"  # the mark of the log; written when a log is attached, every MARK_EVERY entries, and on close
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogMark:
-    """`log` is the identity in the first entry; `path` is where it was, for messages.
+    """What a store knows of its log: `log` is the id in the first entry, `path` its place, for messages.
 
-    `without`: since when, and from which seq on, the store was opened without its log.
+    `without`: the time and the seq since which the store was open without its log.
     """
 
     log: str
@@ -91,7 +91,7 @@ def read_mark(store: Store) -> LogMark | None:
 
 @dataclass(frozen=True, slots=True)
 class _SetMark:
-    """The job of writing a mark. One of the same log that has come further stays."""
+    """The job of writing a mark, unless the store's mark of the same log is newer."""
 
     mark: LogMark
 
@@ -104,10 +104,10 @@ class _SetMark:
 
 
 def _describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any] | None:
-    """Builds the entry for a memory that knows of no log; None for a new one.
+    """Builds the entry for a memory without a mark; None for a new memory.
 
-    A log that is attached to a memory with records says how much it does not know of. If the memory is
-    `known` to have had a log, somebody took away what the memory knew of it.
+    For a memory with records, the entry states how many changes the log lacks. If the memory is
+    `known` to have had a log, its mark was removed, and the entry says so.
     """
     if known:
         gone = "the memory no longer knew its log: its note of it was removed"
@@ -118,7 +118,7 @@ def _describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any]
 
 
 def _describe_gap(mark: LogMark, log: str, head: AuditHead, key: bytes | None) -> dict[str, Any] | None:
-    """The entry that says what a log lacks of what the store knows; None if it lacks nothing."""
+    """Builds the entry about entries that the store knows and the log lacks; None if it lacks none."""
     known = {"told": mark.head.count, "head": mark.head.hash}
     if mark.log != log:
         return {"verb": "restarted", "log": mark.log, "path": mark.path, **known}
@@ -130,7 +130,7 @@ def _describe_gap(mark: LogMark, log: str, head: AuditHead, key: bytes | None) -
 
 
 def _describe_absence(mark: LogMark | None, seq: int) -> dict[str, Any] | None:
-    """The entry about changes that were made while the memory was open without its log, if any were."""
+    """Builds the entry about changes made while the memory was open without its log; None without any."""
     if mark is None or mark.without is None or seq <= mark.without[1]:
         return None
     since = datetime.fromtimestamp(mark.without[0], UTC).isoformat()
@@ -140,7 +140,7 @@ def _describe_absence(mark: LogMark | None, seq: int) -> dict[str, Any] | None:
 def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) -> None:
     """Raises `Misconfigured` if an audited store is opened without a log, unless `allowed`.
 
-    If it is, the store remembers it, and the next opening with the log says so there.
+    If allowed, marks that in the store, so that the next opening with the log records it there.
     """
     mark = read_mark(store)
     if mark is None and not traits_of(store).audited:
@@ -159,15 +159,15 @@ def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) 
 
 T = TypeVar("T")
 warner: logging.Logger = logging.getLogger("eidet")
-MARK_EVERY: Final = 1000  # entries after which the store is told how far its log has come
-QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # they change nothing that is kept
+MARK_EVERY: Final = 1000  # entries after which the store's mark is renewed
+QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # they change no content
 
 
 class AuditedTransaction(PassthroughTransaction):
-    """Notes what a job does, each step before it is done; `numbers` are those of its entries."""
+    """Logs each step of a job before it is done; `numbers` collects the numbers of the entries."""
 
     passes: ClassVar[str] = "read same find history values find_held"
-    lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
+    lacks: ClassVar[str] = "leap"  # a caller that counts over several stores uses the store itself
 
     def __init__(
         self, inner: Transaction, log: AuditLog, numbers: list[int], *, store: str, job: object = None
@@ -184,7 +184,7 @@ class AuditedTransaction(PassthroughTransaction):
         return super().insert(records)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        """Notes only forgotten records: a new version or form is noted when inserted."""
+        """Logs only forgotten records: new versions and forms are logged when inserted."""
         gone: dict[str | None, list[Record]] = {}
         for record, event in zip(records, events, strict=True):
             if event.what == "forgotten":
@@ -200,7 +200,7 @@ class AuditedTransaction(PassthroughTransaction):
         super().update(rows)
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
-        """Removes everything of what is forgotten, which its own entry notes."""
+        """Logs edits of histories, but not removals, which the entry of the forgotten record covers."""
         for (scope, id), before in edits.items():
             if before is not None:
                 told = self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))
@@ -209,7 +209,7 @@ class AuditedTransaction(PassthroughTransaction):
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         if table.name == SETTINGS.name and (values or clear) and not self._erases:
-            names = sorted(map(str, values))  # what a setting holds may be nobody's business
+            names = sorted(map(str, values))  # never the values, which may be secret
             self._note([self._log.describe("configure", settings=names, store=self._store)])
         if table.name == TOMBSTONES.name:
             self._note_tombstones(values)
@@ -225,27 +225,24 @@ class AuditedTransaction(PassthroughTransaction):
         self._numbers.extend(self._log.append(events))
 
 
-# Jobs that say nothing about themselves: each step is noted before it is done.
-
-
 class AuditedStore(PassthroughStore):
     """Logs every write, or refuses it. `owns`: closing the store closes the log.
 
-    A store inside that has a method `note_in(log)` is given the log, to note what it alone can see
-    (the use of keys, say).
+    An inner store with a method `note_in(log)` gets the log, to record what only it can see
+    (the use of keys, for example).
     """
 
     passes: ClassVar[str] = (
         "identity writable read find match count_by head changes history values survey "
         "trim size describe note_in leap latest_seq fingerprint scan list_telling"
     )
-    lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
+    lacks: ClassVar[str] = "put_new"  # `put` must see its job to log it; the inner store may shorten it
 
     def __init__(self, store: Store, log: AuditLog, *, owns: bool = False) -> None:
         super().__init__(store)
         self._log = log
         self._owns = owns
-        self._marked: int | None = None  # how many entries the store knows of; None: it knows of no log
+        self._marked: int | None = None  # entries that the store's mark covers; None without a mark
         self._was_audited = traits_of(store).audited
         if isinstance(store, TakesAuditLog):
             store.note_in(log)
@@ -255,7 +252,7 @@ class AuditedStore(PassthroughStore):
         return self._log
 
     def attach(self) -> None:
-        """Tells the store which log it has. Notes in the log what it lacks of what the store knows."""
+        """Marks in the store which log it has. Logs the gaps between the log and what the store knows."""
         mark, seq = read_mark(self.inner), self.inner.head().seq
         log, head = self._log, self._log.head
         if mark is None:
@@ -269,13 +266,13 @@ class AuditedStore(PassthroughStore):
         self._mark()
 
     def _is_known(self) -> bool:
-        """Tells whether the log already covers this store."""
+        """Returns whether the log already has an entry about this store."""
         from .verify import entries
 
         return any(entry.details.get("store") == self.inner.identity for entry in entries(self._log.path))
 
     def _mark(self) -> None:
-        """Writes down how far the log has come; what the store cannot take now, it takes next time."""
+        """Writes the mark of the log to the store; if that fails, warns, and the next mark catches up."""
         if not self.inner.writable:
             return
         head = self._log.head
@@ -291,9 +288,9 @@ class AuditedStore(PassthroughStore):
             self._mark()
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Notes what a `Put` is about before it runs; of any other job, what it does while it does it.
+        """Logs a `Put` before it runs, and each step of any other job before that step is done.
 
-        Who acts is captured here, because the thread of another writer may run the job.
+        Captures the actor here, because another writer's thread may run the job.
         """
         if isinstance(job, QUIET):
             return cast("T", self.inner.write(job))
@@ -326,7 +323,7 @@ class AuditedStore(PassthroughStore):
         return answer
 
     def _note_rerun(self, numbers: list[int]) -> None:
-        """A store may run a job again: what an earlier run noted was not done."""
+        """Logs that an earlier run of the job was not done: a store may run a job again."""
         if numbers:
             self._log.afterwards("failed", of=list(numbers), error="run again")
             numbers.clear()
@@ -345,14 +342,14 @@ class AuditedStore(PassthroughStore):
             return super().scrub(said)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
-        """Noted afterwards, and only if there was something: upkeep asks every time."""
+        """Prunes history and logs it afterwards, only if something was pruned: upkeep calls this often."""
         count = verbs.prune_history(self.inner, before, dead=dead, most=most)
         if count:
             self._log.afterwards("prune", count=count, dead=dead)
         return count
 
     def close(self) -> None:
-        """Closing twice is fine."""
+        """Writes the last mark and closes the store, and the log if owned. Closing twice is harmless."""
         if self._marked is not None:
             self._mark()
             self._marked = None
@@ -362,7 +359,7 @@ class AuditedStore(PassthroughStore):
 
 
 class AuditedDatabase(AuditedStore):
-    """An audited store whose server also searches; passes an index's questions on to the database."""
+    """An audited store whose server also searches; passes an index's queries on to the database."""
 
     def __init__(self, store: SearchableDatabase, log: AuditLog, *, owns: bool = False) -> None:
         super().__init__(store, log, owns=owns)

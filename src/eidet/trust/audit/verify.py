@@ -1,4 +1,4 @@
-"""Whether a log is as it was written: any entry altered, removed, inserted or moved is found and named."""
+"""Verifies a log: finds and names every entry that was altered, removed, inserted or moved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .store import LogMark, read_mark
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """What is wrong, and in which line."""
+    """A fault or note about one line of a log."""
 
     line: int
     what: str
@@ -53,12 +53,12 @@ class Verified:
 
 @dataclass(slots=True)
 class _Walk:
-    """How far the chain was followed."""
+    """The state of a walk along the chain."""
 
     key: bytes | None
     wanted: set[int]
     n: int = 0
-    top: int = 0  # the highest number there was
+    top: int = 0  # the highest number seen
     before: str = START
     entries: int = 0
     faults: list[Fault] = field(default_factory=list)
@@ -92,7 +92,7 @@ class _Walk:
         self._heed(line, entry)
 
     def _heed(self, line: int, entry: dict[str, Any]) -> None:
-        """Entries that the log wrote about itself."""
+        """Evaluates an entry that the log wrote about itself."""
         if entry["verb"] == "begin" and line == 1:
             self.log = str(entry.get("log", ""))
         if entry["verb"] == "restarted":
@@ -109,7 +109,7 @@ class _Walk:
             self.notes.append(Fault(line=line, what=note))
 
     def _heed_attachment(self, line: int, changes: object) -> None:
-        """Reports a log attached to a memory with records, which may have had one before."""
+        """Reports a log that was attached to a memory with records, which may have had a log before."""
         before = f"the memory had {changes} changes before this log began"
         if self.attached is not None and isinstance(changes, int) and changes <= self.attached:
             self.notes.append(Fault(line=line, what=before))
@@ -128,17 +128,17 @@ def verify(
     before: str | Path | None = None,
     attached: int | None = None,
 ) -> Verified:
-    """Verifies the whole log. `key` as it was written with; `head` as `eidet audit` once printed it.
+    """Verifies the whole log. `key` is the one it was written with; `head` was printed by `eidet audit`.
 
-    Without an outside head, that of the file beside the log tells whether the newest entries are missing.
-    `store` is the one that was audited: it knows which log it had, and how far that had come. `before` is
-    the log that was moved away when this one was begun; without it, a restart is a fault. `attached` is how
-    many changes the memory had when the log was added to it, where it was not new: more are a fault.
+    Without an outside head, the head file beside the log shows whether the newest entries are missing.
+    `store` is the audited one: its mark says which log it had, and its newest entry then. `before` is the
+    log that was moved away when this one began; without it, a restart is a fault. `attached` is the number
+    of changes that a memory already had when the log was added to it: more changes are a fault.
     """
     log = Path(path).expanduser()
     secret, outside = check_key(key), AuditHead.of(head) if isinstance(head, str) else head
     mark = None if store is None else read_mark(store)
-    beside = read_head(log)  # before the log: entries that come meanwhile are beyond it
+    beside = read_head(log)  # read before the log, so that entries added meanwhile only come after it
     kept = None if mark is None else mark.head
     walk = _Walk(
         secret, {known.count for known in (beside, outside, kept) if known is not None}, attached=attached
@@ -162,7 +162,7 @@ def verify(
 
 
 def _walk_lines(walk: _Walk, log: Path, mark: LogMark | None) -> bytes:
-    """Follows every whole line; what comes after the last of them."""
+    """Follows every whole line. Returns the bytes of a last line without an end, else none."""
     if mark is not None and not log.exists():
         raise NotFound(
             f"the audit log {log} is gone: the memory was logged in {mark.path}, with {mark.head.count} "
@@ -212,7 +212,7 @@ def _check_head(walk: _Walk, known: AuditHead) -> None:
 
 
 def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
-    """Compares the log with what the store knows of it."""
+    """Compares the log with the store's mark of it."""
     if mark is None:
         return
     if mark.log != walk.log:
@@ -225,7 +225,7 @@ def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
 
 
 def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | None) -> None:
-    """Accepts a restarted log if its predecessor is there and is the one the memory knew."""
+    """Accepts a restarted log if its predecessor is given, intact, and the one the memory knew."""
     for line, restart in walk.restarts:
         former = (
             f"log {restart.get('log')} with {restart.get('told')} entries, which was {restart.get('path')}"

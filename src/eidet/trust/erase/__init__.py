@@ -1,11 +1,11 @@
-"""Forgetting for good: what goes, that it stays gone, and the proof of both.
+"""Forgetting for good: deletes records, keeps them from coming back, and proves both.
 
-    erasure_plan.py   what goes with what is forgotten, and what becomes of what was made of it
-    cleaning.py       caches, archives and bytes of files           elsewhere.py   where else words are
+    erasure_plan.py   plans which records are deleted and how derived records change
+    cleaning.py       cleans caches, archives and bytes of files     elsewhere.py   finds content elsewhere
     receipt.py        the signed receipt
 
-What is forgotten is deleted and entombed in one write. Cleaning follows: caches, archives, and the
-bytes of files. A journal in the store says what is not clean yet, so that a crash delays it, no more.
+Records are deleted and get their tombstones in one write. Cleaning of caches, archives and bytes of
+files follows. A journal in the store lists unfinished cleaning, so that a crash only delays it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
 
 
 class Forgotten(int):
-    """The number of records forgotten; `receipt` says more, None if nothing was promised."""
+    """The number of records forgotten, with a `receipt`, which is None for a plain deletion."""
 
     receipt: Receipt | None
 
@@ -63,7 +63,7 @@ class Preview:
 
 
 class _Plan:
-    """Says inside of the write what goes."""
+    """Plans the erasure within the write that does it."""
 
     def __init__(self, wish: Wish, marker: Marker, archived: Sequence[Record]) -> None:
         self._wish, self._marker, self._archived = wish, marker, archived
@@ -78,14 +78,17 @@ class _Plan:
 
 
 class Eraser:
-    """Forgets in an open memory."""
+    """Forgets records of an open memory for good."""
 
     def __init__(self, parts: Parts, life: Life) -> None:
         self._parts = parts
         self._life = life
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
-        """Forgets records. Deletes damaged ones unread and entombs only their ids."""
+        """Forgets records and signs the receipt.
+
+        If a record is damaged, deletes all of them unread; the tombstones then cover only their ids.
+        """
         signer = self._signer(key)
         self._parts.flush()
         try:
@@ -97,7 +100,7 @@ class Eraser:
         return Forgotten(receipt.counts["records"], signer.sign(replace(receipt, why=why)))
 
     def _erase(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
-        """Deletes in one write, then cleans; the receipt is not signed yet."""
+        """Deletes in one write, then cleans. Returns the unsigned receipt."""
         marker = self._marker()
         cleaning = self._cleaning(marker)
         plan = _Plan(wish, marker, cleaning.find_archived(wish))
@@ -126,7 +129,7 @@ class Eraser:
         )
 
     def preview(self, wish: Wish) -> Preview:
-        """Shows what would go; changes nothing and blocks no writer."""
+        """Returns what would be deleted or changed; changes nothing and blocks no writer."""
         store = self._parts.store
         doom = doom_of(verbs.StoreReader(store), wish, self._marker(), ())
         if wish.wholesale:
@@ -143,9 +146,9 @@ class Eraser:
         )
 
     def finish(self, now: float, *, index: bool = True) -> None:
-        """Cleans up after what was interrupted or had to wait; does nothing if all is clean.
+        """Finishes cleaning that was interrupted or had to wait; does nothing if all is clean.
 
-        Without `index`, one on another server waits for the next time: it may be away, and take its time.
+        Without `index`, cleaning an index on another server waits, because that may be slow or unavailable.
         """
         self._cleaning(self._marker()).finish(now, index=index)
 
@@ -153,7 +156,7 @@ class Eraser:
         return Cleaning(self._parts, self._life.archives, marker)
 
     def exceeds(self, where: Where) -> bool:
-        """Tells whether a filter matches so much that it is deleted without being read."""
+        """Returns whether a filter matches so many records that they are deleted unread."""
         return verbs.count(self._parts.store, where) > WHOLESALE
 
     # Proof.
@@ -189,7 +192,7 @@ def _counts(doom: Doom) -> dict[str, int]:
 
 
 def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:
-    """Names what stays on purpose: history keeps which ids there were, and who acted when."""
+    """Describes what is kept on purpose: history still says who wrote and deleted which ids, and when."""
     agents = {record.agent for record in doom.gone} - {None}
     if not (agents or by):
         return ()

@@ -45,7 +45,7 @@ PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
 
 @dataclass(slots=True)
 class _Cleaned:
-    """What was removed from where, what is left to do, and whether that can wait."""
+    """The result of cleaning: counts by place, notes on what is left, and whether to try again."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PLACES, 0))
     notes: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Cleaning:
         self._marker = marker
 
     def find_archived(self, wish: Wish) -> list[Record]:
-        """Finds what archives hold of it: it must not come back from there either."""
+        """Finds matching records in archives, which must not come back from there either."""
         found: list[Record] = []
         for archive in self._archives.known() if wish.entombs else ():
             try:
@@ -80,7 +80,7 @@ class Cleaning:
         return found
 
     def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> _Cleaned:
-        """Cleans up after a deletion, which nothing here undoes: failures are reported and done later."""
+        """Cleans up after a deletion. Failures do not undo it: they are reported and retried later."""
         cleaned, known = _Cleaned(), set(gone)
         marks = {(stone.scope, stone.mark) for stone in doom.stones}
 
@@ -102,7 +102,7 @@ class Cleaning:
         self._clean_histories(cleaned, wish, marks, known)
         self._drop_marks(cleaned, None if wish.wholesale else doom.gone)
         self._drop_caches(texts)
-        with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
+        with suppress(Unavailable):  # already noted; the rest needs no store
             self._cleanse(cleaned, scopes)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(texts))
         return cleaned
@@ -122,7 +122,7 @@ class Cleaning:
         cleaned.notes += histories.notes
 
     def _drop_marks(self, cleaned: _Cleaned, gone: Sequence[Record] | None) -> None:
-        """Drops the marks of requests that may have stored it; all marks, if that is unknown."""
+        """Drops the marks of requests that may have stored the records; if None are given, all marks."""
         born = [record.created for record in gone or ()] or [-inf, inf]
         try:
             verbs.drop_marks(self._parts.store, since=min(born) - ONCE_SECONDS, until=max(born))
@@ -149,19 +149,19 @@ class Cleaning:
             self._cleanse(cleaned, scopes)
         else:
             cleaned.unfinished = not self._parts.has_embedded_index
-        self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
+        self._clean_files(cleaned, sidecars(store), None)  # all sidecars, as they are only caches
         for note in cleaned.notes:
             log.warning("forgotten content is not fully cleaned up yet: %s", note)
         for entry in () if cleaned.unfinished else entries:
             self.settle(entry.token)
 
     def _clean_interrupted(self, entry: PendingErasure) -> None:
-        """Cleans histories not yet searched; the tombstones say what was forgotten."""
+        """Cleans the histories of other records after an interruption, by the tombstones of the store."""
         histories = OtherHistories(self._parts.store, self._marker)
         histories.clean(Scope.of(entry.scope), None, entry.ids)
 
     def settle(self, token: str) -> None:
-        """The journal is done with."""
+        """Removes an erasure from the journal."""
         verbs.erase(self._parts.store, lambda look: Erasure(settings=_without_entry(look, token)), now=0.0)
 
     def _clean_files(self, cleaned: _Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
@@ -176,7 +176,7 @@ class Cleaning:
         cleaned.unfinished |= bool(pending)
 
     def _cleanse(self, cleaned: _Cleaned, scopes: Iterable[str]) -> None:
-        """The index, wherever it is kept. `Unavailable` where the store itself is away."""
+        """Cleans the index, wherever it is kept. Raises `Unavailable` if the store itself is."""
         try:
             held = list(chain.from_iterable(map(self._parts.cleanse, sorted(scopes))))
         except EidetError as error:
@@ -198,14 +198,17 @@ class Cleaning:
         files = Sidecars(sidecar_folder(self._parts.store), self._parts.store)
         found: list[Path] = []
         for file in map(files.path, scopes):
-            if file is not None:  # and what an interrupted writer left of one
+            if file is not None:  # with the temporary files of interrupted writers
                 found += [one for one in (file, *file.parent.glob(f"{file.stem}.*.tmp")) if one.exists()]
         return found
 
     def _from_archives(
         self, is_doomed: Callable[[Record], bool], scope: Scope | None, now: float
     ) -> tuple[int, list[str]]:
-        """`scope` is where something was forgotten: of it, pieces of other owners are named."""
+        """Removes doomed records from the archives. Returns how many, and notes on what is left.
+
+        With a `scope`, the notes name pieces of other owners that may hold records of it.
+        """
         total, notes, ours = 0, [], Ownership(self._parts.store)
         for archive in self._archives.known():
             count, failures = expunge(archive, is_doomed, ours, now=now)
@@ -215,7 +218,7 @@ class Cleaning:
         return total, notes
 
     def _is_over(self, record: Record) -> bool:
-        """Tells whether it is entombed, by its content or with its scope."""
+        """Returns whether a tombstone covers the record's content or its whole scope."""
         store, mark = self._parts.store, self._marker.of_record(record)
         if mark is not None and verbs.tombstones_in(store, record.scope, [mark]):
             return True
@@ -230,15 +233,15 @@ def _bytes_of(records: Iterable[Record]) -> list[bytes]:
     return [form for record in records for form in forms_of(record.text, record.data)]
 
 
-# The journal, a setting of the store: what is not clean yet, from the deletion to the end of cleaning.
+# The journal, a setting of the store: erasures from their deletion until all is clean.
 
 SETTING: Final = "unclean"
-MOST_IDS: Final = 10_000  # of more, the tombstones must tell
+MOST_IDS: Final = 10_000  # kept per erasure; the tombstones cover the rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingErasure:
-    """An erasure whose words may still be in caches, archives or free bytes."""
+    """An erasure whose content may still be in caches, archives or free bytes."""
 
     token: str
     scope: str

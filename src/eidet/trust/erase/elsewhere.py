@@ -1,4 +1,4 @@
-"""Where words are beside the records of a store: files, archives, and what other records said before."""
+"""Finds and removes content beside the records of a store: in files, archives and other histories."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ...store.traits import path_of, paths_of
 from ...upkeep.archive import Archive, ErasableArchive, Ownership, may_hold, name_place
 
 CONTENT: Final = ("text", "data")
-MOST: Final = 5_000  # histories that are searched: more would take longer than forgetting itself
+MOST: Final = 5_000  # histories to search at most: more would take longer than forgetting itself
 
 # Files.
 
 
 def sidecars(store: Store) -> list[Path]:
-    """The cache files of the index, and what an interrupted writer left of one."""
+    """Lists the cache files of the index, with temporary files of interrupted writers."""
     folder = sidecar_folder(store)
     return sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
 
 
 def sidecar_folder(store: Store) -> Path | None:
-    """Returns the folder of the embedded index's cache files; None for a store that is no file."""
+    """Returns the folder of the embedded index's cache files, or None if the store is no file."""
     path = path_of(store)
     return None if path is None else Path(f"{path}-index")
 
 
 def schema_copies(store: Store) -> list[Path]:
-    """Copies of its files that were made before their tables were changed."""
+    """Lists the copies of a store's files that were made before schema changes."""
     copies = (path.parent.glob(f"{glob.escape(path.name)}.schema-*") for path in paths_of(store))
     return sorted(copy for some in copies for copy in some)
 
@@ -48,7 +48,7 @@ def remove_files(files: Sequence[Path]) -> int:
 
 
 def forms_of(text: str | None, data: Json) -> list[bytes]:
-    """Content as it may be written in a file: UTF-8, UTF-16, and within JSON in either way."""
+    """Returns the encodings of content that a file may hold: UTF-8, UTF-16, and both spellings in JSON."""
     found: list[bytes] = []
     if text:
         within_json = (dump_json(text)[1:-1], json.dumps(text)[1:-1])
@@ -63,7 +63,7 @@ def forms_of(text: str | None, data: Json) -> list[bytes]:
 
 
 def records_in(archive: Archive, ours: Ownership | None = None) -> Iterator[tuple[str, Record]]:
-    """The records of an archive with their pieces: of all, or only of those that are ours."""
+    """Yields an archive's records, each with the name of its piece; with `ours`, only from own pieces."""
     for name in archive.names():
         manifest = archive.manifest(name)
         if ours is None or ours.has(manifest):
@@ -71,10 +71,10 @@ def records_in(archive: Archive, ours: Ownership | None = None) -> Iterator[tupl
 
 
 def name_foreign(archive: Archive, scope: Scope, ours: Ownership) -> list[str]:
-    """Says of an archive that pieces of another owner may hold something of a scope."""
+    """Returns a note if pieces of another owner in an archive may hold records of a scope, else nothing."""
     try:
         manifests = [archive.manifest(name) for name in archive.names()]
-    except EidetError:  # whoever cleans the archive says so
+    except EidetError:  # `expunge` reports it
         return []
     foreign = sum(not ours.has(manifest) and may_hold(manifest, scope=scope) for manifest in manifests)
     if not foreign:
@@ -93,9 +93,9 @@ def name_foreign(archive: Archive, scope: Scope, ours: Ownership) -> list[str]:
 def expunge(
     archive: Archive, gone: Callable[[Record], bool], ours: Ownership, *, now: float
 ) -> tuple[int, list[str]]:
-    """Removes records and their derivatives from an archive. Returns how many, and what failed.
+    """Removes records and those derived from them from an archive. Returns how many, and what failed.
 
-    Pieces of another store are left as they are.
+    Leaves pieces of other owners unchanged.
     """
     ids: set[tuple[str, str]] = set()
 
@@ -108,7 +108,7 @@ def expunge(
 
     try:
         before = -1
-        while len(ids) > before:  # what was made of something that goes may stand before it
+        while len(ids) > before:  # a derived record may precede its source
             before = len(ids)
             names = dict.fromkeys(name for name, record in records_in(archive, ours) if is_doomed(record))
         if not ids:
@@ -121,11 +121,11 @@ def expunge(
         return 0, [f"an archive could not be cleaned: {error}"]
 
 
-# Histories of other records, which may tell, word for word, what was forgotten.
+# Histories of other records, which may repeat forgotten content word for word.
 
 
 class OtherHistories:
-    """The histories of records that stay. `notes` name those that a legal hold keeps as they are."""
+    """Cleans the histories of remaining records. `notes` names those that a legal hold protects."""
 
     def __init__(self, store: Store, marker: Marker) -> None:
         self._store = store
@@ -137,7 +137,7 @@ class OtherHistories:
     ) -> int:
         """Removes forgotten content from histories. Returns the number of events edited.
 
-        `marks` are what was forgotten; None where the tombstones of the store must tell.
+        `marks` stand for the forgotten content; None uses the tombstones of the store.
         """
         revised = verbs.list_revised(self._store, scope, MOST)
         if revised is None:
@@ -159,7 +159,7 @@ class OtherHistories:
     def _find_edits(
         self, record: Record, marks: Collection[tuple[str, bytes]] | None
     ) -> dict[int, Mapping[str, Json]]:
-        """Maps versions to what their events may keep."""
+        """Maps the versions of events to edit to the fields that they keep."""
         edits: dict[int, Mapping[str, Json]] = {}
         for event, version in earlier_versions(record, self._store.history(record.scope, record.id)):
             if event.before is not None and self._is_forgotten(version, marks):
@@ -177,7 +177,7 @@ class OtherHistories:
 
 
 def earlier_versions(record: Record, story: Sequence[Event]) -> Iterator[tuple[Event, Record]]:
-    """Yields the events that hold content, newest first, each with the record before it."""
+    """Yields the events with content, newest first, each with the version of the record before it."""
     now = record.whole.but(original=None, level=0)
     for event in reversed(story):
         if event.before and event.before.keys() & set(CONTENT):

@@ -1,6 +1,6 @@
-"""What goes when something is forgotten for good: the records, their copies, and what was made of them.
+"""Plans an erasure: the records to delete, their copies, and the records derived from them.
 
-Pure but for `Reader`, which reads the store inside of the write that makes it happen.
+Pure except for `Reader`, which reads the store within the write that applies the plan.
 """
 
 from __future__ import annotations
@@ -19,22 +19,25 @@ from ...store.rules import Held
 from ...store.tombstones import Marker, fold_text, list_absorbed, list_earlier
 from ...store.verbs.erasing import DERIVED
 
-SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to mean anything
+SHORTEST: Final = 8  # characters: shorter texts occur in too many others by chance
 
 
 def _remake_record(old: Record, gone: Mapping[str, str]) -> Record | None:
-    """The record without what is gone (texts by id); None if it goes too, as upkeep can make it again."""
+    """Returns the record without the forgotten sources (texts by id).
+
+    None if the record must be deleted too, which is no loss, because upkeep can derive it again.
+    """
     new = _without_links(old, gone)
     rest = tuple(id for id in new.derived_from if id not in gone)
     if len(rest) < len(new.derived_from):
         if new.kind is not Kind.TRIPLE or not rest:
             return None
-        new = new.but(derived_from=rest)  # somebody still says it
+        new = new.but(derived_from=rest)  # another source still states the fact
     return None if _tells(new, gone.values()) else new
 
 
 def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
-    """Removes the parts that upkeep merged into it."""
+    """Removes forgotten parts that upkeep merged into the record."""
     state = old.state
     loose = {part.id for part in state.merged if part.id in gone}
     if not loose:
@@ -44,25 +47,25 @@ def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
 
 
 def _tells(record: Record, texts: Iterable[str]) -> bool:
-    """Tells whether it contains a forgotten text word for word."""
+    """Returns whether the record contains a forgotten text word for word."""
     whole = record.whole
     values = (whole.data, dict(whole.meta), whole.state.to_json())
     content = fold_text("\n".join((whole.text, *map(dump_json, values))))
     return any(len(text) >= SHORTEST and text in content for text in map(fold_text, texts))
 
 
-# What becomes of a record when something it was made of is forgotten.
+# Planning.
 
-WHOLESALE: Final = 5_000  # records of a whole scope that are deleted without being read first
+WHOLESALE: Final = 5_000  # a whole scope with more records than this is deleted unread
 Key = tuple[str, str]  # scope, id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a caller wants forgotten: `where` is confined to `scope`.
+    """A request to forget the records that match `where`, which is confined to `scope`.
 
-    `entombs`: what it says may not come back. `ends`: nor may anything the scope held until now.
-    `wholesale`: it is deleted without being read, because it is much, or damaged.
+    `entombs`: their content may not be stored again. `ends`: nothing that the scope held so far may return.
+    `wholesale`: the records are deleted unread, because they are many, or damaged.
     """
 
     where: Where
@@ -75,14 +78,14 @@ class Wish:
 
 @dataclass(slots=True)
 class Doom:
-    """What will go, as it is found. Records are kept without vectors and terms."""
+    """The plan of an erasure. Records are held without vectors and terms."""
 
     asked: list[Record] = field(default_factory=list)
     copies: list[Record] = field(default_factory=list)
     dropped: list[Record] = field(default_factory=list)
     anew: list[tuple[Record, Record]] = field(default_factory=list)
-    parts: list[Record] = field(default_factory=list)  # that upkeep had made part of others
-    earlier: list[Record] = field(default_factory=list)  # what they said in versions before
+    parts: list[Record] = field(default_factory=list)  # that upkeep had merged into other records
+    earlier: list[Record] = field(default_factory=list)  # earlier versions of the deleted records
     archived: list[Record] = field(default_factory=list)
     stones: list[Tombstone] = field(default_factory=list)
 
@@ -92,7 +95,7 @@ class Doom:
 
     @property
     def said(self) -> Iterator[Record]:
-        """Yields everything whose words must not remain anywhere."""
+        """Yields every record, part and earlier version whose content must not remain anywhere."""
         yield from (record.whole for record in (*self.gone, *self.archived))
         yield from self.parts
         yield from self.earlier
@@ -104,9 +107,9 @@ class Doom:
 
 
 def doom_of(look: Reader, wish: Wish, marker: Marker, archived: Sequence[Record]) -> Doom:
-    """`Held` if anything of it is under a legal hold. `archived` is what archives hold of it.
+    """Plans an erasure. Raises `Held` if any record is under a legal hold. `archived`: matches in archives.
 
-    What is deleted wholesale is not read here: the store looks for holds while it deletes.
+    Does not read records that are deleted wholesale: the store looks for holds while it deletes.
     """
     doom = Doom(archived=[_slim(record) for record in archived])
     if not wish.wholesale:
@@ -122,18 +125,18 @@ def doom_of(look: Reader, wish: Wish, marker: Marker, archived: Sequence[Record]
 
 
 def _slim(record: Record) -> Record:
-    """A hundred thousand of them must fit into memory."""
+    """Drops vector and terms, so that a hundred thousand records fit into memory."""
     return record.but(vector=None, terms=b"")
 
 
 def _check_free(records: Sequence[Record]) -> None:
-    """Checks for holds, derived records included."""
+    """Raises `Held` if one of the records is under a legal hold."""
     if held := [(record.scope, record.id) for record in records if record.state.hold is not None]:
         raise Held(held, "forgotten")
 
 
 def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
-    """Other records of the scope that say the very same."""
+    """Adds other records of the scope with exactly the same content."""
     if not wish.entombs or wish.ends:
         return
     telling = [record for record in doom.asked if marker.of_record(record) is not None]
@@ -141,7 +144,7 @@ def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
 
 
 def _add_derived(doom: Doom, look: Reader, wish: Wish) -> None:
-    """Adds derived records until nothing more follows from what went."""
+    """Adds derived records, transitively: those to delete and those to change."""
     known = {(record.scope, record.id) for record in doom.gone}
     made = Where(scope=wish.scope, conditions=(DERIVED,))
     derived = [one for one in look.scan(made) if (one.scope, one.id) not in known]
@@ -178,7 +181,7 @@ def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Tombstone]:
     for record in (
         *doom.gone,
         *doom.archived,
-    ):  # what was made of others may be made again, but not come back as it was
+    ):  # a derived record may be derived again, but its old form may not return
         yield Tombstone(record.scope, marker.of_id(record.scope, record.id))
     own = (*doom.asked, *doom.copies, *doom.archived)
     within = chain.from_iterable(map(list_absorbed, own))

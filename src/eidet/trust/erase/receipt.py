@@ -1,4 +1,4 @@
-"""A receipt of forgetting: what went, where from, by whom and when, signed so that no word can change."""
+"""Receipts of forgetting: what was deleted, where, by whom and when, signed so that no word can change."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ED25519: Final = "ed25519"
 class Receipt:
     """A record of an erasure without its content. `marks` are keyed hashes that only its store can make.
 
-    `counts` are by place; `pending` says what could not be cleaned at once and why: it is done at the
-    next upkeep, or when the memory is opened or closed. `kept` says what stays on purpose.
+    `counts` are by place; `pending` says what could not be cleaned at once, and why: the next upkeep, or
+    opening or closing the memory, cleans it. `kept` says what stays on purpose.
     """
 
     store: str
@@ -38,11 +38,11 @@ class Receipt:
     pending: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     method: str = HMAC
-    key: str = ""  # the public one, where there is one
+    key: str = ""  # the public key of an Ed25519 signature
     signature: str = field(default="", repr=False)
 
     def text_to_sign(self) -> bytes:
-        """Returns what is signed: everything but the signature, as canonical JSON."""
+        """Returns the bytes to sign: all fields but the signature, as canonical JSON."""
         fields = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
         del fields["signature"]
         return dump_json(fields, sort_keys=True).encode()
@@ -56,7 +56,7 @@ class Receipt:
 
     @classmethod
     def load(cls, path: str | Path) -> Receipt:
-        """Corrupt if it is no receipt; whether it is true, `memory.trust.verify_receipt` says."""
+        """Loads a receipt; raises `Corrupt` if it is none. Verify it with `memory.trust.verify_receipt`."""
         try:
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
@@ -81,7 +81,7 @@ def _receipt(values: dict[str, Any], where: str) -> Receipt:
 
 
 class Signer:
-    """Signs and checks receipts: with a secret of the store, or with an Ed25519 key of the owner."""
+    """Signs and verifies receipts with a secret of the store, or with an Ed25519 key of the owner."""
 
     def __init__(self, secret: bytes, key: object = None) -> None:
         self._secret = secret
@@ -95,7 +95,7 @@ class Signer:
         return replace(bare, signature=self.private.sign(bare.text_to_sign()).hex())
 
     def holds(self, receipt: Receipt, known: frozenset[str]) -> bool:
-        """Tells whether it was signed here; `known` are the public keys that may have signed."""
+        """Returns whether the signature is valid; `known` are the public keys that may have signed."""
         if receipt.method == HMAC:
             return hmac.compare_digest(self._hmac(receipt), receipt.signature)
         if receipt.method != ED25519 or receipt.key not in known:
@@ -120,7 +120,7 @@ def _verify(receipt: Receipt) -> bool:
 
 
 def _private_key(key: object) -> Any:
-    """An Ed25519 key from an object of `cryptography`, 32 raw bytes, PEM text, or a file with PEM."""
+    """Loads an Ed25519 key: an object of `cryptography`, 32 raw bytes, PEM text, or a file with PEM."""
     _check_cryptography()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key

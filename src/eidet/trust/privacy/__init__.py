@@ -1,7 +1,7 @@
-"""What a text must not carry into storage: personal data, secrets, and orders to the agent that reads it.
+"""Keeps personal data, secrets, and orders to the reading agent out of stored texts.
 
-`guard_text` finds personal data and acts by a `Policy`; `poison` says how much a text looks like instructions
-to the agent; `fence_text` quotes what is not trusted. Pure: no I/O, no clock, no model.
+`guard_text` finds personal data and applies a `Policy`; `poison` scores how much a text looks like orders
+to the agent; `fence_text` quotes untrusted text. Pure: no I/O, no clock, no model.
 """
 
 from __future__ import annotations

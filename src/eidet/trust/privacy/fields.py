@@ -1,4 +1,4 @@
-"""Personal data in what a caller hands in: drafts, changes, loaded records, questions and filters."""
+"""Guards personal data in the caller's drafts, changes, loaded records, queries and filters."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _COMPARED: Final = frozenset({"=", "!=", "in", "contains"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """A policy, and the key of its hashes."""
+    """A policy and the key of its hashes."""
 
     policy: Policy
     key: bytes | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, settings: Settings) -> Guard | None:
-        """Builds the guard; None if nothing is guarded."""
+        """Builds the guard of the settings; None if they have no policy."""
         policy = policy_of(settings.guard)
         if policy is None:
             return None
@@ -47,7 +47,7 @@ class Guard:
 
     @property
     def asking(self) -> Guard:
-        """Returns a guard for questions, which are not stored: it only hides what may not be stored."""
+        """A guard for queries, which are not stored: it redacts what this one refuses."""
         refused = (kind for kind in Pii if self.policy.action(kind) is Action.REFUSE)
         hidden: dict[str, Any] = dict.fromkeys(map(str, refused), Action.REDACT)
         patterns = tuple(
@@ -57,7 +57,7 @@ class Guard:
         return replace(self, policy=replace(self.policy, **hidden, patterns=patterns))
 
     def text(self, text: str, labels: set[str]) -> str:
-        """The text as it may be kept; adds the classes that were in it to the labels."""
+        """Returns the text as it may be stored; adds the classes found in it to the labels."""
         found = guard_text(text, self.policy, self.key)
         labels |= _classes(found.findings)
         return found.text
@@ -71,7 +71,7 @@ class Guard:
 def key_of(given: object) -> bytes:
     """Returns the bytes of a key, given as bytes, hexadecimal, base64, `file:PATH` or `env:NAME`.
 
-    What is wrong with a key is told without the key.
+    Error messages never contain the key.
     """
     key = given if isinstance(given, bytes) else decode_key(load_secret(str(given).strip(), "the guard key"))
     if not key:
@@ -90,7 +90,7 @@ def _classes(findings: Iterable[Finding]) -> set[str]:
 
 
 def guard_fields(given: Mapping[str, Any], guard: Guard) -> tuple[dict[str, Any], set[str]]:
-    """The fields as they may be kept, and the classes that were in them; bad input is named by others."""
+    """Returns the fields as they may be stored, and the classes found. Leaves badly typed fields alone."""
     labels: set[str] = set()
     kept = dict(given)
     for name in TEXTS:
@@ -103,7 +103,7 @@ def guard_fields(given: Mapping[str, Any], guard: Guard) -> tuple[dict[str, Any]
 
 
 def guard_draft(draft: Draft, guard: Guard) -> tuple[Draft, set[str]]:
-    """Guards a draft, also a text that only words its data; drops the vector of a changed text."""
+    """Guards a draft, including a text generated from its data; drops the vector of a changed text."""
     given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard)
     if draft.text is None and draft.data is not None:
@@ -123,7 +123,7 @@ def guard_changes(changes: Mapping[str, Any], guard: Guard) -> tuple[dict[str, A
 
 
 def guard_record(record: Record, guard: Guard) -> Record:
-    """Guards a stored record; one that had to change is whole again, without vector and terms."""
+    """Guards a stored record; a changed one gets its full detail back, without vector and terms."""
     whole = record.whole
     given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard)
@@ -135,14 +135,14 @@ def guard_record(record: Record, guard: Guard) -> Record:
 
 
 def with_classes(state: State, labels: set[str]) -> State:
-    """Adds classes of personal data; those that it was labelled with before stay."""
+    """Adds classes of personal data to those that the state is labelled with already."""
     if labels.issubset(state.pii):
         return state
     return state.but(pii=tuple(sorted(labels.union(state.pii))))
 
 
 def _guard_state(state: State, guard: Guard, labels: set[str]) -> State:
-    """The words in a state: names, reasons, and what merged records said."""
+    """Guards the texts in a state: names, reasons, and the content of merged records."""
     if state is NO_STATE:
         return state
     marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
@@ -168,7 +168,7 @@ def _guard_part(part: MergedPart, guard: Guard, labels: set[str]) -> MergedPart:
 
 
 def guard_where(where: Where, guard: Guard) -> Where:
-    """A filter that names personal data names what stands for it in the records."""
+    """Replaces personal data in a filter by the tokens that stand for it in records."""
     nested: dict[str, Any] = {
         name: tuple(guard_where(part, guard) for part in getattr(where, name))
         for name in ("every", "some", "never")

@@ -1,4 +1,4 @@
-"""What a detector reports, the words that speak for or against it, and the text as it reads."""
+"""Findings of detectors, words that raise or lower their confidence, and folding of lookalike characters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from importlib.resources import files
 from typing import Any, Final
 from unicodedata import decimal
 
-LEAST: Final = 0.5  # findings that are less certain are left out unless asked for
-REACH: Final = 40  # characters before a number in which a word about it counts
+LEAST: Final = 0.5  # less certain findings are left out by default
+REACH: Final = 40  # characters before a number in which a word counts as being about it
 
 
 class Pii(StrEnum):
-    """The classes that are looked for; user patterns add classes of their own."""
+    """The built-in classes of personal data; user patterns add classes of their own."""
 
     EMAIL = "email"
     PHONE = "phone"
@@ -33,7 +33,7 @@ class Pii(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A stretch of text of one class. The text itself is left out of `repr`, so that logs stay clean."""
+    """A span of text of one class. `repr` omits the text itself, so that logs stay clean."""
 
     kind: str
     start: int
@@ -43,7 +43,7 @@ class Found:
 
     @property
     def weight(self) -> float:
-        """Long and certain wins over short or doubtful."""
+        """Length times confidence, by which overlapping findings compete."""
         return (self.end - self.start) * self.confidence
 
 
@@ -53,7 +53,7 @@ def finding_at(text: str, kind: str, span: tuple[int, int], confidence: float) -
 
 
 def resolve_overlaps(found: Iterable[Found]) -> list[Found]:
-    """Findings that do not overlap, in text order: the weightiest first takes its place."""
+    """Returns findings without overlaps, in text order; of overlapping ones, the weightiest stays."""
     starts: list[int] = []
     taken: list[Found] = []
     for one in sorted(found, key=lambda one: (-one.weight, one.start, one.kind)):
@@ -70,7 +70,7 @@ def resolve_overlaps(found: Iterable[Found]) -> list[Found]:
 
 @cache
 def load_patterns() -> dict[str, Any]:
-    """The content of patterns.toml; values over several lines are joined to one."""
+    """Loads patterns.toml, with values of several lines joined to one."""
     import tomllib
 
     text = files(__package__).joinpath("patterns.toml").read_text(encoding="utf-8")
@@ -100,7 +100,10 @@ def _signs(words: str) -> re.Pattern[str]:
 
 
 def weigh_confidence(text: str, start: int, words: str, *, alone: float, said: float) -> float:
-    """`said` if one of the words stands closest before, half of `alone` after a word about other numbers."""
+    """Returns `said` if one of the words is the closest sign before, `alone` if there is no sign.
+
+    After a word about other numbers, returns half of `alone`.
+    """
     confidence, reach = alone, max(0, start - REACH)
     if _WORDY.search(text, reach, start):
         for sign in _signs(words).finditer(text, reach, start):
@@ -108,9 +111,9 @@ def weigh_confidence(text: str, start: int, words: str, *, alone: float, said: f
     return confidence
 
 
-# The text as it reads. Characters that are not seen are left out. Full-width signs and foreign digits become
-# ASCII, every kind of space becomes a space and every kind of dash a hyphen. Spaces and line breaks between
-# digits become one space, and spaced or doubled hyphens one hyphen.
+# Folding a text to what people see. Invisible characters are left out, full-width signs and foreign digits
+# become ASCII, every kind of space becomes a space and every kind of dash a hyphen. Spaces and line breaks
+# between digits become one space, and spaced or doubled hyphens one hyphen.
 
 _UNSEEN: Final = (
     "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
@@ -129,13 +132,13 @@ _WORTH: Final = re.compile(rf"[{_UNSEEN}{_SPACES}{_DASHES}\uff01-\uff5e]|(?![0-9
 
 @dataclass(frozen=True, slots=True)
 class _Folded:
-    """The text as it reads, and where each of its characters stands in the original."""
+    """A folded text, and the position of each of its characters in the original."""
 
     text: str
     places: list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the original that a stretch of this text was made of."""
+        """Maps a span of this text to its span in the original."""
         return self.places[start], self.places[end - 1] + 1
 
 
@@ -165,7 +168,7 @@ def _fold_one(sign: str) -> str:
 
 
 def _join_gaps(folded: _Folded, gaps: re.Pattern[str], by: str) -> _Folded:
-    """The same with each gap written as `by`, which is a character or none."""
+    """Replaces each gap by `by`, which is one character or none."""
     signs: list[str] = []
     places: list[int] = []
     at = 0

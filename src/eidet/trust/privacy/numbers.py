@@ -1,8 +1,8 @@
-"""Numbers that say who somebody is: cards, accounts, national ids, documents, telephones.
+"""Finds numbers that identify a person: cards, accounts, national ids, documents, telephones.
 
-Each form of patterns.toml is a shape, a check and the words that usually stand before it. Shapes are tried
-where a number long enough begins and have no unbounded repeats, so that time grows with the text and no
-faster. Check digits are those of `stdnum`.
+Each form in patterns.toml has a shape, a check and the words that usually precede it. Shapes are tried
+only where a long enough number begins and have no unbounded repeats, so that time is linear in the text.
+Check digits are those of `stdnum`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _is_any(compact: str) -> bool:
 
 
 def _is_card(digits: str) -> bool:
-    """Luhn, the first digits of a known brand, and a length that the brand issues."""
+    """Checks the Luhn digit, the first digits of a known brand, and a length that the brand issues."""
     from stdnum import luhn
 
     return len(digits) in _brand_lengths(digits) and len(set(digits)) > 1 and luhn.is_valid(digits)
@@ -52,7 +52,7 @@ def _brand_lengths(digits: str) -> tuple[int, ...]:
 
 
 def _is_hetu(compact: str) -> bool:
-    """Matches a Finnish number, whose hyphen or plus gives the century."""
+    """Checks a Finnish personal id; adds the hyphen for the century if it is missing."""
     from stdnum.fi import hetu
 
     return bool(hetu.is_valid(compact if len(compact) == 11 else f"{compact[:6]}-{compact[6:]}"))
@@ -64,12 +64,12 @@ def _is_nric(compact: str) -> bool:
 
 
 def _is_document_field(field: str) -> bool:
-    """Tells whether the last digit checks a passport's machine-readable field; a filler counts as zero."""
+    """Returns whether a passport field ends in its check digit; a filler counts as zero."""
     return str(_weigh(field[:-1].replace("<", "0"), cycle((7, 3, 1))) % 10) == field[-1]
 
 
 def _weigh(text: str, weights: Iterable[int]) -> int:
-    """The sum of all places times their weights; letters count from 10 on."""
+    """Returns the weighted sum of the characters; letters count from 10 on."""
     return sum(int(one, 36) * weight for one, weight in zip(text, weights, strict=False))
 
 
@@ -91,19 +91,19 @@ _CHECKS: Final[dict[str, Check]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The form of one kind of number, and how sure a match is with and without a word that names it."""
+    """The form of one kind of number, and the confidence of a match with and without a word that names it."""
 
     kind: str
     shape: re.Pattern[str]
     holds: Check
-    alone: float  # 0: only a word makes it count
+    alone: float  # 0: a match needs a word
     said: float
     words: str
 
 
 @cache
 def _forms(letters: bool) -> tuple[re.Pattern[str], tuple[_Form, ...]]:
-    """A shape that all have in common, and the forms with or without letters."""
+    """Returns the forms with or without letters, and one pattern that matches any of their shapes."""
     patterns = load_patterns()
     rows = [row for row in patterns["numbers"] if row.get("letters", False) is letters]
     some = "|".join(row["shape"] for row in rows)
@@ -162,7 +162,7 @@ def _compact(text: str) -> str:
 
 
 def _abroad(text: str) -> Iterator[Found]:
-    """International numbers: a plus or two zeros, a country code, up to fifteen digits."""
+    """Yields international telephone numbers: a plus or two zeros, a country code, up to fifteen digits."""
     for begin in _PLUS.finditer(text):
         match = _ABROAD.match(text, begin.start())
         if match is None:
@@ -182,7 +182,7 @@ _IBAN_DIGITS: Final = 10  # that follow the check digits: a sentence that begins
 
 
 def _ibans(text: str) -> Iterator[Found]:
-    """Account numbers in groups of any size. The country says how many characters there are."""
+    """Yields IBANs, written in groups of any size. The country determines the length."""
     from stdnum import iban
 
     at = 0
@@ -207,7 +207,7 @@ def _end_of_iban(match: re.Match[str]) -> int:
 
 @cache
 def _iban_length(country: str) -> int:
-    """0 for letters that are no country with account numbers."""
+    """Returns the length of a country's IBANs; 0 for letters that are no such country."""
     from stdnum import numdb
 
     about: dict[str, str] = numdb.get("iban").info(country)[0][1]
@@ -233,7 +233,7 @@ def _is_name_line(line: str) -> bool:
 
 
 def _is_number_line(line: str) -> bool:
-    """Tells whether each field (number, birth, expiry) is followed by its check digit."""
+    """Returns whether each field (number, birth, expiry) ends in its check digit."""
     if len(line) == 30:
         numbered = line[0] in "ACI" and _is_document_field(line[5:15])
         return numbered or all(map(_is_document_field, (line[0:7], line[8:15])))

@@ -1,8 +1,8 @@
-"""How much a text looks like orders to the agent that will read it. A label, not a verdict.
+"""Scores how much a text looks like orders to the agent that reads it. The score is a label, not a verdict.
 
-Texts are read as they look (hidden characters taken out, lookalike letters resolved), and what their
-base64, hexadecimal or tag characters spell is read too. The score is the chance that at least one reason
-holds, if the weights were chances: 1 - ∏(1 - weight).
+Texts are read as they look (hidden characters removed, lookalike letters resolved), and so is the text
+that their base64, hexadecimal or tag characters encode. The score is the probability that at least one
+reason holds, if the weights were independent probabilities: 1 - ∏(1 - weight).
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ _LONGEST_BLOB: Final = 8_000
 
 _BLOB = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
-_RUN = re.compile(r"\s{9,}|[-=#*<\[]{9,}")  # of spaces, or of signs that make a line
+_RUN = re.compile(r"\s{9,}|[-=#*<\[]{9,}")  # of spaces, or of signs that draw a line
 _SPACES = re.compile(r"\s+")
 _SPACED = re.compile(r"(?<!\w)(?:\w[ .*_-]){8,}\w(?!\w)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poisoned:
-    """0 (nothing speaks for it) to 1, and why."""
+    """A score from 0 (no sign of orders) to 1, with the reasons."""
 
     score: float
     reasons: tuple[str, ...] = ()
 
     @property
     def suspicious(self) -> bool:
-        """Worth a label: the score is at least 0.5."""
+        """Whether the score reaches 0.5, from which on a text gets a label."""
         return self.score >= SUSPICIOUS
 
 
 def poison(text: str) -> Poisoned:
-    """No text makes it raise; time is linear in it."""
+    """Scores a text. Never raises; takes time linear in the text."""
     shown = _plain(text)
     reasons = dict((*_find_hidden_signs(text), *_orders(shown), *_find_coded_orders(text, shown)))
     score = 1 - prod(1 - weight for weight in reasons.values())
@@ -72,7 +72,7 @@ def _shorten_run(run: re.Match[str]) -> str:
 
 
 def _find_coded_orders(text: str, shown: str) -> Iterator[tuple[str, float]]:
-    """Orders that had to be decoded are worse than orders in the open."""
+    """Yields one heavy reason if orders appear only after decoding, which is worse than plain orders."""
     for inner in (*_decode_blobs(shown), _spell_tags(text), *_run_together(shown)):
         if any(_orders(_plain(inner))):
             yield "orders in a code", _CODED
@@ -89,7 +89,7 @@ def _decode_blobs(text: str) -> Iterator[str]:
 
 
 def _decode(blob: str) -> Iterator[str]:
-    """Yields what the blob decodes to, if that is text."""
+    """Yields the text that the blob decodes to, or nothing if it is no base64."""
     whole = blob.rstrip("=")
     try:
         spelt = b64decode(
@@ -106,12 +106,12 @@ def _pad(whole: str) -> str:
 
 
 def _run_together(text: str) -> Iterator[str]:
-    """`i g n o r e` as a word; two spaces keep words apart."""
+    """Joins letters spaced out as in `i g n o r e` to words; two spaces separate words."""
     for match in _SPACED.finditer(_SPACES.sub(lambda gap: "\n" if len(gap[0]) > 1 else " ", text)):
         yield re.sub(r"(?<=\w)[ .*_-](?=\w)", "", match[0])
 
 
-# Characters that people do not see and models read.
+# Characters that are invisible to people but not to models.
 
 _OVERRIDE = re.compile("[\u202d\u202e]")
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
@@ -145,7 +145,7 @@ def _find_hidden_signs(text: str) -> list[tuple[str, float]]:
 
 
 def _spell_tags(text: str) -> str:
-    """Decodes tag characters."""
+    """Decodes tag characters to the ASCII text that they hide."""
     if text.isascii():
         return ""
     spelt = "".join(match[0] for match in _TAGS.finditer(text))
@@ -153,7 +153,7 @@ def _spell_tags(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text without characters that are not seen; joiners of scripts and emoji that need them stay."""
+    """Removes invisible characters, except joiners in scripts and emoji that need them."""
     if text.isascii():
         return text
     return _UNSEEN.sub(lambda match: _keep_joiner(text, match), text)
@@ -166,7 +166,7 @@ def _keep_joiner(text: str, match: re.Match[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Normalises as it reads: compatibility forms resolved, nothing hidden, lookalikes as Latin."""
+    """Resolves compatibility forms, removes hidden characters, and maps lookalikes to Latin letters."""
     if text.isascii():
         return text
     shown = _BIDI.sub("", _UNSEEN.sub("", normalize("NFKC", text)))

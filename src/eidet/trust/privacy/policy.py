@@ -1,4 +1,4 @@
-"""What happens to each class of finding, and classes of the user's own."""
+"""Policies: the action for each class of finding, and patterns for classes of your own."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .findings import LEAST, Found, Pii, finding_at
 
 
 class Action(StrEnum):
-    """What to do with a finding."""
+    """An action on a finding."""
 
     REDACT = "redact"  # [EMAIL]
     MASK = "mask"  # a…@e….com, •••• 4242
-    HASH = "hash"  # email:3f9a61c2d07b54e8, keyed; cannot be turned back
+    HASH = "hash"  # email:3f9a61c2d07b54e8, keyed and irreversible
     REFUSE = "refuse"  # raises `Forbidden`
     LABEL = "label"  # the text stays, its class is reported
     KEEP = "keep"  # the text stays
@@ -27,7 +27,7 @@ class Action(StrEnum):
 STAYING = frozenset({Action.LABEL, Action.KEEP})
 
 
-PATTERN_SECONDS: Final = 1.0  # of search in one text
+PATTERN_SECONDS: Final = 1.0  # a pattern may search one text for so long
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,30}[a-z0-9]")
 
 
@@ -35,8 +35,8 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,30}[a-z0-9]")
 class Pattern:
     """A class of your own: `Pattern(name="employee", regex=r"E-[0-9]{6}")`. A bad one raises `BadInput`.
 
-    `action` is what happens to what is found; without one the default of the policy holds. A text in which
-    the pattern searches for longer than `PATTERN_SECONDS` is `Refused`: nothing is stored unguarded.
+    `action` applies to its findings; without one, the default of the policy applies. A text in which the
+    pattern searches for longer than `PATTERN_SECONDS` is `Refused`, so that nothing is stored unguarded.
     """
 
     name: str
@@ -84,7 +84,7 @@ def _compile(name: str, expression: str) -> Any:
 class Policy:
     """One action per class; classes without one follow `default`. Unknown actions raise `BadInput`.
 
-    Findings less certain than `least` are not acted on.
+    Findings less certain than `least` are ignored.
     """
 
     email: str | None = None
@@ -118,7 +118,7 @@ class Policy:
 
     @property
     def actions(self) -> frozenset[Action]:
-        """Lists every action that may be taken."""
+        """The actions that this policy can take."""
         return _actions(self)
 
 
@@ -173,7 +173,7 @@ def _check_action(kind: str, action: str | None) -> None:
 
 
 class Forbidden(Refused):
-    """The policy refuses texts that hold this class. Says where, never what."""
+    """A text holds a class that the policy refuses. The message says where, never the value."""
 
     def __init__(self, kind: str, *, start: int, end: int, path: str = "") -> None:
         at = f"{path or 'the text'} at characters {start} to {end}"

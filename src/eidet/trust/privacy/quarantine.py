@@ -1,4 +1,4 @@
-"""How far a record is trusted: its label, quarantine and review, and how it is quoted to an agent. Pure."""
+"""Labels, quarantines, reviews and quotes records according to their trust. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...core.where import Condition, Where
 if TYPE_CHECKING:
     from .poisoning import Poisoned
 
-SUSPICIOUS: Final = 0.5  # the score from which on a text counts as poison
+SUSPICIOUS: Final = 0.5  # a text with at least this score counts as poison
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
 SCANS: Final = ("untrusted", "all", "off")
 
@@ -30,7 +30,7 @@ def scan_of(value: str) -> str:
 
 
 def threshold_of(value: object) -> float | None:
-    """A number from 0 to 1, however it was written."""
+    """Converts the setting to a number from 0 to 1; None stays None."""
     if value is None:
         return None
     try:
@@ -43,7 +43,7 @@ def threshold_of(value: object) -> float | None:
 
 
 def label_record(record: Record, poisoned: Poisoned | None) -> Record:
-    """Labels a record that is suspicious."""
+    """Sets the poison label of a suspicious record and removes it from any other."""
     label = None
     if poisoned is not None and poisoned.suspicious and poisoned.reasons:
         label = PoisonLabel(score=poisoned.score, why=tuple(poisoned.reasons))
@@ -51,7 +51,7 @@ def label_record(record: Record, poisoned: Poisoned | None) -> Record:
 
 
 def set_aside(record: Record, now: float, *, by: str | None = None, because: str | None = None) -> Record:
-    """Quarantines a record; keeps its former trust for whoever approves it."""
+    """Quarantines a record and keeps its former trust for a later approval."""
     if record.trust is Trust.QUARANTINED and record.state.quarantine is not None:
         return record
     was = Trust.UNKNOWN if record.trust is Trust.QUARANTINED else record.trust
@@ -65,7 +65,7 @@ def check_approved_trust(trust: str | None) -> None:
 
 
 def approve_record(record: Record, trust: str | None, now: float, *, by: str | None = None) -> Record:
-    """Back among the others, without its label; as far trusted as is said, or as it was before."""
+    """Ends the quarantine and removes the label; sets the trust given, by default that of before."""
     check_approved_trust(trust)
     chosen = _trust_before(record) if trust is None else trust_of(trust)
     mark = Review(at=now, digest=record.digest, by=by)
@@ -73,15 +73,15 @@ def approve_record(record: Record, trust: str | None, now: float, *, by: str | N
 
 
 def is_reviewed(record: Record, since: float = 0.0) -> bool:
-    """Tells whether its present content was approved at that time or later."""
+    """Returns whether the record's present content was approved at that time or later."""
     mark = record.state.reviewed
     return mark is not None and mark.digest == record.digest and mark.at >= since
 
 
 def await_review(record: Record, old: Record | None, review: str, now: float) -> Record:
-    """Set aside if the setting `review` wants a person to see it first.
+    """Quarantines a record if the setting `review` requires a person to review it first.
 
-    What was approved and still says the same does not wait again, nor does what repeats its last version.
+    An approved record whose content is unchanged does not wait again, nor does a repeat of the last version.
     """
     if old is not None and (old.trust, old.digest) == (record.trust, record.digest):
         mark = old.state.reviewed
@@ -109,7 +109,7 @@ def _is_due(record: Record, review: str) -> bool:
 
 
 def is_waiting(record: Record) -> bool:
-    """Tells whether `review` lists it: it is quarantined or labelled."""
+    """Returns whether the record awaits review: it is quarantined or labelled."""
     return record.trust is Trust.QUARANTINED or record.state.poison is not None
 
 
@@ -123,16 +123,16 @@ def _trust_before(record: Record) -> Trust:
 
 
 def _asks_aside(where: Where) -> bool:
-    """Tells whether a filter asks for quarantined memories."""
+    """Returns whether a filter asks for quarantined records."""
     if where.trust is not None and Trust.QUARANTINED in where.trust:
         return True
     return any(_asks_aside(part) for part in (*where.every, *where.some))
 
 
 def without_quarantine(where: Where | None, waiting: str) -> Where:
-    """The filter, without what is in quarantine unless it asks for that.
+    """Excludes quarantined records from a filter that does not ask for them.
 
-    With `waiting` "marked", it lets through what is there only because the setting `review` wants it.
+    With `waiting` "marked", keeps those that are quarantined only because the setting `review` requires it.
     """
     seen = SHOWN if waiting == "marked" else SEEN
     if where is None:
@@ -140,17 +140,17 @@ def without_quarantine(where: Where | None, waiting: str) -> Where:
     return where if _asks_aside(where) else Where(every=(where, seen))
 
 
-# Showing what is not trusted.
+# Quoting untrusted text.
 
 _LINES = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"<(?=[|/]?[A-Za-z_|])|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
 
 
 def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
-    """The text as a quotation that it cannot leave: every line of it begins with `> `.
+    """Quotes a text so that it cannot break out: every line begins with `> `.
 
-    The opening and closing lines carry a mark of the text. Hidden characters are taken out and the
-    brackets of tags and chat markers are set apart, so that they name nothing. Trusted text stays as it is.
+    The opening and closing lines carry a hash of the text. Removes hidden characters and puts a space after
+    the brackets of tags and chat markers, which disarms them. Returns trusted text unchanged.
     """
     trust = trust_of(label)
     if trust is Trust.TRUSTED:
@@ -165,17 +165,17 @@ def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
 
 
 def score_of(record: Record) -> float:
-    """Returns how much it looks like orders, by its label; 0 without one."""
+    """Returns the score of the record's poison label; 0 without one."""
     label = record.state.poison
     return 0.0 if label is None else float(label.score)
 
 
 def trust_in(record: Record) -> Trust:
-    """Returns its effective trust: a text that looks like orders is untrusted, whoever said it."""
+    """Returns the effective trust: a text that looks like orders is untrusted, whatever its source."""
     suspicious = record.trust not in UNTRUSTED and score_of(record) >= SUSPICIOUS
     return Trust.UNKNOWN if suspicious else record.trust
 
 
 def is_untrusted(record: Record) -> bool:
-    """Tells whether an agent should see it only as a quotation, by its source or its label."""
+    """Returns whether an agent should see the record only quoted, because of its source or its label."""
     return trust_in(record) in UNTRUSTED

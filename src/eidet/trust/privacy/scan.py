@@ -1,7 +1,7 @@
-"""Everything a text holds that may be personal or secret: numbers, secrets, and what is found here.
+"""Finds everything in a text that may be personal or secret.
 
-E-mail, IP and MAC addresses; dates of birth, which a word about birth introduces; postal addresses, as far
-as streets are known by their words (Street, rue, -straße, ul. …).
+Numbers (see `numbers.py`) and secrets; e-mail, IP and MAC addresses; dates of birth after a word about birth;
+postal addresses that have a known street word (Street, rue, -straße, ul. …).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 from base64 import b64decode
 from collections.abc import Callable
 
-CERTAIN: Final = 0.8  # findings over a line break need as much
+CERTAIN: Final = 0.8  # least confidence of a finding across a line break
 _DIGIT: Final = re.compile("[0-9]")
 
 
 def find(text: str, patterns: Iterable[Pattern] = (), *, least: float = LEAST) -> list[Found]:
-    """Finds values in text order, without overlaps, in linear time."""
+    """Returns all findings in text order, without overlaps, in linear time."""
     found = [*_candidates(text, patterns), *_find_hidden(text, patterns)]
     return resolve_overlaps(one for one in found if one.confidence >= least)
 
 
 def _find_hidden(text: str, patterns: Iterable[Pattern]) -> Iterator[Found]:
-    """Finds what shows only in the text as it reads; across a line break, only what is certain."""
+    """Yields values that only the folded text reveals; across a line break, only certain ones."""
     folded = fold(text)
     if folded is None:
         return
@@ -89,7 +89,7 @@ def _emails(text: str) -> Iterator[Found]:
 
 
 def _is_remote(match: re.Match[str]) -> bool:
-    """`git@host.org:path` is where code lives, not whom to write to."""
+    """Returns whether it is the address of a git repository (`git@host.org:path`), not of a person."""
     return match[0].startswith("git@") and match.string[match.end() : match.end() + 1] in (":", "/")
 
 
@@ -110,7 +110,7 @@ def _hosts(text: str) -> Iterator[Found]:
 
 
 def _is_ip6(text: str) -> bool:
-    """Valid, and more than the `::` of programs: it has a digit and at least two groups, or is ::1."""
+    """Returns whether it is a valid IPv6 address with a digit, unlike the `::` of programs."""
     if text.count(":") < 2 or not _DIGIT.search(text):
         return False
     try:
@@ -148,7 +148,7 @@ def _births(text: str) -> Iterator[Found]:
 
 
 def _is_calendar(date: str) -> bool:
-    """Tells whether day, month and year form a date, in any order that the formats allow."""
+    """Returns whether day, month and year form a date, in any order that the formats allow."""
     parts = [int(part) for part in re.findall("[0-9]+", date)]
     if len(parts) == 2:  # a month by name
         return 1 <= min(parts) <= 31 and 1850 <= max(parts) <= 2100
@@ -195,7 +195,7 @@ _STREETS: Final = {
 
 @cache
 def _street(name: str) -> tuple[re.Pattern[str], frozenset[str], tuple[str, ...]]:
-    """The shape, the words of which it needs one, and the endings of words that will do."""
+    """Returns the pattern, the words of which a text needs one, and the word endings that also suffice."""
     words: str = load_patterns()["streets"][name]
     whole = _STREETS[name].replace("@", f"(?:{words})")
     plain = re.sub(r"\[(\w)(\w)\]", r"\2", words.replace("stra(?:ß|ss)e", "straße|strasse"))
@@ -287,7 +287,7 @@ def _named() -> re.Pattern[str]:
 
 
 def secrets(text: str) -> Iterator[Found]:
-    """Looks for plain strings first: that costs less than a pattern."""
+    """Yields keys, tokens and passwords. Looks for plain strings first, which is cheaper than a pattern."""
     words, small = load_patterns()["secrets"], text.lower()
     if any(sign in text for sign in words["signs"]) or any(sign in small for sign in words["small_signs"]):
         yield from _find_by_shape(text)
@@ -311,13 +311,13 @@ def _has_digit(value: str) -> bool:
 
 
 def _is_credential(value: str) -> bool:
-    """Tells whether it is more than a placeholder such as `valid_token` or `YOUR_API_KEY`."""
+    """Returns whether it is more than a placeholder such as `valid_token` or `YOUR_API_KEY`."""
     mixed = value.lower() != value != value.upper()
     return _has_digit(value) or (mixed and len(value) >= 12)
 
 
 def _is_basic(code: str) -> bool:
-    """Tells whether it is the base64 of `name:password`, as in an HTTP header."""
+    """Returns whether it is the base64 of `name:password`, as in an HTTP header."""
     try:
         decoded = b64decode(code + "=" * (-len(code) % 4), validate=True).decode()
     except ValueError:
@@ -329,7 +329,7 @@ def _is_mixed(text: str) -> bool:
     return all(re.search(some, text) for some in ("[a-z]", "[A-Z]", "[0-9]"))
 
 
-# Each with how certain a match is, and a check of its last group or of all of it.
+# Each with the confidence of a match, and a check of its last group or, without one, of the whole match.
 _SHAPES: Final[tuple[tuple[re.Pattern[str], float, Callable[[str], bool] | None], ...]] = (
     (_KEYS, 0.98, None),
     (_PEM, 0.98, None),
@@ -345,7 +345,7 @@ _SHAPES: Final[tuple[tuple[re.Pattern[str], float, Callable[[str], bool] | None]
 
 
 def _find_by_name(text: str) -> Iterator[Found]:
-    """Finds what follows `password:` or `api_key=`, without closing punctuation."""
+    """Yields the values after names such as `password:` or `api_key=`, without closing punctuation."""
     for match in _named().finditer(text):
         value = match["value"].rstrip(".,;:!?)]}>*")
         confidence = _likely(value, word=match["word"] is not None, sign=match["sign"])
@@ -355,7 +355,7 @@ def _find_by_name(text: str) -> Iterator[Found]:
 
 
 def _likely(value: str, *, word: bool, sign: str | None) -> float:
-    """Estimates how likely this is a secret rather than a word about one."""
+    """Estimates the confidence that a value is a secret rather than a word about one."""
     if len(value) < 3 or value.lower() in load_patterns()["secrets"]["no_values"] or _CODE.search(value):
         return 0.0
     odd = bool(re.search(r"[0-9!@#$%^&*_+=~?]", value)) or (

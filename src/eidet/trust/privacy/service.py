@@ -1,6 +1,6 @@
-"""What an open memory does to texts on their way in and out: personal data, labels, quarantine.
+"""The guard of an open memory: personal data, labels and quarantine of texts that enter and leave it.
 
-fields.py      personal data in drafts, changes, loaded records, questions and filters
+fields.py      personal data in drafts, changes, loaded records, queries and filters
 quarantine.py  labels for texts that look like orders, quarantine, review, quoting
 """
 
@@ -56,10 +56,10 @@ class Guarding:
         self._above = threshold_of(parts.settings.quarantine_above)
         self._review = parts.settings.review
 
-    # On the way in.
+    # Writes.
 
     def drafts(self, drafts: list[Draft]) -> tuple[list[Draft], list[set[str]]]:
-        """Drafts as they may be kept, each with the classes of personal data that were in it."""
+        """Returns the drafts as they may be stored, and the classes of personal data found in each."""
         guard = self._guard
         if guard is None:
             return drafts, []
@@ -82,9 +82,9 @@ class Guarding:
         labels: Sequence[set[str]],
         there: Sequence[Record | None] = (),
     ) -> list[Record]:
-        """The last look before records are stored: labels and quarantine.
+        """Labels and quarantines records as the last check before they are stored.
 
-        A next version of a memory in quarantine (`there` are those that exist) stays in it.
+        The next version of a quarantined record stays in quarantine; `there` holds the existing records.
         """
         if any(labels):
             records = [_label_pii(record, found) for record, found in zip(records, labels, strict=True)]
@@ -95,7 +95,7 @@ class Guarding:
         return records
 
     def check_revision(self, new: Record, old: Record, now: float, labels: set[str]) -> Record:
-        """The same for a next version. Only `approve` lets a memory out of quarantine: else `Refused`."""
+        """Works like `check_records` for a revision. Raises `Refused` if it would end a quarantine."""
         if old.trust is Trust.QUARANTINED and new.trust is not Trust.QUARANTINED:
             raise Refused(
                 f"record {old.id!r} is in quarantine: say how far it is trusted with "
@@ -113,7 +113,7 @@ class Guarding:
         return await_review(record, old, self._review, now)
 
     def _label(self, record: Record, now: float) -> Record:
-        """Labels a record, and quarantines it if its score is too high."""
+        """Labels a record and quarantines it if its score is too high."""
         if self._is_scanned(record):
             from .poisoning import poison
 
@@ -133,8 +133,8 @@ class Guarding:
     def check_loaded(self, records: Iterable[Record], now: float, *, review: bool = True) -> Iterator[Record]:
         """Checks records of an export or an archive as if remembered now; approvals stay.
 
-        What is in quarantine here stays there, unless the record was approved after that. Without `review`,
-        nothing new waits for review: a copy is exact.
+        Records in quarantine here stay there, unless they were approved later. Without `review`, no further
+        record waits for review, so that a copy is exact.
         """
         from ...write.ingest import batches
 
@@ -159,7 +159,7 @@ class Guarding:
                     yield set_aside(record, now)
 
     def _list_quarantined(self) -> dict[tuple[str, str], float]:
-        """Since when each record in quarantine is there."""
+        """Maps each quarantined record to the time of its quarantine."""
         store = self._parts.store
         if not verbs.count(store, ASIDE):
             return {}
@@ -167,7 +167,7 @@ class Guarding:
         return {(scope, id): 0.0 if mark is None else mark.at for scope, id, mark in marks}
 
     def check_loadable(self, record: Record) -> None:
-        """`Refused` if the policy keeps a record of a file out; keeps nothing."""
+        """Raises `Refused` if the policy forbids loading a record; stores nothing."""
         if self._guard is not None:
             from .fields import guard_record
 
@@ -186,7 +186,7 @@ class Guarding:
         return [record if _is_judged(record) else self._label(record, now) for record in kept]
 
     def guard_worded(self, record: Record) -> Record:
-        """A record that upkeep or a model worded, as it may be kept; what would be refused is redacted."""
+        """Guards a record that upkeep or a model wrote; redacts values that the policy refuses."""
         if self._asking is not None:
             from .fields import guard_record
 
@@ -198,7 +198,7 @@ class Guarding:
         return None if why is None else self.query(clean_text(why, "a reason"))
 
     def texts(self, what: Given | Sequence[Given] | None, given: Mapping[str, Any]) -> list[str]:
-        """Returns the texts that `remember` will embed, as they will be kept."""
+        """Returns the texts that `remember` will embed, as they will be stored."""
         from ...write.shape import drafts_of, units_said
 
         details = {  # the rest is for `remember` itself
@@ -209,7 +209,7 @@ class Guarding:
         return list(chain.from_iterable(said))
 
     def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
-        """The same for `revise`."""
+        """Returns the texts that `revise` will embed, as they will be stored."""
         from ...write.shape import units_said
 
         kept, _ = self.changes(changes)
@@ -219,14 +219,14 @@ class Guarding:
     def guards(self) -> bool:
         return self._guard is not None
 
-    # Questions and filters.
+    # Queries and filters.
 
     def query(self, text: str) -> str:
-        """Guards a question: replaces values by the tokens that stand for them in records."""
+        """Guards a query: replaces values by the tokens that stand for them in records."""
         return text if self._asking is None else self._asking.text(text, set())
 
     def guard_filter(self, where: Where | None) -> Where | None:
-        """A filter in the words of the records."""
+        """Resolves the keys in a filter and replaces personal data by the tokens of the records."""
         chosen = check_filter(where)
         if chosen is None:
             return None
@@ -238,7 +238,7 @@ class Guarding:
         return guard_where(chosen, self._asking)
 
     def filter_visible(self, where: Where | None) -> Where:
-        """The same, without what is in quarantine unless the filter or the settings ask for that."""
+        """Works like `guard_filter`, but excludes quarantine unless the filter or settings ask for it."""
         return without_quarantine(self.guard_filter(where), self._parts.settings.waiting)
 
     # Quarantine and review.
@@ -270,7 +270,7 @@ def _is_judged(record: Record) -> bool:
 
 
 def guard_of(settings: Settings) -> Guard | None:
-    """The guard that the settings ask for; None where nothing is guarded."""
+    """Builds the guard of the settings; None if they have no policy."""
     if settings.guard is None:
         return None
     from .fields import Guard
@@ -279,7 +279,7 @@ def guard_of(settings: Settings) -> Guard | None:
 
 
 def with_guard(settings: Settings, guard: object) -> Settings:
-    """Combines settings with `guard`; checks them before anything is opened."""
+    """Returns the settings with `guard` in place, after checking them, before anything is opened."""
     scan_of(settings.poison)
     threshold_of(settings.quarantine_above)
     return settings if guard is None else replace(settings, guard=guard)

@@ -1,8 +1,8 @@
-"""Guards a text or JSON data by a policy: finds personal data, acts on it, and says what was done.
+"""Guards a text or JSON data by a policy: finds personal data, acts on it, and reports what was done.
 
-A text is acted on until nothing is left to act on, so that guarding twice is guarding once. A token is a
-wall: what stands between two tokens is looked at by itself, whatever the tokens replaced. So the pieces of a
-guarded text are the pieces that were found clean, and guarding it again finds nothing.
+A text is guarded until nothing is left to act on, so that guarding it again changes nothing. The pieces of
+text between tokens are searched separately, whatever the tokens replaced. The pieces of a guarded text were
+therefore found clean before, and guarding it again finds nothing in them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .findings import Found, Pii, fold
 from .policy import STAYING, Action, Forbidden, Policy
 from .scan import find
 
-DEEPEST: Final = 8  # a text that still gives something then is made to do so, and the rest of it is covered
-NAME_CHARS: Final = 60  # of the keys around a value, the last ones
-PATH_CHARS: Final = 80  # of each key in a path: every value has one
+DEEPEST: Final = 8  # searches within a piece, after which a finding covers all of it
+NAME_CHARS: Final = 60  # the last characters of the keys around a value that count as its name
+PATH_CHARS: Final = 80  # of each key in the path of a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What was found and done, without the value. Positions refer to the original text."""
+    """A finding and the action taken, without the value. Positions refer to the original text."""
 
     kind: str
     start: int
@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """The text to keep; `labels` are the labelled classes found in it."""
+    """The text to store; `labels` are the labelled classes found in it."""
 
     text: str
     findings: tuple[Finding, ...] = ()
@@ -48,7 +48,7 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardedData:
-    """The data to keep, as `Guarded`."""
+    """The data to store; otherwise like `Guarded`."""
 
     data: Json
     findings: tuple[Finding, ...] = ()
@@ -56,13 +56,13 @@ class GuardedData:
 
 
 def guard_text(text: str, policy: Policy, key: bytes | None = None) -> Guarded:
-    """Guarding twice is guarding once. Hashes need a key; another key gives other tokens."""
+    """Guards a text. Idempotent. Hashes need a key; another key gives other tokens."""
     guard = _TextGuard(policy, key)
     return Guarded(text=guard.apply(text), **guard.report())
 
 
 def guard_data(data: Json, policy: Policy, key: bytes | None = None, *, what: str = "data") -> GuardedData:
-    """The same for every string and key of JSON data; a key counts as a word said about its value."""
+    """Guards every string and key of JSON data; a key counts as a word about its value."""
     guard = _TextGuard(policy, key)
     return GuardedData(data=_walk(clean_json(data, what), guard, "", what), **guard.report())
 
@@ -70,13 +70,13 @@ def guard_data(data: Json, policy: Policy, key: bytes | None = None, *, what: st
 @dataclass(frozen=True, slots=True)
 class _Piece:
     text: str
-    at: int  # where it stands in the original
+    at: int  # its position in the original
     depth: int
 
 
 @dataclass(slots=True)
 class _TextGuard:
-    """Guards the texts of one value and collects what was done."""
+    """Guards the texts of one value and collects the findings."""
 
     policy: Policy
     key: bytes | None
@@ -89,7 +89,7 @@ class _TextGuard:
             raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
 
     def apply(self, text: str, name: str = "", path: str = "") -> str:
-        """The text to keep. `name` is read as said before it: `date_of_birth` as `date of birth: `."""
+        """Returns the text to store. `name` counts as text before it: `birth_date` as `birth date: `."""
         before = f"{name.replace('_', ' ')}: " if name else ""
         parts, at = [], 0
         for found in self._find_all(text, before):
@@ -144,7 +144,7 @@ class _TextGuard:
         )
 
     def report(self) -> dict[str, Any]:
-        """Reports what was done, by field."""
+        """Returns the findings and labels as fields of the result."""
         labels = {one.kind for one in self.findings if one.action is Action.LABEL}
         return {
             "findings": tuple(self.findings),
@@ -164,7 +164,7 @@ def _move(one: Found, by: int) -> Found:
     return replace(one, start=one.start + by, end=one.end + by) if by else one
 
 
-# JSON data: every string and key of it, and whole numbers long enough to be somebody's.
+# JSON data: every string and key, and whole numbers long enough to identify a person.
 
 
 def _walk(value: Json, guard: _TextGuard, name: str, path: str) -> Json:
@@ -181,7 +181,7 @@ def _walk(value: Json, guard: _TextGuard, name: str, path: str) -> Json:
 
 
 def _walk_entries(value: Mapping[str, Json], guard: _TextGuard, name: str, path: str) -> dict[str, Json]:
-    """Guards nested entries; a key's surroundings say something about its value: `born: {date: …}`."""
+    """Guards nested entries; outer keys count as words about inner values: `born: {date: …}`."""
     entries: dict[str, Json] = {}
     numbers: dict[str, int] = {}  # of keys that became the same, the last one given
     for key, item in value.items():
@@ -192,7 +192,7 @@ def _walk_entries(value: Mapping[str, Json], guard: _TextGuard, name: str, path:
 
 
 def _tell_apart(key: str, entries: Iterable[str], numbers: dict[str, int]) -> str:
-    """The key, numbered if it is taken: two people must not become one entry."""
+    """Returns the key, numbered if it is taken, so that two people do not become one entry."""
     free = key
     while free in entries:
         numbers[key] = numbers.get(key, 1) + 1
@@ -200,7 +200,7 @@ def _tell_apart(key: str, entries: Iterable[str], numbers: dict[str, int]) -> st
     return free
 
 
-# What stands in a text instead of a finding, and how such a token is known again.
+# Tokens, which replace findings in a text, and the pattern that recognises them.
 
 DOTS: Final = "•"
 TOKEN_SIGNS: Final = ("[", ":", DOTS, "…")  # every token has one of them
@@ -223,7 +223,7 @@ def token_for(found: Found, action: Action, key: bytes | None) -> str:
 
 
 def _canonical(found: Found) -> str:
-    """The spelling under which a value is the same value: `+44 20…` and `+4420…`, `A@B.org` and `a@b.org`."""
+    """Returns one spelling for equal values: `+44 20…` and `+4420…`, `A@B.org` and `a@b.org`."""
     kind, text = found.kind, _as_it_reads(found.text)
     if kind in (Pii.CARD, Pii.IBAN, Pii.NATIONAL_ID, Pii.MAC):
         return _ODD.sub("", text).upper()
@@ -243,7 +243,7 @@ def _as_it_reads(value: str) -> str:
 
 
 def _mask(found: Found) -> str:
-    """Enough to recognise one's own: the last four of a number, the initials of an e-mail address."""
+    """Masks all but the last four characters of a number or the initials of an e-mail address."""
     text = _as_it_reads(found.text)
     name, at, host = text.rpartition("@")
     last = host.rpartition(".")[2]
@@ -254,7 +254,7 @@ def _mask(found: Found) -> str:
 
 @lru_cache(64)
 def pattern_of_tokens(names: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """Matches every token of the classes and of patterns with these names, which is never searched inside."""
+    """Returns a pattern for every token of the built-in classes and of the named patterns."""
     kinds = "|".join(sorted((*Pii, *names), key=len, reverse=True))
     return re.compile(
         rf"\[(?:{kinds.upper()})\]|(?:{kinds}):[0-9a-f]{{16}}"

@@ -1,16 +1,16 @@
-"""Sealed stores: keys, sealed bytes, and the store around a store that seals.
+"""Sealed stores: keys, sealed bytes, and the wrapper that encrypts a store.
 
-    service.py        the master key: where it comes from, and a key service of this process
-    boxes.py          sealing bytes under the keys of a scope, so that nothing can be moved or changed
+    service.py        the master key: loads it, and a key service in this process
+    boxes.py          seals bytes under the keys of a scope, so that none can be moved or changed
     keyring.py        the keys of all scopes of a store
     contract.py       the laws of a key service, as tests
-    codec.py          records, entries of the index and events as they are kept, and back
-    opener.py         opens them by the keys of a ring, splits filters; small values
-    store.py          reads a store and opens what it gives      transaction.py    seals what a job writes
-    key_rotation.py   new keys, destroying them, and a check of everything
+    codec.py          seals and opens records, entries of the index and events
+    opener.py         opens them with the keys of a keyring; splits filters; seals and opens small values
+    store.py          opens what a store returns                 transaction.py    seals what a job writes
+    key_rotation.py   rotates and destroys keys, and checks everything for damage
     archives.py       archives of sealed records
 
-What is sealed and what is not is told in docs/operate/encryption.md; why so, in ADR 0013.
+docs/operate/encryption.md says what is sealed and what is not; ADR 0013 says why.
 """
 
 from __future__ import annotations
@@ -28,28 +28,29 @@ KEYS: Final = "seal:key:"
 
 @runtime_checkable
 class KeyService(Protocol):
-    """Holds a master key and wraps other keys under it; the master key itself need never leave it."""
+    """Holds a master key and wraps other keys with it; the master key itself need never leave the service."""
 
     @property
     def name(self) -> str:
-        """Identifies this master key. It is no secret and is stored beside what was wrapped."""
+        """Identifies this master key. Not secret: it is stored beside the wrapped keys."""
 
     def wrap(self, key: bytes, context: bytes) -> bytes:
-        """The key, such that only `unwrap` with the same context gives it back."""
+        """Wraps a key so that only `unwrap` with the same context returns it."""
 
     def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
-        """`WrongKey` if it was wrapped by another master key, for another context, or was changed.
+        """Returns the key that was wrapped.
 
-        `Unavailable` where the service cannot answer now.
+        Raises `WrongKey` if another master key or context wrapped it, or if it was changed, and `Unavailable`
+        if the service cannot answer now.
         """
 
 
 class WrongKey(Refused):
-    """Bytes were not wrapped by this master key for this purpose, or were changed."""
+    """The bytes were not wrapped by this master key for this context, or were changed."""
 
 
 class Shredded(Refused):
-    """The key of a scope was destroyed: what it sealed can never be read again."""
+    """The key of a scope was destroyed, so its records can never be read again."""
 
     def __init__(self, scope: str) -> None:
         self.scope = scope
@@ -60,9 +61,9 @@ class Shredded(Refused):
 
 
 def check_unsealed(store: Store) -> None:
-    """`Corrupt` for a store that has no word of its master key any more, but sealed records or keys.
+    """Raises `Corrupt` if a store without a record of its master key holds sealed records or keys.
 
-    Looks at two records only where that is cheap: at a server, all scopes might have to be asked.
+    Looks at two records of a file only: a server might have to search all scopes.
     """
     if store.values(SETTINGS, prefix=KEYS, limit=1) or (path_of(store) is not None and _ends_sealed(store)):
         raise Corrupt(
@@ -75,6 +76,6 @@ def check_unsealed(store: Store) -> None:
 def _ends_sealed(store: Store) -> bool:
     try:
         ends = [*store.find(Where(), limit=1), *store.find(Where(), order="-seq", limit=1)]
-    except Corrupt:  # a damaged row is told by whoever reads it
+    except Corrupt:  # reading the damaged row reports it
         return False
     return any(record.sealed is not None for record in ends)

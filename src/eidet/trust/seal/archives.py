@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...upkeep.archive import Archive
 
 log: logging.Logger = logging.getLogger("eidet.trust.seal")
-SEALED: Final = "sealed"  # the part of a manifest that says by whose keys records are sealed
+SEALED: Final = "sealed"  # the part of a manifest that identifies the store and keys that sealed the records
 
 
 def find_sealed(store: Store) -> SealedStore | None:
@@ -34,8 +34,8 @@ def find_sealed(store: Store) -> SealedStore | None:
 class SealedArchive:
     """An archive whose records are sealed by a store's lasting keys.
 
-    It holds no key: once a scope is shredded, nobody can read what was archived of it. A scope whose key is
-    changed can still be brought back.
+    It holds no key: once a scope is shredded, its archived records are unreadable. After a rotation they
+    can still be restored.
     """
 
     archive: Archive
@@ -66,7 +66,7 @@ class SealedArchive:
         return iter([*self._open_each(name, seal.get("lasting"))])
 
     def _open_each(self, name: str, lasting: object) -> Iterator[Record]:
-        """The records, without those of scopes that were shredded since."""
+        """Yields the records, without those of scopes that were shredded since, of which it warns."""
         if not isinstance(lasting, Mapping):
             raise Corrupt(f"{name}: its manifest was changed since it was archived; nothing was loaded")
         lost = 0
@@ -82,7 +82,7 @@ class SealedArchive:
             log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
-        """Takes records out of a piece, as the archive inside does; the unreadable are known by their ids."""
+        """Removes records from a piece, as the inner archive does; matches unreadable ones by their ids."""
         from ...upkeep.archive import ErasableArchive  # which imports this module
 
         self.store.fresh()
@@ -98,12 +98,12 @@ class SealedArchive:
 
 
 def _fingerprint(keys: ScopeKeys) -> str:
-    """Tells the lasting key of a scope from the one it had before it was shredded."""
+    """Returns a fingerprint of a scope's lasting key, which changes if the scope is shredded."""
     return keys.mark(b"fingerprint").hex()
 
 
 def archive_for(store: Store, archive: Archive) -> Archive:
-    """An archive for what a store deletes: sealed, once, if the store is."""
+    """Wraps an archive in a `SealedArchive` if the store is sealed and the archive is not yet."""
     sealed = find_sealed(store)
     if sealed is None or isinstance(archive, SealedArchive):
         return archive

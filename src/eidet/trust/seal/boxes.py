@@ -1,7 +1,7 @@
-"""Sealed bytes: AES-256-GCM with a nonce made from what is sealed, bound to where it belongs.
+"""Sealed bytes: AES-256-GCM with a nonce derived from the content, bound to their place.
 
-A box is: number of the key (4 bytes), owner (12), nonce (12), ciphertext and tag. What it is bound to
-(store, scope, number, field, owner) is authenticated but not stored. The owner is a keyed hash of the
+A box consists of the number of the key (4 bytes), owner (12), nonce (12), ciphertext and tag. Store, scope
+and field are authenticated but not stored, with number and owner. The owner is a keyed hash of the
 readable columns that the box belongs to: if one of them is changed, the box does not open.
 """
 
@@ -18,7 +18,7 @@ from ...core.record import EXACT_KEY_BYTES, MARK_BYTES
 from .service import KEY_BYTES, NONCE_BYTES, aes_gcm
 
 LASTING: Final = 0  # the number of the key that rotation leaves alone
-SECRET_BYTES: Final = 2 * KEY_BYTES  # a key that is rotated, and one that lasts as long as its scope
+SECRET_BYTES: Final = 2 * KEY_BYTES  # a key that rotation replaces, and one that lasts as long as its scope
 TAG_BYTES: Final = 12
 LABELS_KEPT: Final = 10_000
 _NUMBER: Final = struct.Struct(">I")
@@ -27,11 +27,11 @@ _NONCE: Final = slice(_OWNER.stop, _OWNER.stop + NONCE_BYTES)
 
 
 class OtherKey(Corrupt):
-    """A box was sealed by a key that is not at hand: a newer one, or one that is destroyed."""
+    """A box was sealed by a key that is not loaded: a newer one, or one that was destroyed."""
 
 
 class _Lock:
-    """One key, split by purpose."""
+    """The cipher and the nonce key derived from one key."""
 
     __slots__ = ("_cipher", "_nonces")
 
@@ -52,19 +52,19 @@ def _derive_key(key: bytes, purpose: bytes) -> bytes:
 
 
 def pack_parts(*parts: bytes) -> bytes:
-    """Parts as one, such that no other parts give the same."""
+    """Joins parts unambiguously: no other parts give the same bytes."""
     return b"".join(_NUMBER.pack(len(part)) + part for part in parts)
 
 
 def number_of(box: bytes) -> int:
-    """Returns the number of the key that sealed it."""
+    """Returns the number of the key that sealed a box; -1 if it is no box."""
     if not isinstance(box, bytes) or len(box) < _NUMBER.size:
         return -1
     return int(_NUMBER.unpack_from(box)[0])
 
 
 class ScopeKeys:
-    """All keys of one scope, by number. Seals with the newest, opens with any; immutable."""
+    """The keys of one scope, by number. Seals with the newest, opens with any; immutable."""
 
     def __init__(self, identity: str, scope: str, secrets: Mapping[int, bytes]) -> None:
         self.scope = scope
@@ -82,11 +82,11 @@ class ScopeKeys:
         self._read: dict[tuple[str, str], str] = {}
 
     def owner(self, columns: bytes) -> bytes:
-        """Stands in a box for the readable columns that it belongs to, and authenticates them."""
+        """Returns the keyed hash of readable columns that a box stores to authenticate them."""
         return blake2b(columns, key=self._owners, digest_size=TAG_BYTES).digest()
 
     def mark(self, key: bytes) -> bytes:
-        """Stands for the exact key of a record, or the part of its content, so that it is known again."""
+        """Returns a keyed hash of a record's exact key, or of its content part, to identify duplicates."""
         mark = blake2b(key[:MARK_BYTES], key=self._marks, digest_size=MARK_BYTES).digest()
         if len(key) == MARK_BYTES:
             return mark
@@ -98,7 +98,7 @@ class ScopeKeys:
         return _NUMBER.pack(number) + owner + self._lock(number).shut(bound + owner, plain)
 
     def open(self, field: str, box: bytes, owner: bytes | None = None) -> bytes:
-        """`Corrupt` for anything that was not sealed for this place, field and (if given) owner."""
+        """Opens a box; raises `Corrupt` if it was not sealed for this place, field and (if given) owner."""
         number, whose = number_of(box), box[_OWNER]
         lock = self._lock(number)
         bound = self._bound.get((number, field)) or self._about(number, field)
@@ -110,7 +110,7 @@ class ScopeKeys:
         raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed or moved")
 
     def label(self, field: str, text: str) -> str:
-        """A label as a token: the same for the same label in this scope and field."""
+        """Returns the token of a label, the same each time for this scope and field."""
         token = self._tokens.get((field, text))
         if token is None:
             shut = self._labels.shut(self._about(LASTING, f"label {field}"), text.encode())
@@ -119,7 +119,7 @@ class ScopeKeys:
         return token
 
     def open_label(self, field: str, token: str) -> str:
-        """The label behind a token."""
+        """Returns the label behind a token; raises `Corrupt` if the token was changed."""
         text = self._read.get((field, token))
         if text is None:
             text = self._decrypt_label(field, token)

@@ -1,12 +1,12 @@
-"""Records as a sealed store keeps them, and back.
+"""Seals and opens records, index entries and events of a sealed store.
 
-    sealed     mark (28), then a box of all that the record says: text, data, meta, state, original
+    sealed     mark (28), then a box of the content: text, data, meta, state, original
     vector, terms    boxes
     agent, session, who, source    tokens, the same for the same label
-    text, data, meta, state, original    nothing
+    text, data, meta, state, original    empty
 
-The mark stands for the exact key, so that the same is not stored twice. Every box is bound to the mark
-and to all readable columns but those that the store itself counts: seq, uses and last_used.
+The mark is a keyed hash of the exact key and reveals duplicates. Every box is bound to the mark and to
+all readable columns, except those that the store itself counts: seq, uses and last_used.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from .boxes import TAG_BYTES, ScopeKeys, number_of
 
 LABELS: Final = tuple(n for n in Entry._fields if n in FIELD_OF and FIELD_OF[n].sealing is Sealing.LABEL)
 _CONTENT: Final = tuple(field for field in FIELDS if field.sealing is Sealing.CONTENT)
-_COUNTED: Final = frozenset({"scope", "sealed", "seq", "uses", "last_used"})  # bound elsewhere, or by nobody
+_COUNTED: Final = frozenset({"scope", "sealed", "seq", "uses", "last_used"})  # bound elsewhere or not at all
 _BOUND: Final = tuple(f for f in FIELDS if f.sealing is Sealing.CLEAR and f.name not in _COUNTED)
 _EMPTY: Final = {field.name: getattr(Record(id="", scope="", text=""), field.name) for field in _CONTENT}
 _labels_of: Final = attrgetter(*LABELS)
-DAMAGED: Final = b"\xff"  # is no analysis: the index leaves the record out, and says so
+DAMAGED: Final = b"\xff"  # no valid analysis: the index leaves the record out and reports it
 _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 
 
 def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
-    """The record as it is kept, sealed by the newest key or the one with that number."""
+    """Seals a record with the newest key, or the one with that number."""
     mark = keys.mark(key_of(record))
     form = _seal_labels(record, keys)
     owner = keys.owner(_columns_of_record(form, mark))
@@ -57,24 +57,24 @@ def _encode(field: RecordField, value: Any) -> Json:
 
 
 def _seal_labels(record: Record, keys: ScopeKeys) -> Record:
-    """A record with its labels as they are kept."""
+    """Replaces the labels of a record by their tokens."""
     labels = zip(LABELS, _labels_of(record), strict=True)
     return record.but(**{name: None if said is None else keys.label(name, said) for name, said in labels})
 
 
 def _terms_field(vector: bytes | None) -> str:
-    """Names the field of terms; it says whether there is a vector, so that none can be removed unnoticed."""
+    """Names the field of terms differently without a vector, so that no vector can be removed unnoticed."""
     return "terms alone" if vector is None else "terms"
 
 
 def _columns_of_record(form: Record, mark: bytes) -> bytes:
-    """Joins all readable columns that only the record's writer changes, label tokens and its mark."""
+    """Joins the mark, the label tokens and the readable columns that only the record's writer changes."""
     columns = [_normal(field, getattr(form, field.name)) for field in _BOUND]
     return repr((mark, *_labels_of(form), *columns)).encode()
 
 
 def _normal(field: RecordField, value: Any) -> Any:
-    """The same whatever a database makes of it: none keeps -0.0, and some give whole numbers."""
+    """Normalises what databases change: none keeps -0.0, and some return whole numbers for floats."""
     if field.name == "place" and value is not None:
         return [float(axis) + 0.0 for axis in value]
     if field.column == "float8" and value is not None:
@@ -83,7 +83,7 @@ def _normal(field: RecordField, value: Any) -> Any:
 
 
 def owner_of(form: Record, keys: ScopeKeys) -> bytes:
-    """Returns what the boxes of a stored record must be bound to."""
+    """Returns the owner that the boxes of a stored record must have; raises `Corrupt` if it was changed."""
     if form.sealed is None:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
     if any(getattr(form, name) != value for name, value in _EMPTY.items()):
@@ -95,7 +95,7 @@ def owner_of(form: Record, keys: ScopeKeys) -> bytes:
 
 
 def open_record(form: Record, keys: ScopeKeys) -> Record:
-    """The record; `Corrupt` if anything of it was changed or belongs elsewhere."""
+    """Opens a record; raises `Corrupt` if any part of it was changed or belongs elsewhere."""
     owner = owner_of(form, keys)
     vector = None if form.vector is None else keys.open("vector", form.vector, owner)
     terms = keys.open(_terms_field(form.vector), form.terms, owner)
@@ -103,7 +103,7 @@ def open_record(form: Record, keys: ScopeKeys) -> Record:
 
 
 def open_content(form: Record, keys: ScopeKeys) -> Record:
-    """The record with its content, but with vector and terms as they are kept: for filters."""
+    """Opens the content of a record for filters; vector and terms stay sealed."""
     return form.but(**_open_content(form, keys, owner_of(form, keys)))
 
 
@@ -122,7 +122,7 @@ def _open_label(keys: ScopeKeys, name: str, token: str | None) -> str | None:
 
 
 def open_bare(form: Record, keys: ScopeKeys) -> Record:
-    """The record without what it says; a label that was damaged is left out, so that it can be deleted."""
+    """Opens only the labels of a record, so that it can be deleted; leaves out damaged ones."""
     labels: dict[str, str | None] = dict.fromkeys(LABELS)
     for name in LABELS:
         with suppress(Corrupt):
@@ -131,12 +131,12 @@ def open_bare(form: Record, keys: ScopeKeys) -> Record:
 
 
 def blank(form: Record) -> Record:
-    """Returns what is known of a record whose key was destroyed; its agent stays a token."""
+    """Removes the unreadable parts of a record whose key was destroyed; its agent stays a token."""
     return form.but(session=None, who=None, source=None, vector=None, terms=b"", original=None, sealed=None)
 
 
 def seal_derived(row: Derived, form: Record, keys: ScopeKeys) -> Derived:
-    """Derived bytes for a record as it is kept."""
+    """Seals derived bytes for the record `form`, which is sealed."""
     owner = owner_of(form, keys)
     vector = None if row.vector is None else keys.seal("vector", owner, row.vector)
     return Derived(row.seq, vector, keys.seal(_terms_field(vector), owner, row.terms))
@@ -151,9 +151,9 @@ def numbers_in(form: Record) -> set[int]:
 
 
 def open_entry(entry: Entry, keys: ScopeKeys) -> Entry:
-    """Opens an index entry; marks it damaged if it cannot be opened, so that the rest is found.
+    """Opens an index entry, or marks it as damaged, so that the other entries can still be found.
 
-    Vector and terms belong to the same record; to which, the record itself tells when it is read.
+    Checks that vector and terms belong to the same record; only reading the record shows to which.
     """
     try:
         terms = keys.open(_terms_field(entry.vector), entry.terms)
@@ -164,10 +164,10 @@ def open_entry(entry: Entry, keys: ScopeKeys) -> Entry:
     return Entry._make((*entry[:4], *labels, *entry[8:17], vector, terms))
 
 
-# Events of a history: what was before each, and who acted, are boxes bound to all its readable columns.
+# Events of a history: the former content and the actor are boxes, bound to all readable columns of the event.
 
-LOST: Final = "(its key was destroyed)"  # who made something, as told by a history that outlived it
-_ACT: Final = "act:"  # begins what is kept of who acted
+LOST: Final = "(its key was destroyed)"  # the author in a history that outlived the key
+_ACT: Final = "act:"  # prefix of a sealed actor
 
 
 class _ChangedHistory(Corrupt):
@@ -178,7 +178,7 @@ class _ChangedHistory(Corrupt):
 
 
 def _columns_of(event: Event, born: float) -> bytes:
-    """Joins all readable columns of an event. `born`: when its record was created."""
+    """Joins all readable columns of an event. `born` is the creation time of its record."""
     try:
         times = float(event.at) + 0.0, float(born) + 0.0
     except (TypeError, ValueError):  # a column that held a number holds something else
@@ -187,7 +187,7 @@ def _columns_of(event: Event, born: float) -> bytes:
 
 
 def seal_note(before: Mapping[str, Json], event: Event, born: float, keys: ScopeKeys) -> Mapping[str, Json]:
-    """Seals what was before an event. Tiered stores take `sealed` for that of a record."""
+    """Seals the content before an event, under the name `sealed`, which tiered stores know from records."""
     box = keys.seal("note", keys.owner(_columns_of(event, born)), dump_json(before).encode())
     return {"sealed": b64encode(box).decode()}
 
@@ -205,9 +205,9 @@ def _open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
 
 
 def seal_event(event: Event, record: Record, actors: ScopeKeys, keys: ScopeKeys | None) -> Event:
-    """An event as it is kept. `record` is what it happened to: its agent is a token.
+    """Seals an event of `record`, whose agent is a token.
 
-    `keys` are those of its scope, which an event that keeps nothing of before does without.
+    `keys` are those of its scope; an event without former content needs none.
     """
     before = event.before
     if before is not None:
@@ -219,7 +219,7 @@ def seal_event(event: Event, record: Record, actors: ScopeKeys, keys: ScopeKeys 
 
 
 def _open_act(event: Event, born: float, actors: ScopeKeys) -> tuple[str | None, str | None]:
-    """Returns who acted, and the token of the agent the record had until then."""
+    """Returns the actor, and the token of the agent that the record had until then."""
     try:
         box = b64decode((event.by or "").removeprefix(_ACT), validate=True)
     except ValueError:
@@ -229,7 +229,7 @@ def _open_act(event: Event, born: float, actors: ScopeKeys) -> tuple[str | None,
 
 
 def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys) -> list[Event]:
-    """The history of one record in plain words. `keys` are those of its scope."""
+    """Opens the history of one record. `keys` are those of its scope."""
     plain: list[Event] = []
     born, version = 0.0, 0
     for event in events:
@@ -257,5 +257,5 @@ def _name_author(token: str | None, keys: ScopeKeys) -> str | None:
 
 
 def _is_stand_in(event: Event) -> bool:
-    """Tells whether a tiered store made the event up for a version it knows nothing about."""
+    """Returns whether a tiered store made the event up for a version without a known event."""
     return event.at == 0.0 and event.by is None and event.before is None

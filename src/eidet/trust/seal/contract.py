@@ -1,4 +1,4 @@
-"""The laws of `KeyService` as tests. Subclass it in a test file and say how yours is made:
+"""The laws of `KeyService` as tests. Subclass the contract in a test file and build your service in `make`:
 
 class TestMine(KeyServiceContract):
     def make(self) -> KeyService:
@@ -13,7 +13,7 @@ SECRET = bytes(range(64))
 
 
 class KeyServiceContract:
-    """The laws that every key service passes. `other` has another master key, where there can be one."""
+    """Tests for every key service. `other` returns a service with another master key, if there can be one."""
 
     def make(self) -> KeyService:
         raise NotImplementedError

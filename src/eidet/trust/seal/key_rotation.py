@@ -1,11 +1,11 @@
-"""Changing and destroying keys of an open store, while others read and write.
+"""Rotates and destroys keys of an open store, while others read and write.
 
-A scope's key is changed in steps, each of which can be the last of a process that dies:
+A scope's key is rotated in steps. If a process dies after any of them, the next rotation continues:
 
-1. a new key is added and the epoch raised: from then on nobody writes under the old one
-2. every record that an old key sealed is kept in a form that the new one sealed
-3. so is what the history tells of records
-4. what nothing is sealed by any more is destroyed
+1. add a new key and raise the epoch, after which no process writes with the old key
+2. seal every record that an old key sealed again, with the new key
+3. do the same with the history of the records
+4. destroy the keys that no longer seal anything
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ PASSES: Final = 1000
 
 
 def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | None = None) -> int:
-    """Gives a scope a new key and seals everything with it; how many records.
+    """Gives a scope a new key and seals everything with it. Returns the number of records.
 
-    Goes on where it was interrupted.
+    Continues a rotation that was interrupted.
     """
     _check_writable(store)
     with _alone(store, clock) as renew:
@@ -88,7 +88,7 @@ def _list_outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
 
 
 def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> None:
-    """Re-seals the history of existing records; that of others has no content."""
+    """Re-seals the history of existing records; that of deleted ones has no content."""
     for at, form in enumerate(verbs.scan(store.inner, Where(scope=Scope(scope)))):
         if form.version > 1:
             earlier = {e.version: e.before for e in store.history(scope, form.id) if e.before is not None}
@@ -98,7 +98,7 @@ def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> 
 
 
 def rewrap(store: SealedStore, service: KeyService, clock: Clock) -> int:
-    """Puts every key under another master key, at once; how many keys there are."""
+    """Wraps every key with another master key, in one write. Returns the number of keys."""
     _check_writable(store)
     with _alone(store, clock):
         count = store.ring.rewrap(service)
@@ -107,9 +107,9 @@ def rewrap(store: SealedStore, service: KeyService, clock: Clock) -> int:
 
 
 def shred(store: SealedStore, scope: str, clock: Clock) -> int:
-    """Destroys a scope's keys for good; how many records can never be read again.
+    """Destroys a scope's keys for good. Returns the number of records made unreadable.
 
-    What other processes hold of them is given up with their next call. If a record of the scope is under a
+    Other processes drop their copies of the keys with their next call. If a record of the scope is under a
     legal hold, nothing is destroyed.
     """
     from ..erase.elsewhere import remove_files, schema_copies
@@ -141,7 +141,7 @@ class ShredScope:
 
 
 def _wipe(store: SealedStore) -> None:
-    """Leaves no bytes of old keys in free pages or in the log, as far as readers let it."""
+    """Clears bytes of old keys from free pages and the log, as far as concurrent readers allow."""
     while verbs.compact(store.inner, 1 << 22):
         pass
 
@@ -168,13 +168,13 @@ def _alone(store: SealedStore, clock: Clock) -> Iterator[Callable[[], None]]:
         verbs.take_lease(store.inner, LEASE, owner, now=clock(), until=0.0)
 
 
-# Reading everything, to name what was changed outside of Eidet.
+# Finding what was changed outside of Eidet.
 
 
 def list_damage(store: Store) -> list[str]:
-    """Names each record, history, scope and setting of a sealed store that does not open.
+    """Lists each record, history, scope and setting of a sealed store that does not open.
 
-    Finds nothing in a store that is not sealed, and nothing of what is gone: a deletion leaves no trace.
+    Empty for a store that is not sealed. Cannot detect deletions from outside, which leave no trace.
     """
     sealed = find_sealed(store)
     if sealed is None:

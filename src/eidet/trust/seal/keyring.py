@@ -1,11 +1,11 @@
 """The keys of a store's scopes: random, wrapped under the master key, kept in the store's settings.
 
-    seal                     which master key, in which format, and a proof that nobody else can give
-    seal:key:HASH:NUMBER     a scope's key, wrapped; nothing but the scope once it is destroyed
+    seal                     the master key's name, the format, and a proof that only its holder can make
+    seal:key:HASH:NUMBER     a scope's key, wrapped; only the scope's name once the key is destroyed
     seal:shredded:HASH       a scope whose keys were all destroyed
 
-Keys are read from the store and made in it, never within somebody's job: what a job sees may be undone. A
-number is given once, in one transaction, so two processes that begin a scope at once end up with one key.
+Keys are read and created directly in the store, never within a caller's job, which may be rolled back. Each
+number is assigned once, in one transaction, so two processes that begin a scope at once end up with one key.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
 
 FORMAT: Final = 1
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
-ACTORS: Final = "\0actors"  # no scope can be called so: the key for the names of who acted
+ACTORS: Final = "\0actors"  # the name, impossible for a scope, of the key for actors' names
 _SHREDDED: Final = "seal:shredded:"
 
-Noted = Callable[[str, str], None]  # what happened to a key (unwrap, rotate, …), of which scope
+Noted = Callable[[str, str], None]  # called with an event of a key (unwrap, rotate, …) and its scope
 
 
 # The record of the master key.
@@ -43,14 +43,14 @@ def is_sealed(store: Store) -> bool:
 
 
 def begin(store: Store, service: KeyService) -> None:
-    """Records the master key in a store to be sealed, and the key for names; the first process wins."""
+    """Records the master key in a store to be sealed, with a key for names; the first process wins."""
     names = _wrap(service, store.identity, ACTORS, 1, secrets.token_bytes(SECRET_BYTES))
     claim = _make_claim(store.identity, service)
     verbs.set_settings(store, {SEAL: claim, _name(ACTORS, 1): names}, fresh=True)
 
 
 def _make_claim(identity: str, service: KeyService, *, audited: bool = False) -> str:
-    """Says which master key a store has and whether it is audited, with a proof that only the key gives."""
+    """Builds the record of a store's master key and audit, with a proof that only the key can make."""
     proof = service.wrap(secrets.token_bytes(16), _proof_context(identity, audited))
     claim = {"format": FORMAT, "master": service.name, "audited": audited, "proof": b64encode(proof).decode()}
     return dump_json(claim)
@@ -61,7 +61,7 @@ def _proof_context(identity: str, audited: bool) -> bytes:
 
 
 def read_master(store: Store) -> dict[str, Any]:
-    """Reads what the store says of its master key."""
+    """Reads the store's record of its master key."""
     return _parse_claim(store.values(SETTINGS, (SEAL,)).get(SEAL))
 
 
@@ -81,7 +81,7 @@ def _parse_claim(text: str | None) -> dict[str, Any]:
 
 
 def check_master(store: Store, service: KeyService) -> str:
-    """The store's record of its master key, as it is kept; `Misconfigured` if that is another one."""
+    """Returns the store's record of its master key; raises `Misconfigured` if it is of another one."""
     text = store.values(SETTINGS, (SEAL,)).get(SEAL)
     claim = _parse_claim(text)
     try:
@@ -99,7 +99,7 @@ def check_master(store: Store, service: KeyService) -> str:
 
 
 def _context(identity: str, scope: str, number: int) -> bytes:
-    """Returns what a wrapped key is bound to."""
+    """Returns the context that a wrapped key is bound to."""
     return pack_parts(b"eidet scope key", identity.encode(), scope.encode(), str(number).encode())
 
 
@@ -112,12 +112,12 @@ def _name(scope: str, number: int) -> str:
 
 
 def _wrap(service: KeyService, identity: str, scope: str, number: int, secret: bytes) -> str:
-    """A key as it is kept."""
+    """Returns the setting that holds a key: the wrapped key and the scope."""
     return f"{b64encode(service.wrap(secret, _context(identity, scope, number))).decode()} {scope}"
 
 
 def _list_wrapped(source: Store | Transaction, scope: str) -> dict[int, str]:
-    """A scope's keys as they are kept, by number; empty where they were destroyed."""
+    """Reads a scope's wrapped keys by number; a destroyed key is an empty text."""
     settings = source.values(SETTINGS, prefix=f"{KEYS}{_hash(scope)}:")
     return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in settings.items()}
 
@@ -134,7 +134,7 @@ class _EpochKeys:
 class Keyring:
     """The keys of one store, unwrapped on first use and held until its epoch changes.
 
-    That a scope has none is not held: another process may begin it at any time.
+    The absence of a scope's key is not cached, because another process may create it at any time.
     """
 
     def __init__(self, store: Store, service: KeyService, noted: Noted | None = None) -> None:
@@ -146,19 +146,19 @@ class Keyring:
 
     @property
     def audited(self) -> bool:
-        """Tells whether the store ever had an audit log; only the master key's holder could deny it."""
+        """Whether the store ever had an audit log; only the master key's holder could change that."""
         return bool(_parse_claim(self._claim)["audited"])
 
     def note_audited(self) -> None:
-        """Writes into the record of the master key that the store is audited, once."""
+        """Marks the store as audited in the record of its master key, once."""
         if not self.audited and self._store.writable:
             claim = _make_claim(self._store.identity, self.service, audited=True)
             self._claim = self._store.write(_NoteAudited(claim))
 
     def as_of(self, epoch: int) -> None:
-        """Drops what was read before this epoch: keys may have been changed or destroyed.
+        """Drops keys that were read in another epoch, as they may have been rotated or destroyed since.
 
-        A scope that was shredded can begin anew in any epoch.
+        Also drops the list of shredded scopes, which can be used again within an epoch.
         """
         held = self.held
         if epoch != held.epoch:
@@ -173,8 +173,8 @@ class Keyring:
     # Reading.
 
     def of(self, scope: str) -> ScopeKeys | None:
-        """The keys of a scope; None if it never had any, `Shredded` if they were destroyed."""
-        held = self.held.keys  # of this moment: a new epoch begins another
+        """Returns the keys of a scope, None if it never had any; raises `Shredded` if they were destroyed."""
+        held = self.held.keys  # kept in a local, because a new epoch replaces it
         if scope not in held:
             keys = self._read(scope)
             if keys is None:
@@ -209,7 +209,7 @@ class Keyring:
         return secret
 
     def _check_same_master(self, source: Store | Transaction) -> None:
-        """Checks, where keys are read or made, that they are of this master key."""
+        """Raises `Misconfigured` if the record of the master key is no longer the one that was opened."""
         if source.values(SETTINGS, (SEAL,)).get(SEAL) != self._claim:
             raise Misconfigured(
                 "the master key was changed meanwhile, or an audit log was added: open the memory again "
@@ -226,13 +226,13 @@ class Keyring:
     # Making.
 
     def make(self, scope: str) -> None:
-        """Makes a scope's first key; `Shredded` if it was shredded and something is left in it."""
+        """Creates a scope's key if it has none; raises `Shredded` if a shredded scope still holds records."""
         if self._store.write(partial(self._make, scope)):
             self.noted("new", scope)
         self.held.shredded = None
 
     def _make(self, scope: str, transaction: Transaction) -> bool:
-        """The job of `make`; whether no other process was first."""
+        """Runs the job of `make`. Returns False if another process was first."""
         self._check_same_master(transaction)
         wrapped = _list_wrapped(transaction, scope)
         number = max(wrapped, default=0)
@@ -248,7 +248,7 @@ class Keyring:
         return {_name(scope, number): _wrap(self.service, self._store.identity, scope, number, secret)}
 
     def add(self, scope: str) -> ScopeKeys:
-        """Adds a key for future writes; the lasting part of the secret stays."""
+        """Adds a key for future writes; keeps the lasting part of the secret."""
         keys = self.of(scope)
         if keys is None:
             raise _without_key(scope)
@@ -266,7 +266,7 @@ class Keyring:
         self.renew()
 
     def shred(self, scope: str, transaction: Transaction) -> None:
-        """Destroys every key of a scope, at once; what it sealed can never be read again."""
+        """Destroys every key of a scope in the given transaction; its records can never be read again."""
         gone = {_name(scope, number): f" {scope}" for number in _list_wrapped(transaction, scope)}
         if not gone:
             raise _without_key(scope)
@@ -275,7 +275,7 @@ class Keyring:
     # Another master key.
 
     def rewrap(self, service: KeyService) -> int:
-        """Puts every key under another master key, in one write; how many there are."""
+        """Wraps every key with another master key, in one write. Returns the number of keys."""
         check_master(self._store, self.service)
         fresh = {SEAL: _make_claim(self._store.identity, service, audited=self.audited)}
         known: dict[str, str] = {}
@@ -301,7 +301,7 @@ class Keyring:
 
 @dataclass(frozen=True, slots=True)
 class _SwapKeys:
-    """Writes `fresh` settings if the wrapped keys are still the `kept` ones; whether they were."""
+    """Writes `fresh` settings if the wrapped keys are still the `kept` ones. Returns whether they were."""
 
     kept: Mapping[str, str]
     fresh: Mapping[str, str]
@@ -315,7 +315,7 @@ class _SwapKeys:
 
 @dataclass(frozen=True, slots=True)
 class _NoteAudited:
-    """Replaces the record of the master key, unless another process did so; which one is there then."""
+    """Replaces the record of the master key unless it says audited already. Returns the one in force."""
 
     claim: str
 

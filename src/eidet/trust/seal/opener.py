@@ -1,8 +1,8 @@
-"""Opens what a sealed store keeps, by the keys of one ring, and splits filters for it.
+"""Opens the contents of a sealed store with the keys of one keyring, and splits filters for it.
 
-The store inside cannot read its records: it is asked the part of a filter that lets every match pass, and
-perhaps more. Where that part is exact nothing more is looked at; else what passes is opened and tested by the
-whole filter.
+The inner store cannot read its records, so it gets the part of a filter that passes every match, and
+perhaps more. If that part is exact, its answer is final; otherwise the records that pass are opened and
+tested by the whole filter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .boxes import OtherKey, ScopeKeys
 from .codec import LABELS, blank, open_content, open_history, open_record, owner_of
 from .keyring import ACTORS, Keyring
 
-Token = Callable[[str, str, str], str]  # scope, field, label -> what stands for it in the store
+Token = Callable[[str, str, str], str]  # scope, field, label -> its token in the store
 NOTHING: Final = "-"  # a token that no label has
 
 
@@ -38,14 +38,14 @@ class Opener:
         self.ring = ring
 
     def keys(self, scope: str) -> ScopeKeys:
-        """Returns the keys for reading a scope."""
+        """Returns the keys of a scope with records; raises `Corrupt` if it has none."""
         keys = self.ring.of(scope)
         if keys is None:
             raise Corrupt(f"scope {scope!r} holds records but has no key: restore a copy or an export")
         return keys
 
     def find_keys(self, scope: str) -> ScopeKeys | None:
-        """Returns a scope's keys; None if it has none yet, or none any more."""
+        """Returns a scope's keys, or None if it has none yet or they were destroyed."""
         try:
             return self.ring.of(scope)
         except Shredded:
@@ -61,14 +61,14 @@ class Opener:
     def open_or_blank(
         self, form: Record, how: Callable[[Record, ScopeKeys], Record] = open_content
     ) -> Record:
-        """Opens a record as far as possible; a shredded one is blank."""
+        """Opens a record, or returns it blank if its key was destroyed."""
         try:
             return self.open(form, how)
         except Shredded:
             return blank(form)
 
     def open_same(self, forms: Iterable[Record], marks: Sequence[bytes]) -> list[Record]:
-        """Records that a store found by their marks."""
+        """Opens records that a store found by their marks; raises `Corrupt` if a mark does not match."""
         found = []
         for form in forms:
             if not (form.sealed or b"").startswith(tuple(marks)):
@@ -88,30 +88,30 @@ class Opener:
         return NOTHING if keys is None else keys.label(name, label)
 
     def open_history(self, events: Sequence[Event]) -> list[Event]:
-        """A history in plain words."""
+        """Opens the events of one record."""
         if not events:
             return []
         return open_history(events, self.keys(events[0].scope), self.keys(ACTORS))
 
     def name_actor(self, token: str) -> str:
-        """Returns the judge behind a token."""
+        """Returns the name of the judge behind a token."""
         return self.keys(ACTORS).open_label("by", token)
 
 
 def split_filter(where: Where, token: Token) -> Asked:
-    """The part of a filter that can be asked of the store inside."""
+    """Returns the part of a filter that the inner store can answer, and whether it is exact."""
     return _split(where, _one_scope(where), token)
 
 
 def _one_scope(where: Where) -> str | None:
-    """The one scope that all matches are in, if it is said."""
+    """Returns the one scope that a filter confines all matches to, or None."""
     if where.scope is not None and where.scope.is_one:
         return where.scope.path
     return next(filter(None, map(_one_scope, where.every)), None)
 
 
 def _split(where: Where, scope: str | None, token: Token) -> Asked:
-    """Labels are tokens of their scope: without one scope, they are among the rest."""
+    """Splits a filter; drops labels if there is no single scope, because tokens differ between scopes."""
     scope = scope or _one_scope(where)
     labels = {name: label for name in LABELS if (label := getattr(where, name)) is not None}
     tokens = {name: None if scope is None else token(scope, name, label) for name, label in labels.items()}
@@ -130,18 +130,18 @@ def _split(where: Where, scope: str | None, token: Token) -> Asked:
     return Asked(replace(where, conditions=of_record, **parts), exact)
 
 
-# Small values: who judged is a token; staged vectors and secret settings are boxes.
+# Small values: names of judges are tokens; staged vectors and secret settings are boxes.
 
 SECRETS: Final = "secret:"  # settings of this prefix are sealed …
 RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
-_SEALED: Final = "sealed:"  # begins the value of such a setting
+_SEALED: Final = "sealed:"  # prefix of the value of such a setting
 Day = tuple[str, int, str]  # the key of a tally: scope, day, what
-AskOpener = Callable[[], Opener]  # with the keys of this moment; a value that is not sealed asks for none
-Forms = Callable[[Iterable[int]], Iterable[Record]]  # the records with some seqs, as they are kept
+AskOpener = Callable[[], Opener]  # with up-to-date keys; called only if a value is sealed
+Forms = Callable[[Iterable[int]], Iterable[Record]]  # the sealed records with some seqs
 
 
 def seal_keys(table: Table[K, V], keys: Iterable[K] | None, opener: AskOpener) -> Iterable[K] | None:
-    """Keys as the store inside has them: who judged is a token."""
+    """Replaces the names of judges in keys by tokens, as the inner store has them."""
     if table.name != TALLIES.name or keys is None:
         return keys
     label = partial(opener().keys(ACTORS).label, "by")
@@ -168,7 +168,7 @@ def _rename(day: Day, rename: Callable[[str], str]) -> Day:
 
 
 def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> Iterator[tuple[int, bytes]]:
-    """Opens staged vectors, without those of shredded records; a deleted record's is empty."""
+    """Yields staged vectors, without those that do not open; that of a deleted record may be empty."""
     scopes = {form.seq: form.scope for form in forms(staged)}
     for seq, box in staged.items():
         keys = opener.find_keys(scopes.get(seq, ACTORS))
@@ -183,7 +183,7 @@ def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> I
 def seal_values(
     table: Table[K, V], values: Mapping[K, V | None], opener: AskOpener, forms: Forms
 ) -> Mapping[K, V | None]:
-    """Values as the store inside keeps them."""
+    """Seals values for the inner store."""
     kept: Mapping[Any, Any] = values
     if table.name == TALLIES.name:
         label = partial(opener().keys(ACTORS).label, "by")
@@ -209,14 +209,14 @@ def _seal_staged(
         keys = opener.find_keys(ACTORS if form is None else form.scope)
         if vector is None:
             sealed[seq] = None
-        elif keys is not None:  # else nobody can read the record, or needs its vector
+        elif keys is not None:  # else the record is unreadable and needs no vector
             owner = keys.owner(str(seq).encode()) if form is None else owner_of(form, keys)
             sealed[seq] = keys.seal("vector", owner, vector)
     return sealed
 
 
 def read_secrets(source: Store | Transaction) -> dict[str, str]:
-    """The settings of the store inside that are secret, as they are kept."""
+    """Reads the secret settings of the inner store, still sealed."""
     return {name: value for name, value in source.values(SETTINGS).items() if _is_secret(name)}
 
 
@@ -231,7 +231,7 @@ def _seal_setting(name: str, value: str, opener: Opener) -> str:
 
 
 def _open_setting(name: str, value: str, actors: ScopeKeys) -> str:
-    """Opens a setting; raises `Corrupt` for one that is not sealed, because we did not write it."""
+    """Opens a setting; raises `Corrupt` if it is not sealed or was changed outside of Eidet."""
     try:
         box = b64decode(value.removeprefix(_SEALED), validate=True)
         return actors.open("setting", box, actors.owner(name.encode())).decode()
@@ -243,7 +243,7 @@ def _open_setting(name: str, value: str, actors: ScopeKeys) -> str:
 
 
 def _open_settings(settings: dict[str, str], opener: AskOpener) -> dict[str, str]:
-    """Settings in plain words, without those that hold the keys themselves: these concern nobody outside."""
+    """Opens the secret settings and leaves out those that hold the keys themselves."""
     plain = {
         name: value for name, value in settings.items() if name != SEAL and not name.startswith(f"{SEAL}:")
     }

@@ -29,7 +29,7 @@ def aes_gcm(key: bytes) -> AESGCM:
 
 
 class LocalKeys:
-    """A key service of this process: 32 bytes of yours, AES-256-GCM."""
+    """A key service in this process, with a master key of 32 bytes and AES-256-GCM."""
 
     def __init__(self, key: bytes) -> None:
         if not isinstance(key, bytes) or len(key) != KEY_BYTES:
@@ -56,7 +56,7 @@ class LocalKeys:
 
 
 def new_key() -> str:
-    """A master key as text, for a variable or a file."""
+    """Generates a master key as base64 text, for a variable or a file."""
     return base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
@@ -64,7 +64,11 @@ Key = str | bytes | Path | KeyService | Callable[[], str | bytes]
 
 
 def service_of(key: Key, environment: Mapping[str, str] | None = None) -> KeyService:
-    """`env:NAME`, `file:/path`, 32 bytes, their base64 or hexadecimal text, a function, or a KeyService."""
+    """Builds the key service for a key.
+
+    A key is `env:NAME`, `file:/path`, 32 bytes, their base64 or hexadecimal text, a function that returns
+    one of these, or a KeyService.
+    """
     if isinstance(key, KeyService):
         return key
     if callable(key):
@@ -77,7 +81,7 @@ def service_of(key: Key, environment: Mapping[str, str] | None = None) -> KeySer
     place = key if isinstance(key, str) and key.startswith(("file:", "env:")) else "the key"
     spelt = isinstance(key, str) and not key.startswith("file:")  # a text of 32 letters is no key
     found = secret if len(secret) == KEY_BYTES and not spelt else decode_key(secret)
-    if len(found) != KEY_BYTES:  # the text itself is never told: it may be nearly a key
+    if len(found) != KEY_BYTES:  # never quote the text, which may be nearly a key
         raise Misconfigured(
             f"{place} holds no master key: one is {KEY_BYTES} random bytes as base64 "
             "or hexadecimal text (a password will not do); `eidet keys master` makes one"

@@ -1,8 +1,8 @@
-"""A store around a store that keeps what records say sealed, see docs/operate/encryption.md.
+"""Wraps a store and seals the content of its records, see docs/operate/encryption.md.
 
-The store inside never sees a text, and neither does the disk. Keys are read anew whenever the epoch
-of the store inside has changed, and every write looks at the epoch first: so no process ever writes
-under a key that another one is about to destroy.
+Neither the inner store nor the disk ever sees a text. Keys are read again whenever the epoch of the
+inner store has changed, and every write checks the epoch first, so that no process ever writes with
+a key that another process is about to destroy.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ FIRST_PAGE: Final = 64
 
 
 class SealedStore(PassthroughStore):
-    """Seals what the inner store keeps. `service` holds the master key; `noted` hears of key use."""
+    """Seals the records of the inner store. `service` holds the master key; `noted` is called on key use."""
 
     passes: ClassVar[str] = "identity writable close survey prune scrub trim size leap latest_seq fingerprint"
-    lacks: ClassVar[str] = "list_telling"  # the store inside cannot read what entries tell
+    lacks: ClassVar[str] = "list_telling"  # the inner store cannot read the analysis in entries
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
         super().__init__(inner)
@@ -49,14 +49,14 @@ class SealedStore(PassthroughStore):
         self.opener: Opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):
-            self.opener.keys(ACTORS)  # a member that is down later need not be asked
+            self.opener.keys(ACTORS)  # cached now, as a member may be down later
             inner.carry_by(partial(carry_sealed, self.opener, self.forms))
 
     def describe(self) -> StoreTraits:
         return replace(super().describe(), sealed=True, audited=self.ring.audited)
 
     def note_in(self, log: Any) -> None:
-        """Notes key use in an audit log from now on, and records that with the master key."""
+        """Logs key use in an audit log from now on, and marks the store as audited."""
         self.ring.noted = lambda what, scope: log.note(f"key {what}", scope=scope or None)
         self.ring.note_audited()
         super().note_in(log)
@@ -64,7 +64,7 @@ class SealedStore(PassthroughStore):
     # Keys.
 
     def fresh(self) -> None:
-        """Makes sure that keys are those of this moment."""
+        """Drops cached keys if the epoch of the store has changed."""
         self.ring.as_of(self.inner.head().epoch)
 
     def _ask_opener(self) -> Opener:
@@ -73,11 +73,11 @@ class SealedStore(PassthroughStore):
         return self.opener
 
     def keys(self, scope: str) -> ScopeKeys:
-        """Returns the keys for reading a scope."""
+        """Returns the keys of a scope with records."""
         return self.opener.keys(scope)
 
     def forms(self, seqs: Iterable[int]) -> Iterator[Record]:
-        """The records with these seqs that are there, as they are kept, of whatever scope."""
+        """Yields the sealed records with these seqs, from all scopes; skips absent ones."""
         wanted = set(seqs)
         if not wanted:
             return
@@ -91,7 +91,7 @@ class SealedStore(PassthroughStore):
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        if isinstance(job, Put):  # tells which keys it needs; others are run again if they lack one
+        if isinstance(job, Put):  # its scopes are known; other jobs run again if a key is missing
             self._make_keys({record.scope for record in job.records})
         return self._with_keys(partial(self.inner.write, SealedJob(self.opener, self.forms, job)))
 
@@ -108,7 +108,7 @@ class SealedStore(PassthroughStore):
                 self.ring.make(scope)
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        """Inserts under cached keys, if the inner store finds their epoch current."""
+        """Inserts with cached keys if the inner store confirms that their epoch is current."""
         epoch, keys = self.ring.held.epoch, self.opener.find_keys(new.record.scope)
         if self._puts_new is None or keys is None or new.epoch not in (None, epoch):
             return self.write(job)
@@ -119,7 +119,7 @@ class SealedStore(PassthroughStore):
         return [new.record.but(seq=stored.seq) if stored.sealed else stored]
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        """Switches vectors; ignores those of shredded scopes, which nobody can read or remake."""
+        """Switches vectors; ignores those of shredded scopes, which can be neither read nor recomputed."""
         self.fresh()
         for scope in self.ring.list_shredded() if verbs.read_staged(self.inner, name) else ():
             lost = self.inner.match(Where(scope=Scope(scope)))
@@ -154,7 +154,7 @@ class SealedStore(PassthroughStore):
         yield from self._passing(where, asked, super().scan(asked.where, after=after, batch=batch))
 
     def _passing(self, where: Where, asked: Asked, forms: Iterable[Record]) -> Iterator[Record]:
-        """The records that match. What was shredded is passed over where more than its scope is meant."""
+        """Yields the records that match; skips shredded scopes unless the filter names only that scope."""
         one = asked.exact and where.scope is not None and where.scope.is_one
         for form in forms:
             if form.scope in self.ring.list_shredded() and not one:
@@ -179,7 +179,7 @@ class SealedStore(PassthroughStore):
         return [form.seq for form in self._matching(where, asked)]
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
-        """Counts by scope, leaving shredded scopes out although their rows may exist."""
+        """Counts records; by scope, leaves out shredded ones, whose rows may still exist."""
         asked = self._split_filter(where)
         if asked.exact:
             counts = self.inner.count_by(asked.where, columns)
@@ -221,6 +221,6 @@ class SealedStore(PassthroughStore):
             return changes
         keys = self.keys(scope)
         if any(number_of(entry.terms) not in keys.numbers for entry in changes.entries):
-            self.ring.renew()  # another process has just made a key
+            self.ring.renew()  # another process has just created a key
             keys = self.keys(scope)
         return changes._replace(entries=[open_entry(entry, keys) for entry in changes.entries])

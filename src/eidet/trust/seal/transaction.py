@@ -1,4 +1,4 @@
-"""A job's transaction on a sealed store: records are sealed when they go in and opened when they come out."""
+"""Transactions on a sealed store: seal the records that a job writes and open those that it reads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHECKS_EPOCH: Final = (Put, RewriteForms)  # jobs that refuse to write in anothe
 
 
 class KeysMissing(EidetError):
-    """A job writes to scopes that have no keys yet: they are made, and the job is run again."""
+    """A job writes to scopes without keys. The store creates them and runs the job again."""
 
     def __init__(self, scopes: Iterable[str]) -> None:
         self.scopes = frozenset(scopes)
@@ -40,10 +40,10 @@ class SealedTransaction(PassthroughTransaction):
     """A transaction over sealed records. Shredded ones are blank, but can be deleted."""
 
     passes: ClassVar[str] = ""
-    lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
+    lacks: ClassVar[str] = "leap"  # a caller that counts over several stores uses the store itself
 
     def __init__(self, inner: Transaction, opener: Opener, forms: Forms, epoch: int | None = None) -> None:
-        """`forms` asks the store for records by their seqs; `epoch` is that of the store, if it is known."""
+        """`forms` reads sealed records by seq; `epoch` is the store's, if known."""
         super().__init__(inner)
         self._opener = opener
         self._epoch = epoch
@@ -62,7 +62,7 @@ class SealedTransaction(PassthroughTransaction):
         return self._opener
 
     def _keys_of(self, scopes: Iterable[str]) -> dict[str, ScopeKeys]:
-        """Returns the keys for writing to scopes."""
+        """Returns the keys of scopes to write to; raises `KeysMissing` if some have none."""
         found = {scope: self.opener.find_keys(scope) for scope in scopes}
         keys = {scope: own for scope, own in found.items() if own is not None}
         if len(keys) < len(found):
@@ -91,7 +91,7 @@ class SealedTransaction(PassthroughTransaction):
                 yield self._open(form, bare)
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
-        """The state of a record is sealed: each is read and opened."""
+        """Finds records under a legal hold by opening each, because their state is sealed."""
         return look_for_held(self, records)
 
     def history(self, scope: str, id: str) -> list[Event]:
@@ -134,7 +134,7 @@ class SealedTransaction(PassthroughTransaction):
         self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
-        """Returns just enough of a record for the inner store to identify it and its owner."""
+        """Replaces the agent of a record by its token, as the inner store has it."""
         keys = self.opener.find_keys(record.scope)
         if record.agent is None or keys is None:
             return record
@@ -151,7 +151,7 @@ class SealedTransaction(PassthroughTransaction):
         self.inner.update(sealed)
 
     def _forms(self, seqs: Iterable[int]) -> Iterator[Record]:
-        """Reads stored forms by seq, from the store for what this job did not write."""
+        """Yields sealed records by seq; those that this job did not insert come from the store."""
         others = []
         for seq in seqs:
             if seq in self._inserted:
@@ -185,7 +185,7 @@ class SealedTransaction(PassthroughTransaction):
 
 
 class SealedJob(Generic[T]):
-    """A job that is run in a transaction that seals, as its requester: another writer's thread may run it."""
+    """Runs a job in a sealing transaction, as its requester, because another writer's thread may run it."""
 
     def __init__(self, opener: Opener, forms: Forms, job: Callable[[Transaction], T]) -> None:
         self._opener, self._forms, self._job = opener, forms, job
@@ -200,21 +200,21 @@ class SealedJob(Generic[T]):
             return self._job(sealed)
 
 
-# Records that a store around several writes from one of them to another by itself.
+# Records that a tiered store moves between its members by itself.
 
 
 @runtime_checkable
 class CarriesOver(Protocol):
-    """A store that writes records from one place to another, as next versions."""
+    """A store that moves records between its members, as next versions."""
 
     def carry_by(self, carry: Carry) -> None:
-        """Sets how such records are written from now on."""
+        """Sets the function that writes such records from now on."""
 
 
 def carry_sealed(
     opener: Opener, forms: Forms, transaction: Transaction, lives: Sequence[Life], now: float
 ) -> None:
-    """Writes records with their histories; each version is sealed for what it becomes there."""
+    """Writes records with their histories to another member, with each version sealed again."""
     plain = [(opener.open(form), opener.open_history(story)) for form, story in lives]
     job = Put(records=list_versions(plain), now=now, unique=False, follows=True)
     job(SealedTransaction(transaction, opener, forms, opener.ring.held.epoch))
