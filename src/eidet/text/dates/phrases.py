@@ -111,7 +111,7 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
 
 
 def _between(tokens: Tokens, at: int) -> Read:
-    """Parses "between A and B", "from A to B" or "from A on"; else only the time after the first word."""
+    """Parses "between A and B", "from A to B" or "from A on"; None without the second part."""
     one = _parse_counted_days(tokens, at + 1) or point(tokens, at + 1)
     if not one:
         return None
@@ -126,7 +126,7 @@ def _between(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_counted_days(tokens: Tokens, at: int) -> Read:
-    """ "Between 3 and 7 May", "from the 3rd to the 7th of May": the second says that the first is a day."""
+    """Parses "between 3 and 7 May", "from the 3rd to the 7th of May": the second day gives the first its month."""
     words = tokens.words
     number = day_number(words, at + (words[at] == "the"))
     if not number or (words[number[1]] != "and" and words[number[1]] not in RANGE_LINKS):

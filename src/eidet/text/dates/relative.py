@@ -56,7 +56,7 @@ _LIKE_VERBS = words_of("was is has as his this 's us perhaps always besides towa
 
 
 def parse_year(tokens: Tokens, at: int) -> Read:
-    """Parses "2019" after a preposition, "2019-2021", "90s" or "1990s"."""
+    """Parses "2019" or "2019-2021" after a preposition or in brackets, "90s" or "1990s"."""
     word = tokens.words[at]
     if match := DECADE.fullmatch(word):
         return _decade(tokens, at, int(match[1]))
