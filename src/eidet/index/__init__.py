@@ -230,7 +230,7 @@ class Index(Protocol):
     ) -> dict[int, Neighbours]:
         """Returns, for each record with a session, its turn and up to `reach` records before and after it.
 
-        Deleted or expired records and those that do not pass the filter are left out on both sides.
+        Deleted or expired records and those that do not pass the filter are neither keys nor neighbours.
         """
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ class Database(Protocol):
         """Counts the points of a shelf; 0 if there is no such shelf."""
 
     def discard(self, shelf: VectorShelf) -> None:
-        """Removes a shelf with all its points, and its collection if no shelf is left in it."""
+        """Removes a shelf with all its points, and its collection if that is empty then."""
 
     def close(self) -> None: ...
 

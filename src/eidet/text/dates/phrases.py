@@ -126,7 +126,7 @@ def _between(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_counted_days(tokens: Tokens, at: int) -> Read:
-    """Parses "between 3 and 7 May", "from the 3rd to the 7th of May": the second day gives the first its month."""
+    """Parses "between 3 and 7 May", "from the 3rd to the 7th of May": the second gives the month."""
     words = tokens.words
     number = day_number(words, at + (words[at] == "the"))
     if not number or (words[number[1]] != "and" and words[number[1]] not in RANGE_LINKS):
