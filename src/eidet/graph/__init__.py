@@ -1,13 +1,13 @@
-"""The graph of a scope: what its records state, who is who, what held when. It follows the store by seq.
+"""The graph of a scope: statements of its records, identities and validity. It follows the store by seq.
 
-fact.py            what it answers with
-triple_data.py     facts and decisions that somebody states directly
-assertion.py  statements_index.py   statements as it keeps them
-names.py  identities.py   who is who
-validity.py        what held when: closing, reopening, contradictions
+fact.py            the values that it answers with
+triple_data.py     facts and decisions that callers state directly
+assertion.py  statements_index.py   statements as it stores them
+names.py  identities.py   names, and the entities they mean
+validity.py        the times at which facts held: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
 inference.py  joins.py  asking.py  explaining.py   questions and answers
-graph_formats.py   facts for others
+graph_formats.py   export and import formats
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ BATCH: Final = 5_000  # entries read from the store at once
 
 
 class _Slot:
-    """A scope's place in RAM: its graph, behind a lock, and the bytes it takes."""
+    """A scope's entry in RAM: its graph with a lock, and its size in bytes."""
 
     __slots__ = ("graph", "lock", "nbytes")
 
@@ -65,9 +65,9 @@ class _Slot:
 
 
 class Graphs:
-    """The graphs of a store, by scope. Before each question a graph reads what it has not seen yet.
+    """The graphs of a store, by scope. Before each question a graph reads the changes since the last.
 
-    Safe from many threads. Graphs asked longest ago leave RAM when it runs short.
+    Thread-safe. The least recently used graphs leave RAM when it runs short.
     """
 
     def __init__(self, store: Store, *, memory_mb: int = 256) -> None:
@@ -78,7 +78,7 @@ class Graphs:
         self._lock = threading.Lock()
 
     def ask(self, scope: str, question: Callable[[ScopeGraph], T], head: Head | None = None) -> T:
-        """Answers from a graph that has seen everything up to `head`, by default all there is."""
+        """Returns a question's answer from a graph with everything up to `head`, by default the store's."""
         slot = self._find_slot(scope)
         with slot.lock:
             self._catch_up(slot, head or self._store.head())
@@ -88,16 +88,16 @@ class Graphs:
         return answer
 
     def ask_each(self, scope: Scope, question: Callable[[ScopeGraph], T]) -> list[T]:
-        """Asks every scope that is meant, as of one head. No fact crosses a scope."""
+        """Returns the answers of all scopes of a question, as of one head. No fact crosses a scope."""
         head = self._store.head()
         return [self.ask(path, question, head) for path in verbs.list_paths(self._store, scope)]
 
     def gather(self, scope: Scope, question: Callable[[ScopeGraph], Iterable[T]]) -> list[T]:
-        """Asks as `ask_each` does, and joins the answers in one list."""
+        """Asks all scopes like `ask_each`, and joins the answers in one list."""
         return [one for answer in self.ask_each(scope, question) for one in answer]
 
     def name_sources(self, graph: ScopeGraph, seqs: Iterable[int]) -> dict[int, str]:
-        """Finds the ids of records by seq; asks the store once for each. Call it from within a question."""
+        """Returns the ids of records by seq; reads each from the store once. Call it inside a question."""
         wanted = dict.fromkeys(seqs)
         missing = [seq for seq in wanted if seq not in graph.ids]
         for record in self.read(graph.scope, missing):
@@ -105,7 +105,7 @@ class Graphs:
         return {seq: graph.ids[seq] for seq in wanted if seq in graph.ids}
 
     def read(self, scope: str, keys: list[int] | list[str]) -> list[Record]:
-        """Reads records from the store, without those that are gone."""
+        """Reads records from the store, without deleted ones."""
         if not keys:
             return []
         return [record for record in self._store.read(scope, keys) if record is not None]
@@ -119,7 +119,7 @@ class Graphs:
         try:
             with slot.lock:
                 self._catch_up(slot, self._store.head())
-        except EidetError:  # the store is away or damaged: whoever asks next is told
+        except EidetError:  # the store is down or damaged: the next question raises the error
             self.drop(scope)
 
     def drop(self, scope: str) -> None:
@@ -162,7 +162,7 @@ class Graphs:
                 slot.nbytes = nbytes
 
     def _let_go(self, scope: str) -> None:
-        """Call it with the lock held."""
+        """Drops a graph. Call it with the lock held."""
         slot = self._slots.pop(scope, None)
         if slot is not None:
             self._nbytes -= slot.nbytes
@@ -172,7 +172,7 @@ class Graphs:
         while graph.head.seq < head.seq or graph.head.epoch < head.epoch:
             changes = verbs.changes_telling(self._store, graph.scope, graph.head.seq, BATCH)
             stale = changes.head.epoch != graph.head.epoch and graph.head.seq > 0
-            if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
+            if stale or 0 < away < changes.pruned:  # another epoch, or deletions missed
                 graph = ScopeGraph(graph.scope)
             else:
                 _take(graph, changes, self, mentions)
@@ -180,7 +180,7 @@ class Graphs:
         return graph
 
     def _make_room(self, current: str) -> None:
-        """Drops the graphs asked for longest ago until the rest fits; never the one just used."""
+        """Drops the least recently used graphs until the rest fits; never the one just used."""
         with self._lock:
             for scope in list(self._slots):
                 if self._nbytes <= self._most or scope == current:
@@ -190,7 +190,7 @@ class Graphs:
 
 @contextmanager
 def _pause_collector(is_worth_it: bool) -> Iterator[None]:
-    """Lets no garbage collection run while many objects are made that stay: it takes a third of the time."""
+    """Pauses garbage collection, which takes a third of the time, while lasting objects are made."""
     if not is_worth_it or not gc.isenabled():
         yield
         return
@@ -202,7 +202,7 @@ def _pause_collector(is_worth_it: bool) -> Iterator[None]:
 
 
 def _take(graph: ScopeGraph, changes: Changes, graphs: Graphs, mentions: KnownMentions) -> None:
-    """Puts a page of changes into a graph; what is in quarantine gives it neither facts nor names."""
+    """Applies a page of changes to a graph; records in quarantine give it neither facts nor names."""
     for seq in changes.gone:
         graph.remove(seq)
     seen = [entry for entry in changes.entries if entry.trust != Trust.QUARANTINED]
@@ -217,7 +217,7 @@ def _take(graph: ScopeGraph, changes: Changes, graphs: Graphs, mentions: KnownMe
 
 
 def _take_triple(graph: ScopeGraph, entry: Entry, record: Record) -> list[Stated]:
-    """A record of kind `triple` states or decides something; if its data does neither, its text may."""
+    """Applies the decision of a `triple` record or returns its statements: from its data, else its text."""
     triple = parse_triple(record)
     if triple is None:
         return [Stated(entry, statements_of(entry.terms))]
@@ -235,7 +235,7 @@ def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]
 
 
 def statements_of(terms: bytes, known: KnownMentions | None = None) -> tuple[Statement, ...]:
-    """Lists the statements in a record's analysis; none if it is damaged, which reading reports."""
+    """Returns the statements in a record's analysis; empty if it is damaged, which reads report."""
     if not has_statements(terms):
         return ()
     try:

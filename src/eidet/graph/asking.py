@@ -1,4 +1,4 @@
-"""Questions to the graphs of one scope or several: facts with the ids of their sources, entities, times."""
+"""Questions to the graphs of one or several scopes, answered with facts, their sources, and entities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .names import Node
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
 
-_Ways = dict[Node, list[tuple[Interval, ...]]]  # the shortest ways to each node, as the facts along them
+_Ways = dict[Node, list[tuple[Interval, ...]]]  # the shortest paths to each node, as the facts along them
 
 
 class Asking:
@@ -32,11 +32,11 @@ class Asking:
         return self.graphs.gather(scope, lambda graph: self.make_facts(graph, choose(graph)))
 
     def about(self, scope: Scope, entity: str, moments: Moments) -> list[Fact]:
-        """Lists what held of an entity: facts with it as subject, then those with it as object."""
+        """Lists the facts about an entity: those with it as subject, then those with it as object."""
         return self.list_facts(scope, lambda graph: _list_about(graph, entity, moments))
 
     def timeline(self, scope: Scope, entity: str, view: View) -> list[Fact]:
-        """Lists all that ever held of an entity, the earliest first."""
+        """Lists all facts that ever held about an entity, the earliest first."""
         facts = self.about(scope, entity, Moments(view=view, at=None))
         return sorted(facts, key=_start)
 
@@ -60,7 +60,7 @@ class Asking:
         return sorted(facts, key=lambda fact: (fact.nature is not Nature.INSTRUCTION, _start(fact)))
 
     def contradictions(self, scope: Scope, view: View) -> list[Contradiction]:
-        """Lists facts that cannot hold together and between which nothing decides."""
+        """Lists facts that cannot hold together and between which no rule or decision chooses."""
         return self.graphs.gather(scope, lambda graph: self._list_contradictions(graph, view))
 
     def _list_contradictions(self, graph: ScopeGraph, view: View) -> list[Contradiction]:
@@ -77,7 +77,7 @@ class Asking:
     def match(
         self, scope: Scope, patterns: Sequence[TriplePattern], moments: Moments, *, infer: bool, limit: int
     ) -> list[FactMatch]:
-        """Finds the ways in which all patterns hold, at most `limit` of them in each scope."""
+        """Finds the bindings with which all patterns hold, at most `limit` of them in each scope."""
 
         def match(graph: ScopeGraph) -> list[FactMatch]:
             join = PatternJoin(graph, moments, infer=infer)
@@ -110,7 +110,7 @@ class Asking:
     def paths(
         self, scope: Scope, start: str, goal: str, moments: Moments, hops: int
     ) -> list[tuple[Fact, ...]]:
-        """Finds the shortest ways between two entities, as the facts along them."""
+        """Finds the shortest paths between two entities, as the facts along them."""
 
         def find(graph: ScopeGraph) -> list[tuple[Fact, ...]]:
             ends = product(graph.identities.find(start), graph.identities.find(goal))
@@ -120,7 +120,7 @@ class Asking:
         return sorted(self.graphs.gather(scope, find), key=len)
 
     def quote(self, graph: ScopeGraph, said: Iterable[Assertion]) -> tuple[Quotation, ...]:
-        """Quotes the sentences of statements, each once. Call it from within a question."""
+        """Quotes the sentences of statements, each once. Call it inside a question."""
         wanted = list(said)
         seqs = list(dict.fromkeys(assertion.source.seq for assertion in wanted))
         records = {record.seq: record for record in self.graphs.read(graph.scope, seqs)}
@@ -128,7 +128,7 @@ class Asking:
         return tuple(dict.fromkeys(_quote_one(records[one.source.seq], one) for one in there))
 
     def make_facts(self, graph: ScopeGraph, intervals: Iterable[Interval]) -> list[Fact]:
-        """Makes facts with the ids of their sources. Call it from within a question."""
+        """Makes facts with the ids of their sources. Call it inside a question."""
         chosen = list(intervals)
         seqs = [assertion.source.seq for interval in chosen for assertion in interval.said]
         seqs += [one.successor.first.source.seq for one in chosen if one.successor is not None]
@@ -195,27 +195,27 @@ def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fa
 
 
 def _list_seqs(interval: Interval) -> tuple[int, ...]:
-    """The seqs of the records that state it, each once."""
-    if len(interval.said) == 1:  # as nearly all
+    """Returns the seqs of the records that state it, each once."""
+    if len(interval.said) == 1:  # as for nearly all
         return (interval.first.source.seq,)
     return tuple(dict.fromkeys(assertion.source.seq for assertion in interval.said))
 
 
 def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
-    """Returns the id of a statement: that of its record where the record is the statement."""
+    """Returns the id of a statement; if a caller stated it directly, that is the id of its record."""
     source = ids.get(assertion.source.seq, str(assertion.source.seq))
     return source if assertion.source.is_told else f"{source}#{assertion.position}"
 
 
 def _name_object(graph: ScopeGraph, interval: Interval) -> str:
-    """Names the object; a value as the text wrote it."""
+    """Returns the name of the object; for a value, its text as written."""
     if interval.object.startswith("value:"):
         return interval.first.object_mention.name
     return graph.identities.names.name_of(interval.object)
 
 
 def _name_bound(graph: ScopeGraph, node: Node) -> str:
-    """Names what a variable is bound to: an entity, a value or a relation."""
+    """Returns the name of the entity, value or relation that a variable is bound to."""
     return node if ":" not in node else graph.identities.names.name_of(node)
 
 
@@ -236,7 +236,7 @@ def _describe_entity(graph: ScopeGraph, root: Node) -> Entity:
 
 
 def _find_entity(graph: ScopeGraph, name: str) -> list[Node]:
-    """Whom or what a name may mean. "Ann" as a value ("my name is Ann") counts only if there is no other."""
+    """Finds the entities that a name may mean. A value ("my name is Ann") counts only if no entity fits."""
     roots = graph.identities.find(name)
     if not roots and "'s " in name:  # "Ann's wife", who has no name of her own
         roots = [
@@ -259,14 +259,14 @@ def _start(fact: Fact) -> tuple[float, float]:
 
 
 class _Leg(NamedTuple):
-    """One step of a path: a fact, and where it leads."""
+    """One step of a path: a fact, and the node it leads to."""
 
     interval: Interval
     to: Node
 
 
 def _list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[_Leg]:
-    """The steps from an entity, along facts that hold, in either direction. Values lead nowhere."""
+    """Yields the steps from an entity along facts that hold, in either direction. Values lead nowhere."""
     for interval in graph.list_intervals(node, moments.view):
         if _is_passable(interval, moments):
             yield _Leg(interval, interval.object)
@@ -301,7 +301,7 @@ def _list_paths(
 
 
 def _widen(graph: ScopeGraph, front: _Ways, known: _Ways, moments: Moments) -> _Ways:
-    """Takes a front one step further, with all ways there."""
+    """Extends a front by one step, with all shortest paths to each new node."""
     further: _Ways = {}
     for node, ways in front.items():
         for leg in _list_legs(graph, node, moments):

@@ -1,4 +1,4 @@
-"""Statements as the graph keeps them: small rows that share what they have in common."""
+"""Statements as the graph stores them: small rows that share common parts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Stated(NamedTuple):
 
 
 class SourceRow:
-    """The record that statements come from: when it was said and stored, by whom, how far it is trusted."""
+    """The record that statements come from: its times, its speaker and its trust."""
 
     __slots__ = (
         *("assertions", "created", "expires", "is_told", "occurred", "rank"),
@@ -48,19 +48,19 @@ class SourceRow:
         self.step: int = entry.step or 0
         self.speaker: str = _speaker_key(entry.who)
         self.who: str = entry.who or ""  # the speaker as the record spells the name
-        self.is_told: bool = is_told  # somebody stated it directly: the record is the statement
+        self.is_told: bool = is_told  # a caller stated it directly: the record is the statement
         self.assertions: tuple[Assertion, ...] = ()
 
 
 class KnownMention:
-    """A mention and what it says by itself; equal mentions share one object."""
+    """A mention with its meaning by itself; equal mentions share one object."""
 
     __slots__ = ("leans", "mention", "signature")
 
     def __init__(self, mention: Mention) -> None:
         self.mention = mention
-        self.leans = _leans_on_context(mention)  # whom it means depends on what was said before
-        self.signature: Signature | None = _sign_by_name(mention)  # None where it depends on who says it
+        self.leans = _leans_on_context(mention)  # its meaning depends on what was said before
+        self.signature: Signature | None = _sign_by_name(mention)  # None if it depends on the speaker
 
 
 class Assertion:
@@ -101,7 +101,7 @@ class Assertion:
 
     @property
     def subject_name(self) -> str:
-        """Returns the subject as the text spells it, or the speaker as the record does."""
+        """The subject as the text spells it, or the speaker as the record does."""
         mention = self.who.mention
         if mention.reference is Reference.SPEAKER and self.source.speaker != USER:
             return self.source.who
@@ -109,7 +109,7 @@ class Assertion:
 
     @property
     def order(self) -> tuple[float, int, int, int]:
-        """Its place in the conversation."""
+        """Its sort key in the conversation."""
         source = self.source
         return source.occurred, source.step, source.seq, self.position
 
@@ -119,20 +119,20 @@ class Assertion:
 
 
 def _speaker_key(who: str | None) -> str:
-    """Resolves "I": the speaker, or the user of the scope."""
+    """Returns the key of the speaker, who is "I"; without a name, the user of the scope."""
     key = name_key(who or "")
     return USER if key in SPEAKERS else key
 
 
 def _sign_by_name(mention: Mention) -> Signature | None:
-    """Returns the signature of a mention that means the same whoever says it; None for others."""
+    """Returns the signature of a mention that means the same for every speaker; None for others."""
     if mention.reference is not Reference.NAME or mention.role:
         return None
     return sign_mention(mention, USER)
 
 
 def _leans_on_context(mention: Mention) -> bool:
-    """Tells whether its meaning may depend on earlier text: a pronoun, or a bare first name."""
+    """Returns whether its meaning may depend on earlier text: a pronoun, or a bare first name."""
     if mention.reference is Reference.NAME:
         return mention.kind in (PERSON, "") and not mention.role and " " not in mention.name.strip()
     return mention.reference is not Reference.SPEAKER

@@ -1,4 +1,4 @@
-"""Where a fact comes from: the sentences behind it, its rivals, and decisions about it; facts in words."""
+"""Explains facts: the sentences behind them, their rivals, and decisions; and writes facts as text."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _T = TypeVar("_T")
 
 
 def find_fact(asking: Asking, scope: Scope, id: str, view: View) -> Fact | None:
-    """Finds the fact with the id of one of its statements, or that a rule makes."""
+    """Finds a fact by the id of one of its statements, or of one inferred by a rule; None if absent."""
     return _ask(asking, scope.path, id, view, lambda graph, found: asking.make_facts(graph, [found])[0])
 
 
 def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
-    """Lists the facts that contradict one, where nothing decides."""
+    """Lists the facts that contradict one while nothing decides between them."""
     rivals = _ask(
         asking, fact.scope, fact.id, view, lambda graph, found: asking.make_facts(graph, found.rivals)
     )
@@ -54,7 +54,7 @@ def explain_fact(asking: Asking, fact: Fact, view: View) -> Explanation:
 def _ask(
     asking: Asking, scope: str, id: str, view: View, tell: Callable[[ScopeGraph, Interval], _T]
 ) -> _T | None:
-    """Asks for something of the fact with an id; None if there is no such fact."""
+    """Calls `tell` with the fact that has an id; None if there is no such fact."""
 
     def find(graph: ScopeGraph) -> _T | None:
         found = _find_interval(asking, graph, id, view)
@@ -91,7 +91,7 @@ def list_decisions(store: Store, scope: Scope, now: float) -> list[Record]:
 
 
 def _phrase_fact(fact: Fact) -> str:
-    """A fact with its times, as one line."""
+    """Returns a fact with its times, as one line."""
     sentence = fact.text
     if fact.confidence < 0.5:
         sentence = f"perhaps: {sentence}"
@@ -100,7 +100,7 @@ def _phrase_fact(fact: Fact) -> str:
 
 
 def _phrase_span(fact: Fact) -> str:
-    """Words a fact's span in days."""
+    """Returns a fact's span in words, by days; "" if open at both ends."""
     if fact.valid_to is None:
         return "" if fact.valid_from is None else f"since {_day_of(fact.valid_from)}"
     if fact.valid_from is None:
@@ -113,7 +113,7 @@ def _day_of(at: float) -> str:
 
 
 def phrase_profile(name: str, aliases: Iterable[str], now: Iterable[Fact], later: Iterable[Fact]) -> str:
-    """Writes a short text of what holds and what is planned."""
+    """Returns a short text about an entity: its names, its facts, and planned facts."""
     lines = [name]
     others = [alias for alias in aliases if alias != name]
     if others:

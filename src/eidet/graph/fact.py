@@ -15,7 +15,7 @@ from .names import name_key
 class Entity:
     """A person or thing that texts of a scope mention."""
 
-    id: str  # stays the same as long as the texts do not tell it apart from another one
+    id: str  # stable as long as no text separates it from another one
     name: str  # the name used most often; unique within its scope
     kind: str = ""  # person, place, organisation, thing, event; "" if no text tells
     aliases: tuple[str, ...] = ()  # all its names as texts write them
@@ -23,7 +23,7 @@ class Entity:
     facts: int = 0  # how many statements name it
 
     def to_dict(self) -> dict[str, Any]:
-        """The entity as plain values for JSON."""
+        """Returns the entity as plain values for JSON."""
         fields = {name: getattr(self, name) for name in Entity.__slots__}
         fields["aliases"] = list(self.aliases)
         return fields
@@ -50,8 +50,8 @@ class Fact:
     known_to: float | None = None
     confidence: float = 1.0
     sources: tuple[str, ...] = ()
-    derived: str = ""  # the rule that inferred it; "" if a text or somebody states it
-    superseded_by: str | None = None  # the id of the fact that took its place
+    derived: str = ""  # the rule that inferred it; "" if it was stated
+    superseded_by: str | None = None  # the id of the fact that replaced it
     nature: Nature = Nature.FACT
     trust: str = "user"  # of its most trusted source
     subject_id: str = ""
@@ -66,16 +66,16 @@ class Fact:
 
     @property
     def says_own_name(self) -> bool:
-        """Tells whether the fact only repeats its subject's name: Ann's name is Ann."""
+        """Whether the fact only repeats its subject's name: Ann's name is Ann."""
         return self.relation == "name" and name_key(self.object) == name_key(self.subject)
 
     def holds_at(self, at: float) -> bool:
-        """Tells whether it was true in the world at a time."""
+        """Returns whether it was true in the world at a time."""
         begun = self.valid_from is None or self.valid_from <= at
         return begun and (self.valid_to is None or at < self.valid_to)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fact as plain values for JSON: times are ISO 8601 in UTC."""
+        """Returns the fact as plain values for JSON: times are ISO 8601 in UTC."""
         fields: dict[str, Any] = {"text": self.text} | {name: getattr(self, name) for name in Fact.__slots__}
         for name in ("valid_from", "valid_to", "known_from", "known_to"):
             fields[name] = iso_time(fields[name])
@@ -100,16 +100,16 @@ class Quotation:
     occurred: float
     who: str | None = None
     trust: str = "user"
-    source: str | None = None  # where the record comes from
+    source: str | None = None  # the origin of the record
 
     @property
     def origin(self) -> str:
-        """Names who said it or where it comes from, and the day: `Ann, 2026-05-08`."""
+        """Speaker and source, or else the trust, and the day: `Ann, 2026-05-08`."""
         named = ", ".join(part for part in (self.who, self.source) if part)
         return f"{named or self.trust}, {_day(self.occurred)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The quotation as plain values for JSON."""
+        """Returns the quotation as plain values for JSON."""
         values = {name: getattr(self, name) for name in Quotation.__slots__}
         return values | {"occurred": iso_time(self.occurred)}
 
@@ -137,7 +137,7 @@ class Contradiction:
         return " / ".join(_describe_side(fact, quoted) for fact, quoted in self.sides)
 
     def to_dict(self) -> dict[str, Any]:
-        """The contradiction as plain values for JSON."""
+        """Returns the contradiction as plain values for JSON."""
         return {
             "subject": self.subject,
             "relation": self.relation,

@@ -1,7 +1,7 @@
-"""Facts in the formats of others: networkx, and `@modelcontextprotocol/server-memory` for MCP.
+"""Converts facts to networkx, and from and to `@modelcontextprotocol/server-memory` for MCP.
 
-An entity of that server has a name, a type and observations, which are sentences. Its type is a fact of the
-relation `type`, each observation one of `observation`, each of its relations a fact as any other.
+An entity of that server has a name, a type and observations, which are sentences. Its type becomes a fact of
+the relation `type`, each observation one of `observation`, and each of its relations an ordinary fact.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def to_networkx(entities: Sequence[Entity], facts: Sequence[Fact]) -> Any:
 
 
 def _list_nodes(entities: Iterable[Entity], facts: Iterable[Fact]) -> list[tuple[str, str, str]]:
-    """Lists (id, name, kind) of all that facts name; anything but an entity is a value."""
+    """Lists (id, name, kind) of all nodes that facts name; a node that is no entity is a value."""
     known = {entity.id: entity for entity in entities}
     named = {
         id: name for one in facts for id, name in ((one.subject_id, one.subject), (one.object_id, one.object))
@@ -51,7 +51,7 @@ def _list_nodes(entities: Iterable[Entity], facts: Iterable[Fact]) -> list[tuple
 
 OBSERVATION: Final = "observation"
 TYPE: Final = "type"
-_RAW: Final = "relationType"  # the label with a relation as the server spells it, where ours differs
+_RAW: Final = "relationType"  # the label for the server's spelling of a relation if ours differs
 _KINDS: Final = frozenset(("person", "place", "organisation", "thing", "event"))
 _SPELLINGS: Final = {"organization": "organisation", "company": "organisation", "location": "place"}
 
@@ -66,12 +66,12 @@ class McpFact:
 
     @property
     def key(self) -> str:
-        """Identifies the fact, so that two agents who store it store it once."""
+        """A key for the fact, so that two agents that store it store it once."""
         return f"mcp {dump_json([self.subject, self.relation, self.object])}"
 
 
 def make_drafts(facts: Sequence[McpFact]) -> list[Draft]:
-    """Facts to be stored. What kind an entity is follows from its type, if that is among them."""
+    """Makes drafts to store facts; the kind of an entity comes from its type, if that is among them."""
     kinds = {fact.subject: _kind_of(fact.object) for fact in facts if fact.relation == TYPE}
     return [_make_draft(fact, kinds) for fact in facts]
 
@@ -100,7 +100,7 @@ def _kind_of(type: str) -> str:
 
 
 def read_mcp_file(path: str | Path) -> list[McpFact]:
-    """Works like `parse_mcp_lines`; raises `Misconfigured` for an unreadable file."""
+    """Reads and parses the server's file, see `parse_mcp_lines`; raises `Misconfigured` if unreadable."""
     file = check_path(path, "path")
     try:
         text = file.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def read_mcp_file(path: str | Path) -> list[McpFact]:
 
 
 def parse_mcp_lines(text: str) -> list[McpFact]:
-    """Parses the server's file of JSON lines. `BadInput` names the line that is damaged."""
+    """Parses the server's JSON lines; raises `BadInput` with the number of a damaged line."""
     found: list[McpFact] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

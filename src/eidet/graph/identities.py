@@ -1,8 +1,8 @@
-"""Who is who in a scope: which signatures mean the same person or thing.
+"""Resolves the signatures of a scope to entities: which of them mean the same person or thing.
 
-Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
-one that its session spoke of last. All of it follows from the signatures that are there, in whatever order
-they came: nothing is decided once and kept.
+Namesakes stay separate if surnames or roles distinguish them; a bare name means the only person of that name,
+or the one that its session mentioned last. Everything is computed from the present signatures, whatever their
+order: no decision is stored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Namesakes:
     """Entities that share a first name but are distinct."""
 
     fulls: tuple[str, ...] = ()  # by full names
-    attached: dict[Role, str] = field(default_factory=dict)  # roles that belong to one with a full name
+    attached: dict[Role, str] = field(default_factory=dict)  # roles of those with full names
     loose: tuple[Role, ...] = ()  # roles of others
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class Identities:
         return self.book.signatures
 
     def add(self, signature: Signature, spelling: str, kind: str) -> int:
-        """Counts one more mention; the number of its signature."""
+        """Counts one more mention; returns the number of its signature."""
         number, is_new = self.book.add(signature, spelling, kind)
         self.names.forget_answers()
         if is_new:
@@ -70,7 +70,7 @@ class Identities:
         return number
 
     def remove(self, number: int, spelling: str, kind: str) -> None:
-        """Takes one mention back."""
+        """Removes one mention from the counts."""
         self.names.forget_answers()
         if self.book.remove(number, spelling, kind):
             self._forget_answers()
@@ -83,7 +83,7 @@ class Identities:
         self._groups: dict[Node, list[Node]] = {}
 
     def link(self, key: object, first: Signature | str, second: Signature | str) -> None:
-        """Says that two are one: signatures, or whatever `find` understands."""
+        """Links two signatures, or names or ids that `find` accepts, as one entity."""
         self._links[key] = first, second
         self._forget_answers()
 
@@ -92,7 +92,7 @@ class Identities:
             self._forget_answers()
 
     def root_of(self, number: int) -> Node:
-        """Finds the entity that a signature means."""
+        """Returns the entity that a signature means."""
         return self._roots[number]
 
     def _decide_root(self, number: int) -> Node:
@@ -124,7 +124,7 @@ class Identities:
                     yield role_shelf(signature.role, signature.owner)
 
     def list_roots(self) -> list[Node]:
-        """Lists all entities that statements mention. Values are no entities."""
+        """Lists all entities that statements mention, without values."""
         living = (
             number
             for number, signature in enumerate(self.signatures)
@@ -148,7 +148,7 @@ class Identities:
         found = self.find(name.rpartition(" (")[0])
         return [root for root in found if self.names.name_of(root) == name]
 
-    # who is meant
+    # resolving signatures
 
     def _decide_node(self, signature: Signature) -> Node:
         name, sort = signature.name, signature.sort
@@ -166,7 +166,7 @@ class Identities:
         return self._nodes[signature.hint] if signature.hint is not None else f"{PERSON}:{name}"
 
     def _decide_nameless(self, signature: Signature) -> Node:
-        """Resolves "my brother" to the one whose name is known, if there is only one."""
+        """Resolves "my brother" to the only person known by name in that role; else to a node of its own."""
         role = (signature.role, signature.owner)
         names = self.book.list_holders(role)
         if len(names) == 1:
@@ -174,7 +174,7 @@ class Identities:
         return f"{PERSON}:{role_shelf(*role)}"
 
     def _guess_sort(self, signature: Signature) -> str:
-        """Guesses what a name is from other texts, if this one does not say."""
+        """Guesses from other texts whether a name means a person or a thing."""
         counts: Counter[str] = Counter()
         for number in self.book.list_living(signature.name):
             counts[self.signatures[number].sort] += self.book.uses[number]
@@ -214,7 +214,7 @@ class Identities:
             self._groups[root] = sorted(group)
 
     def _meanings(self, who: Signature | str) -> list[Node]:
-        """The nodes behind an end of a link; a name that means several is no link."""
+        """Returns the nodes behind an end of a link; empty for an ambiguous name."""
         if isinstance(who, Signature):
             return [self._nodes[who]]
         if who.partition(":")[0] in (PERSON, THING):
@@ -234,7 +234,7 @@ def _node_of_role(signature: Signature, namesakes: _Namesakes) -> Node:
 
 
 def _join(groups: dict[Node, set[Node]], one: Node, other: Node) -> None:
-    """Makes one group of two: the members of the smaller one move."""
+    """Merges two groups: the members of the smaller one move to the larger."""
     large, small = groups.setdefault(one, {one}), groups.setdefault(other, {other})
     if large is small:
         return
@@ -245,6 +245,6 @@ def _join(groups: dict[Node, set[Node]], one: Node, other: Node) -> None:
 
 
 def _choose_root(group: Iterable[Node]) -> Node:
-    """The user of the scope, else the first by name: the same whatever came first."""
+    """Returns the user of the scope, else the first by name, so that the order of arrival has no effect."""
     nodes = sorted(group)
     return USER_NODE if USER_NODE in nodes else nodes[0]

@@ -1,4 +1,4 @@
-"""Facts that follow from others by stated rules. They are made when they are asked for, and never stored.
+"""Infers facts from others by rules, on demand; inferred facts are never stored.
 
 inverse     Leo's parent is Ann, because Ann's child is Leo
 symmetric   Maria's sibling is Ann, because Ann's sibling is Maria
@@ -17,7 +17,7 @@ from .names import Node
 from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
-_STEPS: Final = 6  # so far a transitive relation carries
+_STEPS: Final = 6  # steps that a transitive relation carries at most
 _COMPOSED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "grandparent": (("parent", "parent"),),
     "grandchild": (("child", "child"),),
@@ -67,13 +67,13 @@ def _overlap(premises: tuple[Interval, ...]) -> bool:
 
 
 class Reasoner:
-    """Answers for one relation from statements and what follows from them."""
+    """Answers for one relation at a time, from statements and the facts inferred from them."""
 
     def __init__(self, graph: ScopeGraph, view: View) -> None:
         self._graph, self._view = graph, view
 
     def list_from(self, subject: Node, relation: str, depth: int = 2) -> list[Interval]:
-        """Lists what is stated of a subject, then what follows."""
+        """Lists the stated facts of a subject, then the inferred ones."""
         found: dict[Node, Interval] = {}
         stated = list(self._graph.trace(subject, relation, self._view))
         for interval in stated:
@@ -91,7 +91,7 @@ class Reasoner:
         return stated + new
 
     def list_to(self, value: Node, relation: str) -> list[Interval]:
-        """Lists what is stated with this object, then what follows."""
+        """Lists the stated facts with this object, then the inferred ones."""
         stated = list(self._graph.list_intervals_naming(value, self._view, relation))
         known = {interval.subject for interval in stated}
         possible = [one for one in self._list_possible(value, relation) if one not in known and one != value]
@@ -99,7 +99,7 @@ class Reasoner:
         return stated + [interval for interval in found if interval.object == value]
 
     def list_subjects(self, relation: str, depth: int = 2) -> Iterator[Node]:
-        """Lists the subjects of whom a relation is stated or may follow, each at least once."""
+        """Yields the subjects of which a relation is stated or may be inferred, each at least once."""
         kind = relation_of(relation)
         yield from self._graph.list_subjects(relation)
         turned = relation if kind.symmetric else kind.inverse
@@ -110,7 +110,7 @@ class Reasoner:
                 yield from self.list_subjects(first, depth - 1)
 
     def _list_possible(self, value: Node, relation: str) -> list[Node]:
-        """Subjects of which the relation may follow, by reading the rules backwards."""
+        """Lists the subjects of which the relation may be inferred, by the rules applied backwards."""
         possible = dict.fromkeys(self._list_turned(value, relation))
         chains = list(_COMPOSED.get(relation, ()))
         if relation_of(relation).transitive:
@@ -125,7 +125,7 @@ class Reasoner:
         return list(dict.fromkeys([*(one.subject for one in stated), *self._list_turned(value, relation)]))
 
     def _list_turned(self, value: Node, relation: str) -> list[Node]:
-        """Lists those of whom the inverse relation is stated."""
+        """Lists the objects of the inverse (or symmetric) relation of a node."""
         kind = relation_of(relation)
         turned = relation if kind.symmetric else kind.inverse
         return [one.object for one in self._graph.trace(value, turned, self._view)] if turned else []
@@ -150,7 +150,7 @@ class Reasoner:
                         yield Inferred(subject, relation, other.object, rule, (one, other))
 
     def _list_step(self, subject: Node, step: str, relation: str, depth: int) -> list[Interval]:
-        """Applies one rule; a rule that needs the relation it makes uses statements only."""
+        """Lists the facts for one step of a rule; a step in the rule's own relation uses only statements."""
         is_own = step == relation
         steps = (
             self._graph.trace(subject, step, self._view)

@@ -1,4 +1,4 @@
-"""Patterns with variables, joined: "who works where somebody's sister lives?"."""
+"""Joins patterns with variables, such as "who works in the city where their sister lives?"."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ class PatternJoin:
                 yield from self._join(rest, more, {**chosen, number: interval})
 
     def _choose(self, left: dict[int, TriplePattern], bindings: _Bindings) -> int:
-        """The number of the pattern that has the fewest candidates, the first of equals."""
+        """Returns the number of the pattern with the fewest candidates; the first of equals."""
         if len(left) == 1:
             return next(iter(left))
         self._moments.view.spend(len(left))
         return min(left, key=lambda one: (self._estimate(left[one], bindings), one))
 
     def _estimate(self, pattern: TriplePattern, bindings: _Bindings) -> int:
-        """Estimates how many statements a pattern may visit, by what is bound."""
+        """Estimates how many statements a pattern may visit, given the bindings."""
         index, nodes = self._graph.index, (pattern.subject, pattern.object)
         subjects, objects = (self._find(part, bindings) for part in nodes)
         counts = [index.size]
@@ -119,7 +119,7 @@ class PatternJoin:
         return sum(len(statements(number)) for node in nodes for number in members(node))
 
     def _find(self, part: str | None, bindings: _Bindings) -> list[Node] | None:
-        """The nodes that a part may be; None if it may be any."""
+        """Returns the nodes that a part may be; None for any."""
         if part is None:
             return None
         if part.startswith(_VARIABLE):
@@ -164,7 +164,7 @@ class PatternJoin:
         if self._infer:
             subjects = self._reasoner.list_subjects(relation)
         seen: set[Node] = set()
-        for subject in subjects:  # one by one: who asks for few need not see all
+        for subject in subjects:  # one by one, so that a few answers need not visit all
             if subject not in seen:
                 seen.add(subject)
                 yield subject, relation
@@ -184,7 +184,7 @@ class PatternJoin:
     def _bind(
         self, pattern: TriplePattern, interval: Interval, bindings: dict[str, Node]
     ) -> dict[str, Node] | None:
-        """The bindings with those of one more pattern; None where they do not agree."""
+        """Extends the bindings by those of one more pattern; None if they disagree."""
         more = dict(bindings)
         parts = (interval.subject, interval.relation, interval.object)
         for part, value in zip(pattern, parts, strict=True):

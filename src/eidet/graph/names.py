@@ -1,4 +1,4 @@
-"""Names as keys, so that two ways to write one name agree, and all names of a scope with their uses."""
+"""Keys of names, equal for all spellings of a name, and the names of a scope with their counts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final, NamedTuple, TypeVar
 
 from ..text.facts.statement import VALUE, Mention, Reference
 
-USER: Final = "user"  # whoever speaks in a scope, where a record does not say who
+USER: Final = "user"  # the speaker of records without a name
 SPEAKERS: Final = frozenset(("", "user", "human", "me", "i", "myself", "we"))
 PERSON: Final = "person"
-VAGUE: Final = "vague"  # a name that a text calls a thing for want of a better word: others may know more
-THING: Final = "thing"  # a place, an organisation, an event: whatever is no person and no value
+VAGUE: Final = "vague"  # a name of unclear kind: a thing unless other texts say more
+THING: Final = "thing"  # a place, an organisation, an event: neither person nor value
 ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -23,7 +23,7 @@ _Value = TypeVar("_Value")
 
 
 class Answers(dict[_Key, _Value]):
-    """The answers of a function, each computed once until they are cleared."""
+    """A cache of a function's results, kept until it is cleared."""
 
     def __init__(self, of: Callable[[_Key], _Value]) -> None:
         super().__init__()
@@ -35,25 +35,25 @@ class Answers(dict[_Key, _Value]):
 
 
 class Signature(NamedTuple):
-    """All that a text tells of who or what is meant, in the form in which two texts can agree.
+    """The identifying parts of a mention, normalised so that those of two texts can be equal.
 
-    hint    the namesake that the session spoke of last, by a surname or a role
+    hint    the namesake that the session mentioned last, by a surname or a role
     """
 
     name: str
-    sort: str = ""  # PERSON, THING, VAGUE, VALUE, or "" where the text does not tell
+    sort: str = ""  # PERSON, THING, VAGUE, VALUE, or "" if the text does not say
     role: str = ""
     owner: str = ""
     hint: Signature | None = None
 
     @property
     def shelf(self) -> str:
-        """Returns the key for looking it up: the name, or the role if there is no name."""
+        """The key for looking it up: the name, or the role if there is no name."""
         return self.name or role_shelf(self.role, self.owner)
 
     @property
     def is_distinct(self) -> bool:
-        """Tells whether a surname or a role tells it from namesakes."""
+        """Whether a surname or a role distinguishes it from namesakes."""
         return bool(self.role or " " in self.name)
 
 
@@ -63,7 +63,7 @@ def role_shelf(role: str, owner: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def name_key(name: str) -> str:
-    """Folds a name: no case, article, possessive or punctuation around it."""
+    """Returns the key of a name: without case, article, possessive and surrounding punctuation."""
     key = " ".join(unicodedata.normalize("NFKC", name).casefold().split()).strip(" .,;:!?\"'()[]“”‘’")
     key = key.removesuffix("'s").removesuffix("’s")
     for article in ARTICLES:
@@ -79,7 +79,7 @@ def first_word(name: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def sign_mention(mention: Mention, speaker: str) -> Signature:
-    """Makes the signature of a mention by name, or of the speaker. Pronouns are resolved before."""
+    """Makes the signature of a mention by name, or of the speaker. Pronouns must be resolved before."""
     if mention.reference is Reference.SPEAKER:
         return Signature(speaker, PERSON)
     if mention.kind == VALUE:
@@ -108,7 +108,7 @@ class NameBook:
     def __init__(self) -> None:
         self.signatures: list[Signature] = []
         self.uses: list[int] = []
-        self.spellings: list[dict[str, int]] = []  # plain dicts of plain values: no work for the collector
+        self.spellings: list[dict[str, int]] = []  # plain dicts of plain values cost the collector nothing
         self.kinds: list[dict[str, int]] = []
         self._numbers: dict[Signature, int] = {}
         self._shelves: defaultdict[str, list[int]] = defaultdict(list)
@@ -116,7 +116,7 @@ class NameBook:
         self._holders: defaultdict[Role, Counter[str]] = defaultdict(Counter)
 
     def add(self, signature: Signature, spelling: str, kind: str) -> tuple[int, bool]:
-        """Counts one more mention; the number of its signature, and whether it was in use before."""
+        """Counts one more mention; returns the number of its signature, and whether it is newly in use."""
         number = self._numbers.get(signature)
         if number is None:
             number = self._open(signature)
@@ -140,7 +140,7 @@ class NameBook:
         return number
 
     def remove(self, number: int, spelling: str, kind: str) -> bool:
-        """Takes one mention back; whether it was the last."""
+        """Removes one mention from the counts; returns whether it was the last."""
         self.uses[number] -= 1
         self.spellings[number][spelling] -= 1
         if kind:
@@ -167,16 +167,16 @@ class NameBook:
         return sorted(name for name, count in self._fulls.get(word, Counter()).items() if count > 0)
 
     def list_holders(self, role: Role) -> list[str]:
-        """Lists the names of those whom a text gave a role."""
+        """Lists the names of those to whom texts give a role."""
         return sorted(name for name, count in self._holders.get(role, Counter()).items() if count > 0)
 
     def list_roles(self, name: str) -> set[Role]:
-        """Lists the roles that texts gave with a name."""
+        """Returns the roles that texts give with a name."""
         told = (self.signatures[number] for number in self.list_living(name))
         return {(one.role, one.owner) for one in told if one.role}
 
     def is_distinguished(self, word: str) -> bool:
-        """Tells whether a surname or a role tells anybody of this first name apart."""
+        """Returns whether a surname or a role distinguishes anyone with this first name."""
         if self._fulls.get(word):
             return True
         return any(self.signatures[number].is_distinct for number in self._shelves.get(word, ()))
@@ -194,11 +194,11 @@ class EntityNames:
         self._known: Answers[Node, str] = Answers(self._choose_name)
 
     def forget_answers(self) -> None:
-        """Drops what it knows, because a mention came or went."""
+        """Clears the cached names, because a mention came or went."""
         self._known.clear()
 
     def name_of(self, root: Node) -> str:
-        """Returns the most used spelling, with a role or kind where namesakes exist."""
+        """Returns the most used spelling, with a role or kind if there are namesakes."""
         return self._known[root]
 
     def _choose_name(self, root: Node) -> str:
@@ -209,7 +209,7 @@ class EntityNames:
         return best + self._qualify(root)
 
     def _spell_nameless(self, root: Node) -> str:
-        """ "Ann's brother": the owner as texts spell the name."""
+        """Returns a phrase such as "Ann's brother", with the owner's name as texts spell it."""
         rest = root.partition(":")[2]
         if not rest.startswith("/"):
             return rest
@@ -252,6 +252,6 @@ class EntityNames:
 
 
 def _spell_role(role: str) -> str:
-    """`brother/ann` as "ann's brother"."""
+    """Turns `brother/ann` into "ann's brother"."""
     what, _, owner = role.partition("/")
     return f"{owner}'s {what}" if owner and owner != USER else what

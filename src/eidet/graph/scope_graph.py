@@ -1,4 +1,4 @@
-"""The graph of one scope: statements and decisions in, intervals out. It knows neither store nor clock."""
+"""The graph of one scope: takes statements and decisions, returns intervals. Uses neither store nor clock."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _TODO: Final = (
     "name entities and relations in the patterns, ask with fewer patterns or hops, or in a smaller scope, "
     "or raise that setting"
 )
-_CHECKED: Final = 256  # steps between two looks at the clock
+_CHECKED: Final = 256  # steps between two checks of the time
 
 
 class Budget:
-    """Counts the steps of one question. A step is a fact that is looked at.
+    """Counts the steps of one question. A step is a fact that is visited.
 
-    The time counts from when it was made, so waiting for others who ask the same graph counts too.
+    The time counts from its creation, so it includes waiting for other questions to the same graph.
     """
 
     __slots__ = ("_ends", "_left", "_next_check", "seconds", "steps")
@@ -40,7 +40,7 @@ class Budget:
     def __init__(self, steps: int = sys.maxsize, seconds: float = math.inf) -> None:
         self.steps, self.seconds = steps, seconds
         self._left = steps
-        self._next_check = steps  # so that the first step looks at the clock
+        self._next_check = steps  # so that the first step checks the time
         self._ends = time.monotonic() + seconds
 
     @property
@@ -48,7 +48,7 @@ class Budget:
         return self.steps - self._left
 
     def spend(self, steps: int = 1) -> None:
-        """Spends steps; raises `BadInput` if none are left or the time is over."""
+        """Spends steps; raises `BadInput` if none are left or the time is up."""
         self._left -= steps
         if self._left < 0:
             raise BadInput(f"the question takes more than {self.steps:,} steps (fact_steps); {_TODO}")
@@ -65,7 +65,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The moment of a question: what has expired by `now` does not count. `budget` pays for it."""
+    """The moment of a question: statements expired by `now` do not count. `budget` limits its cost."""
 
     now: float
     budget: Budget | None = field(default=None, compare=False, repr=False)
@@ -75,7 +75,7 @@ class View:
             self.budget.spend(steps)
 
     def sees(self, assertion: Assertion) -> bool:
-        """Tells whether a statement counts: not if its record expired or is in quarantine."""
+        """Returns whether a statement counts: its record has not expired and is not in quarantine."""
         return assertion.source.rank >= 0 and self.is_alive(assertion.source.expires)
 
     def is_alive(self, expires: float | None) -> bool:
@@ -99,7 +99,7 @@ class _Traced(list[Interval]):
     _found: dict[Hashable, list[Interval]] | None = None
 
     def find(self, said: Assertion | tuple[Node, bool]) -> list[Interval]:
-        """Finds the intervals that include a statement, or have a value and are denied or not."""
+        """Returns the intervals that include a statement, or that match (object, negated)."""
         if self._found is None:
             self._found = defaultdict(list)
             for interval in self:
@@ -109,7 +109,7 @@ class _Traced(list[Interval]):
 
 
 class ScopeGraph:
-    """The statements of a scope's records, who is who, and what held when."""
+    """The statements of a scope's records, the entities they mean, and the intervals of facts."""
 
     def __init__(self, scope: str) -> None:
         self.scope = scope
@@ -129,10 +129,10 @@ class ScopeGraph:
         """Estimates the RAM it takes."""
         return 700 * self.index.size + 900 * len(self.identities.signatures) + 2_000
 
-    # what the store holds
+    # following the store
 
     def add(self, stated: Sequence[Stated]) -> None:
-        """Takes in what records state."""
+        """Adds the statements of records."""
         self.index.add(stated)
         for one in stated:
             if one.entry.expires is not None and one.entry.seq in self.index.sources:
@@ -149,7 +149,7 @@ class ScopeGraph:
         self._forget_answers()
 
     def remove(self, seq: int) -> None:
-        """Takes out what a record stated or decided."""
+        """Removes the statements or the decision of a record."""
         source = self.index.sources.get(seq)
         if source is not None:
             self._expiring -= source.expires is not None
@@ -167,7 +167,7 @@ class ScopeGraph:
         self._ends.clear()
         self._rejected = self._special = None
 
-    # what held when
+    # intervals of facts
 
     def trace(self, subject: Node, relation: str, view: View) -> _Traced:
         """Traces the intervals of one subject and one relation, the earliest first."""
@@ -190,7 +190,7 @@ class ScopeGraph:
         return intervals
 
     def _list_said(self, subject: Node, relation: Relation, view: View) -> list[tuple[Node, Assertion]]:
-        """Lists what is said of a subject, with each object; from both sides, where one closes the other."""
+        """Lists the statements about a subject with their objects; of single symmetric relations, of both."""
         pairs: list[tuple[Node, Assertion]] = []
         root_of, name = self.identities.root_of, relation.name
         for number in self.identities.members_of(subject):
@@ -240,7 +240,7 @@ class ScopeGraph:
         return [pair for pair in pairs if not any(self._rejects(stored, *pair) for stored in seen)]
 
     def _rejects(self, stored: StoredDecision, value: Node, assertion: Assertion) -> bool:
-        """Tells whether a decision rejects an assertion; one made after it counts again."""
+        """Returns whether a decision rejects an assertion; later assertions count again."""
         decision = stored.decision
         if decision.negated != assertion.negated or assertion.source.created > stored.created:
             return False
@@ -251,7 +251,7 @@ class ScopeGraph:
             return False
         return decision.until is None or at <= decision.until
 
-    # what there is
+    # listing
 
     def list_relations(self, subject: Node) -> list[str]:
         """Lists the relations in which an entity is the subject."""
@@ -259,14 +259,14 @@ class ScopeGraph:
         return sorted({one.relation for number in members for one in self.index.list_said_of(number)})
 
     def list_intervals(self, subject: Node, view: View) -> Iterator[Interval]:
-        """Lists all intervals with an entity as subject."""
+        """Yields all intervals with an entity as subject."""
         for relation in self.list_relations(subject):
             yield from self.trace(subject, relation, view)
 
     def list_intervals_naming(
         self, thing: Node, view: View, relation: str | None = None
     ) -> Iterator[Interval]:
-        """Lists all intervals with an entity as object."""
+        """Yields all intervals with an entity as object."""
         groups: dict[tuple[Node, str], None] = {}
         for number in self.identities.members_of(thing):
             view.spend(len(self.index.list_naming(number)))
@@ -287,7 +287,7 @@ class ScopeGraph:
         return self._list_ends(relation, of_subject=False)
 
     def _list_ends(self, relation: str, *, of_subject: bool) -> list[Node]:
-        """Kept until something changes: each question asks who instructs."""
+        """Lists the ends of a relation; cached until a change, as each question asks for instructions."""
         known = self._ends.get((relation, of_subject))
         if known is None:
             stated = self.index.by_relation.get(relation, ())
@@ -306,13 +306,13 @@ class ScopeGraph:
         return [one for one in traced if one.first.nature in natures and moments.admits(one)]
 
     def list_groups(self) -> Iterator[tuple[Node, str]]:
-        """Lists all subjects with each of their relations."""
+        """Yields all pairs of subject and relation."""
         for relation in list(self.index.by_relation):
             for subject in self.list_subjects(relation):
                 yield subject, relation
 
     def find_intervals(self, seq: int, view: View) -> list[Interval]:
-        """Finds the intervals that include a record's statements, in the order of these."""
+        """Returns the intervals that include a record's statements, in the order of the statements."""
         source = self.index.sources.get(seq)
         found: list[Interval] = []
         if source is None:

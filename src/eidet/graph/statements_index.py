@@ -1,7 +1,7 @@
-"""All statements of a scope by who and what they name, with pronouns resolved. It only adds and removes.
+"""Indexes the statements of a scope by the subjects and objects they name, with pronouns resolved.
 
-Pronouns and bare names mean what the session spoke of last, in order of time. A record that comes late takes
-its place in the conversation, and what follows it is read again as far as it may have changed.
+Pronouns and bare names mean what the session mentioned last, in order of time. A record that arrives late
+takes its place in the conversation, and the statements after it are resolved again as far as they may change.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
 from .names import PERSON, Answers, Signature, first_word, name_key, sign_mention
 
-_REACH: Final = 32  # so many statements back a pronoun or a bare name may point
-_PAUSE: Final = 3600.0  # seconds after which what has no session is no longer one conversation
+_REACH: Final = 32  # statements back that a pronoun or a bare name may refer to
+_PAUSE: Final = 3600.0  # seconds that end a conversation without a session
 
 _HE: Final = frozenset(
     (
@@ -55,7 +55,7 @@ class StatementsIndex:
         self.size: int = 0
 
     def add(self, stated: Iterable[Stated]) -> None:
-        """Takes in what records state."""
+        """Adds the statements of records."""
         by_session: dict[str | None, list[Assertion]] = {}
         for one in stated:
             source = self._make_source(one)
@@ -64,7 +64,7 @@ class StatementsIndex:
             self._place(assertions)
 
     def _place(self, assertions: Sequence[Assertion]) -> None:
-        """Puts statements of one session in their places, and reads the conversation from the first on."""
+        """Inserts statements of one session in order, and resolves the conversation from the first on."""
         for assertion in assertions:
             self.size += 1
             self.by_relation[assertion.relation][assertion] = None
@@ -89,7 +89,7 @@ class StatementsIndex:
         return source
 
     def remove(self, seq: int) -> None:
-        """Takes out what a record stated."""
+        """Removes the statements of a record."""
         for assertion in self.sources.pop(seq).assertions:
             self._displace(assertion)
 
@@ -114,9 +114,9 @@ class StatementsIndex:
         self._read_on(discourse, at)
 
     def _read_on(self, discourse: _Discourse, at: int, new: int = 0) -> None:
-        """Finds out whom statements name, from a place on.
+        """Resolves the mentions of statements from a place on.
 
-        These are `new` statements, and others as far as a change may be felt.
+        These are `new` statements, and others as far as a change may affect them.
         """
         horizon = at + _REACH
         for place, assertion in discourse.list_from(at):
@@ -129,7 +129,7 @@ class StatementsIndex:
                 horizon = place + _REACH
 
     def _resolve(self, assertion: Assertion, discourse: _Discourse, at: int) -> bool:
-        """Finds out whom a statement names; whether that has changed."""
+        """Resolves the mentions of a statement; returns whether their meaning changed."""
         subject = self._sign(assertion.who, assertion, discourse, at)
         thing = self._sign(assertion.what, assertion, discourse, at)
         if assertion.subject >= 0:
@@ -167,7 +167,7 @@ class StatementsIndex:
             self.identities.remove(alias[0], alias[1], "")
 
     def _add_alias(self, assertion: Assertion, subject: Signature) -> None:
-        """ "My name is Ann": from then on both names mean one."""
+        """Links the two names of a statement such as "my name is Ann" as one entity."""
         spelling = assertion.object_mention.name
         alias = Signature(name_key(spelling), subject.sort)
         is_name = bool(alias.name) and assertion.object_mention.reference is Reference.NAME
@@ -185,7 +185,7 @@ class _Discourse:
         self._turns: list[Assertion] = []
 
     def add(self, assertions: Iterable[Assertion]) -> int:
-        """Puts statements in their places; the first of these places."""
+        """Inserts statements in order; returns the first of their places."""
         ordered = sorted(assertions, key=_order)
         is_next = not self._turns or self._turns[-1].order < ordered[0].order
         self._turns += ordered
@@ -200,11 +200,11 @@ class _Discourse:
         return at
 
     def list_from(self, at: int) -> Iterator[tuple[int, Assertion]]:
-        """Lists the statements from a place on, each with its place."""
+        """Yields the statements from a place on, each with its place."""
         return ((place, self._turns[place]) for place in range(at, len(self._turns)))
 
     def look_back(self, at: int) -> Iterator[Assertion]:
-        """Lists the statements before a place, the last one first."""
+        """Yields the statements before a place, the last one first, up to `_REACH` or a pause."""
         here = self._turns[at]
         for before in range(at - 1, max(at - 1 - _REACH, -1), -1):
             turn = self._turns[before]
@@ -227,7 +227,7 @@ class _Resolver:
         self._is_distinguished = is_distinguished
 
     def resolve(self, mention: Mention, conversation: _Discourse, at: int, turn: Assertion) -> Signature:
-        """Finds what a mention means. A pronoun without an antecedent is a name of its own."""
+        """Returns the signature of a mention. A pronoun without an antecedent is a name of its own."""
         if mention.reference in _PRONOUNS:
             return self._resolve_pronoun(mention, conversation, at, turn)
         signature = sign_mention(mention, turn.source.speaker)
@@ -249,7 +249,7 @@ class _Resolver:
         return Signature(f"{mention.reference} ({turn.source.session or int(turn.source.occurred)})", sort)
 
     def needs_hint(self, signature: Signature) -> bool:
-        """Tells whether a bare name may mean several people, so that the session decides."""
+        """Returns whether a bare name may mean several people, so that the session decides."""
         if signature.sort not in (PERSON, "") or signature.is_distinct or not signature.name:
             return False
         return self._is_distinguished(signature.name)
@@ -264,7 +264,7 @@ class _Resolver:
 
 
 def _list_candidates(reference: Reference, before: Assertion) -> tuple[int, int]:
-    """Weighs candidates: people are usually subjects, things objects."""
+    """Returns an antecedent's candidates, the likelier first: people are usually subjects, things objects."""
     if reference is Reference.IT:
         return before.object, before.subject
     return before.subject, before.object
@@ -283,7 +283,7 @@ def _fits(reference: Reference, found: Signature) -> bool:
 
 
 def _name_person(mention: Mention, relation: str) -> Mention:
-    """The subject of a personal relation is a person, unless its text says what else it is."""
+    """Makes the subject of a personal relation a person, unless its text gives another kind."""
     if mention.kind or mention.reference is not Reference.NAME or relation not in _PERSONAL:
         return mention
     return _as_person(mention)
@@ -295,7 +295,7 @@ def _as_person(mention: Mention) -> Mention:
 
 
 def _is_personal(relation: Relation) -> bool:
-    """Tells whether only people have a relation, by the catalogue."""
+    """Returns whether only people have a relation, by the catalogue."""
     inverse = RELATIONS.get(relation.inverse)
     if relation.personal or (relation.symmetric and relation.object == PERSON):
         return True

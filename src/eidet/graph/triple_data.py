@@ -1,4 +1,4 @@
-"""Facts and decisions that somebody states directly, as the `data` of records of kind `triple`."""
+"""Facts and decisions that callers state directly, as the `data` of records of kind `triple`."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class DecisionKind(StrEnum):
 class Decision:
     """A decision, as it is stored.
 
-    entities    the ids of those that it is about
-    relation    of the facts that never held; `objects` are theirs, by id
-    since       from when these facts were thought to hold, and `until`; None is endless
+    entities    the ids of the entities it is about
+    relation    the relation of the facts that never held; `objects` are their objects, by id
+    since       the supposed start of these facts, and `until` the end; None is open
     """
 
     action: DecisionKind
@@ -49,7 +49,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class StoredDecision:
-    """A decision with when it was made and where it is."""
+    """A decision with the time and the seq of its record."""
 
     decision: Decision
     seq: int
@@ -57,7 +57,7 @@ class StoredDecision:
     expires: float | None = None
 
 
-_OF_TEXT: Final = ("start", "end")  # where a sentence stands: a fact that is told has none
+_OF_TEXT: Final = ("start", "end")  # positions of a sentence, which a fact stated directly lacks
 _TUPLES: Final = ("entities", "objects")
 
 
@@ -71,7 +71,7 @@ def triple_data(statement: Statement) -> dict[str, Json]:
 
 
 def parse_triple(record: Record) -> Statement | Decision | None:
-    """Parses what a record of kind `triple` states or decides; None if its data does neither."""
+    """Parses the statement or decision of a record of kind `triple`; None if its data holds neither."""
     data = record.whole.data
     if not isinstance(data, Mapping):
         return None
@@ -91,7 +91,7 @@ def decision_data(decision: Decision) -> dict[str, Json]:
 
 
 def mention_of(value: str | Mention, kind: str = "") -> Mention:
-    """Makes a mention of what a caller names; "I" and "me" are the speaker."""
+    """Makes a mention from a caller's name; "I" and "me" are the speaker."""
     if isinstance(value, Mention):
         return value
     if not isinstance(value, str) or not value.strip():

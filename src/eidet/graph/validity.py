@@ -1,8 +1,8 @@
-"""What held when: a pure function of all that is said of one subject and one relation.
+"""Computes when facts held: a pure function of all statements about one subject and one relation.
 
-Statements are put in the order of the times they speak of, whatever order they came in. A new value of a
-relation that holds one at a time closes the old one; "no longer" closes without a successor; what cannot be
-decided stays open, and both sides are rivals. Nothing of this is stored.
+Statements are ordered by the times they mention, whatever order they arrived in. A new value of a relation
+with one value at a time closes the old one; "no longer" closes without a successor; if no rule decides, both
+values stay open and are rivals. None of this is stored.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 from .assertion import WEIGHTS, Assertion
 from .names import Node
 
-FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") is less sure: it closes nothing
+FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") has less confidence and closes nothing
 
 
 class Interval:
-    """A time in which a value held, with all that says so."""
+    """A time in which a value held, with the statements that say so."""
 
     __slots__ = (
         *("closer", "end", "firmness", "negated", "object", "opponents"),
@@ -34,10 +34,10 @@ class Interval:
         self.start: float | None = start
         self.end: float | None = None
         self.said: dict[Assertion, None] = {first: None}  # in order
-        self.rank: int = first.source.rank  # how far its most trusted source is trusted
-        self.firmness: float = first.confidence  # of its surest statement
+        self.rank: int = first.source.rank  # trust of its most trusted source
+        self.firmness: float = first.confidence  # confidence of its surest statement
         self.closer: Assertion | None = None  # the statement that ended it
-        self.successor: Interval | None = None  # what took its place
+        self.successor: Interval | None = None  # the interval that replaced it
         self.opponents: tuple[Sequence[Interval], ...] = ()  # groups that may be shared; see `rivals`
 
     @property
@@ -46,7 +46,7 @@ class Interval:
 
     @property
     def rivals(self) -> list[Interval]:
-        """Lists the open intervals that contradict this one, where nothing decides."""
+        """The open intervals that contradict this one while nothing decides between them."""
         return [one for group in self.opponents for one in group if one is not self]
 
     @property
@@ -59,8 +59,8 @@ class Interval:
 
     @property
     def confidence(self) -> float:
-        """Estimates how sure it is: the more sources say it, the surer."""
-        if len(self.said) == 1:  # as nearly all
+        """The estimated confidence, which grows with the number of sources."""
+        if len(self.said) == 1:  # as for nearly all
             return _weigh_assertion(self.first)
         best: dict[int, float] = {}
         for assertion in self.said:
@@ -104,14 +104,14 @@ class _Effect(NamedTuple):
 
     @property
     def order(self) -> tuple[float, int, float, int, str, float]:
-        """Sorts effects in a way that does not depend on which record came first."""
+        """The sort key of effects, which does not depend on the order in which records arrived."""
         assertion = self.assertion
         said = (assertion.source.occurred, assertion.position, self.value, assertion.confidence)
         return self.at, self.act, *said
 
 
 def list_effects(value: Node, assertion: Assertion) -> list[_Effect]:
-    """Lists what a statement asserts, denies or ends, and when."""
+    """Lists the effects of a statement: what it asserts, denies or ends, and when."""
     start, end = assertion.since, assertion.until
     if assertion.ended and end is None:
         end = assertion.source.occurred
@@ -142,7 +142,7 @@ def trace_validity(pairs: Iterable[tuple[Node, Assertion]], *, is_single: bool) 
 
 
 def _trace_one(effect: _Effect) -> list[Interval]:
-    """Most relations of most subjects are stated once."""
+    """Returns the interval of a single effect, the most frequent case."""
     if effect.act is _EffectKind.END:
         only = Interval(effect.value, None, effect.assertion)
         only.close(effect.at, effect.assertion)
@@ -154,9 +154,9 @@ _Sources = dict[int, dict[Node, Interval]]  # by the seq of the record that firs
 
 
 class _OpenValues:
-    """The open intervals of one course. It finds what a statement decides without looking at all others.
+    """The open intervals of one course. It finds those that a statement decides without visiting all.
 
-    What is asserted is grouped by trust, firmness, start and source: `_is_decided` asks for no more, and
+    Asserted intervals are grouped by trust, firmness, start and source: `_is_decided` needs no more, and
     nearly always decides for a whole group at once.
     """
 
@@ -199,7 +199,7 @@ class _OpenValues:
             self.put(interval)
 
     def has_rivals(self, interval: Interval, *, is_single: bool) -> bool:
-        """Tells whether a firm interval contradicts another one that is open."""
+        """Returns whether a firm interval contradicts another open one."""
         if not interval.is_firm:
             return False
         opposite = self.get(interval.object, negated=not interval.negated)
@@ -212,18 +212,18 @@ class _OpenValues:
         rank, at, seq = effect.assertion.source.rank, effect.at, effect.assertion.source.seq
         found: list[Interval] = []
         for (trusted, is_firm), starts in self._groups.items():
-            if rank >= trusted:  # all, but for what other records state firmly for the same moment
+            if rank >= trusted:  # all except firm statements of other records for the same moment
                 for start, sources in starts.items():
                     for values in _list_sources(sources, seq, start == at and is_firm):
                         found += values.values()
-            elif not is_firm:  # nothing, but for guesses of other records for the same moment
+            elif not is_firm:  # only guesses of other records for the same moment
                 for source, values in starts.get(at, {}).items():
                     if source != seq:
                         found += values.values()
         return [interval for interval in found if interval.object != effect.value]
 
     def find_earliest(self, before: float) -> Interval | None:
-        """Finds the earliest open interval that began before a moment."""
+        """Returns the earliest open interval that began before a moment; None if there is none."""
         found: Interval | None = None
         for starts in self._groups.values():
             for start, sources in starts.items():
@@ -232,7 +232,7 @@ class _OpenValues:
         return found
 
     def set_opponents(self, *, is_single: bool) -> None:
-        """Gives open intervals their opponents: firm ones, and denials."""
+        """Sets the opponents of open firm intervals: other firm values, and denials."""
         firm = [one for one in self._by_key.values() if one.is_firm]
         values = [one for one in firm if not one.negated]
         for interval in firm:
@@ -243,14 +243,14 @@ class _OpenValues:
 
 
 def _list_sources(sources: _Sources, seq: int, only: bool) -> Iterable[dict[Node, Interval]]:
-    """Yields all sources, or only that of one record."""
+    """Returns the values of all sources, or only those of one record."""
     if not only:
         return sources.values()
     return (sources[seq],) if seq in sources else ()
 
 
 class _Course:
-    """Applies effects in order and knows what is open."""
+    """Applies effects in order and tracks the open intervals."""
 
     def __init__(self, *, is_single: bool) -> None:
         self._is_single = is_single
@@ -278,14 +278,14 @@ class _Course:
             self._last[effect.value] = new
 
     def _say_again(self, effect: _Effect, there: Interval) -> None:
-        """Confirms what was a guess or disputed before."""
+        """Adds a statement to an open interval; closes others if that makes it firm or it was disputed."""
         was_firm, is_disputed = there.is_firm, self._open.has_rivals(there, is_single=self._is_single)
         self._open.add(there, effect.assertion)
         if is_disputed or (there.is_firm and not was_firm):
             self._displace(effect, there)
 
     def _displace(self, effect: _Effect, new: Interval) -> None:
-        """Closes what cannot hold beside a new interval, as far as that is decided."""
+        """Closes the intervals that cannot hold beside a new one, as far as that is decided."""
         if effect.assertion.confidence < FIRM:
             return
         opposite = self._open.get(new.object, negated=not new.negated)
@@ -312,7 +312,7 @@ class _Course:
         self._end_unbegun(effect)
 
     def _end_unbegun(self, effect: _Effect) -> None:
-        """Ends something that was never stated to begin."""
+        """Adds an interval that ends without a stated beginning."""
         new = Interval(effect.value, None, effect.assertion)
         new.close(effect.at, effect.assertion)
         self._last[effect.value] = new
@@ -327,12 +327,12 @@ class _Course:
 
 
 def _is_decided(effect: _Effect, there: Interval) -> bool:
-    """A later statement decides, unless it is trusted less; of one text, the later sentence."""
+    """Returns whether a later statement, or sentence of one text, ends an interval: if not trusted less."""
     if there.start == effect.at and there.first.source is not effect.assertion.source:
         return not there.is_firm
     return effect.assertion.source.rank >= there.rank
 
 
 def _weigh_assertion(assertion: Assertion) -> float:
-    """Weighs a statement: its own confidence, limited by the trust of its source."""
+    """Returns the weight of a statement: its confidence times the weight of its source's trust."""
     return assertion.confidence * WEIGHTS[assertion.source.rank]

@@ -1,8 +1,8 @@
 """The index port: finds records of a store quickly. It follows the store and can always be rebuilt.
 
-`Index` is what a memory asks. Whoever brings a search engine of their own need not write one: a `Finder`
-says which records of a scope match and how well, and `index.outside.OutsideIndex` makes an `Index` of it.
-Whoever brings a vector database writes `index.vectordb.Database`.
+A memory searches through an `Index`. To use another search engine, implement the smaller `Finder`, which
+returns the matching records of a scope with scores; `index.outside.OutsideIndex` makes it an `Index`.
+To use a vector database, implement `index.vectordb.Database`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Seqs = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """What candidates are compared with beside their scores. Hints filter nothing.
+    """Further parts of the question that candidates are compared with. Hints filter nothing.
 
-    spelt    the terms as words: an index that knows vectors of words aligns similar ones, too
+    spelt    the terms as words: an index with vectors of words aligns similar ones, too
     names    the terms of each name that the question mentions
-    sessions the names of sessions
-    place    from where distances are measured
+    sessions the names of the sessions asked for
+    place    the point that distances are measured from
     """
 
     spelt: tuple[str, ...] = ()
@@ -43,10 +43,10 @@ class Hints:
 
 
 class WordStatistics(NamedTuple):
-    """The term statistics that BM25 needs of one or several scopes.
+    """The term statistics of one or several scopes, for BM25.
 
-    holding  in how many units each term of the question occurs
-    units    how many units there are, and `terms` how many terms they have in all
+    holding  the number of units that contain each term of the question
+    units    the number of units, and `terms` the number of terms in all of them
     """
 
     holding: tuple[int, ...]
@@ -56,12 +56,12 @@ class WordStatistics(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """A search: a vector, terms, both or neither, in one scope (or below it).
+    """A search in one scope (or below it), by a vector, terms, both or neither.
 
-    `head` is the store's head when the question began, if that is known: the search covers everything up
-    to there, and need not ask the store again. `statistics` are of all scopes that a question is about, for
-    an index that can count them first: scores of words are comparable then. `floors` are the scores, by
-    vector and by words, that `depth` records of other scopes reach: what has neither is no candidate.
+    `head` is the store's head when the question began, if known: the search covers everything up to it
+    and does not ask the store again. `statistics` cover all scopes of the question, if the index can count
+    them first, so that word scores are comparable. `floors` are the scores, by vector and by words, that
+    `depth` records of other scopes reach: a record below both is no candidate.
     """
 
     scope: Scope
@@ -78,7 +78,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The lowest and highest score an arm gave to anything it looked at."""
+    """The lowest and highest score that an arm gave to any record it scored."""
 
     low: float = 0.0
     high: float = 0.0
@@ -88,14 +88,14 @@ class Span:
 class Scores:
     """A `Finder`'s answer: records of one scope by seq, in any order, with their scores.
 
-    dense       the cosine of the record's best unit; None: Eidet compares the vectors of the records
-    words       BM25; None: Eidet counts with `statistics`, or not at all without them
+    dense       the cosine of the record's best unit; if None, Eidet compares the vectors of the records
+    words       BM25; if None, Eidet computes it from `statistics`, or leaves it out without them
     spans       by arm: the range of scores over all that was searched; by default, over the records given
-    lowest      the lowest cosine of all that passed, where the records given are not all of them
-    rarity      what all terms together weigh; 0 means that the best record counts as having all of them
+    lowest      the lowest cosine of all records that passed, if not all of them are given
+    rarity      the weight of all terms together; 0 means that the best record counts as having all of them
     leading     seqs whose neighbours in the session are candidates, too
-    searched    how many records there are, and `kept` how many pass; by default, the store counts them
-    notes       what the answer lacks, in words
+    searched    the number of records, and `kept` the number that pass; by default, the store counts them
+    notes       sentences on what the answer lacks
     """
 
     seq: Seqs
@@ -113,17 +113,17 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What ranks candidates beside their scores, one row each, made from columns of the records.
+    """The properties that rank candidates beside their scores, one row per candidate.
 
-    aligned   the share of the terms' weight that the record's words cover, if the index can tell
+    aligned   the share of the terms' weight that the record's words cover, if the index computes it
     turn      the number of the record in its session, in the order it happened
-    length    in terms; infinite for a record in several units
+    length    the number of terms; infinite for a record in several units
     who       the number of the speaker in `voices`
-    days      (row, first day, last day) of the times the texts speak of
-    mentions  by name: whether the record has all of its terms
-    inside    whether it is of a session asked for
-    away      how far it is from the place asked for; NaN without a place
-    line      the turns in their order, if the index keeps that between questions
+    days      (row, first day, last day) of the times that the texts mention
+    mentions  for each name, whether the record has all of its terms
+    inside    whether it belongs to a session asked for
+    away      its distance from the place asked for; NaN without a place
+    line      the turns in order, if the index keeps them between questions
     """
 
     importance: NDArray[np.float64]
@@ -145,19 +145,19 @@ class Traits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """Records by rising seq, one row each, with their scores in both arms and what ranks them further.
+    """Records by ascending seq, one row each, with their scores in both arms and their traits.
 
-    All that passed where they are few, else the best `depth` of each arm and their neighbours in the
+    If few records passed, all of them; else the best `depth` of each arm and their neighbours in the
     session.
 
     scope     the number of its scope in `scopes`
     dense     the cosine of the record's best unit; exact for the best
     words     BM25
     spans     the ranges of those (and of `traits.aligned`) over all that was searched
-    rarity    what all terms together weigh
-    searched  how many records there were, and `kept` how many passed the filter
-    damaged   how many records of a tier cannot be read and were not searched
-    notes     what else the answer lacks, in words
+    rarity    the weight of all terms together
+    searched  the number of records, and `kept` the number that passed the filter
+    damaged   the number of records by tier that cannot be read and were not searched
+    notes     sentences on what else the answer lacks
     """
 
     scopes: list[str]
@@ -178,7 +178,7 @@ class Candidates:
 
 
 class Neighbours(NamedTuple):
-    """A record's turn in its session, and who stands beside it: (seq, turn), nearest first."""
+    """A record's turn in its session, and the records beside it as (seq, turn), nearest first."""
 
     turn: int
     beside: tuple[tuple[int, int], ...]
@@ -186,22 +186,22 @@ class Neighbours(NamedTuple):
 
 @runtime_checkable
 class Finder(Protocol):
-    """An outside search engine: it says which records of a scope match, and how well."""
+    """An outside search engine, which returns the matching records of a scope with scores."""
 
     def find(self, scope: str, probe: Probe) -> Scores:
-        """Records of one scope that pass `probe.where` and have not expired at `probe.now`.
+        """Finds the records of one scope that pass `probe.where` and have not expired at `probe.now`.
 
-        All of them where they are few, else the best `probe.depth` of each arm. What the store
-        acknowledged before is found.
+        Returns all of them if they are few, else the best `probe.depth` of each arm. Finds everything
+        that the store acknowledged before the call.
         """
 
     def close(self) -> None:
-        """Releases what it holds; closing twice is fine."""
+        """Releases its resources; closing twice is harmless."""
 
 
 @runtime_checkable
 class ListsRecords(Protocol):
-    """A finder that lists sessions and speakers sooner than the store does."""
+    """A finder that lists sessions and speakers faster than the store does."""
 
     def list_turns(self, scope: str, sessions: Sequence[str]) -> list[list[int]]:
         """Lists the seqs of each session in order of time; leaves out sessions without records."""
@@ -212,46 +212,46 @@ class ListsRecords(Protocol):
 
 @runtime_checkable
 class Index(Protocol):
-    """Searches what a store holds. A search finds everything acknowledged before it began.
+    """Searches the records of a store. A search finds everything acknowledged before it began.
 
-    Where a question says the `head` it knows, what was acknowledged up to there.
+    If the question gives a `head`, it finds everything acknowledged up to that head.
     """
 
     def search(self, probe: Probe) -> Candidates:
-        """Candidates that pass `probe.where` and have not expired at `probe.now`."""
+        """Returns candidates that pass `probe.where` and have not expired at `probe.now`."""
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        """(scope, seq) of the records that pass, by a column: see `eidet.store.ORDERS` (not `uses`)."""
+        """Lists (scope, seq) of the records that pass, in one of `eidet.store.ORDERS` except `uses`."""
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
         """Returns, for each record with a session, its turn and up to `reach` records before and after it.
 
-        Only living ones that pass the filter; a record that is none of them is left out.
+        Deleted or expired records and those that do not pass the filter are neither keys nor neighbours.
         """
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         """Lists the speakers of a scope (or below it): every `who` of its records."""
 
     def follow(self, scope: str) -> None:
-        """Learns what changed in a scope, if it is one that the index holds ready: recalls need not then."""
+        """Applies the changes of a scope ahead of recalls, if the index has the scope loaded."""
 
     def cleanse(self, scope: str) -> list[str]:
-        """Removes a scope's erased records from all places where the index keeps them, before it returns.
+        """Removes a scope's erased records from every place where the index keeps them, before it returns.
 
-        Says in words what could not be taken out yet.
+        Returns sentences on what could not be removed yet.
         """
 
     def rebuild(self, scope: str) -> int:
         """Rebuilds a scope's index from the store. Returns the number of records."""
 
     def check(self, scope: str) -> list[str]:
-        """Lists in words where index and store disagree; empty when they agree."""
+        """Lists the differences between index and store as sentences; empty if they agree."""
 
     def stats(self) -> dict[str, Any]: ...
 
     def close(self) -> None:
-        """Saves what is worth saving and releases the rest. Closing twice is harmless."""
+        """Saves cache files where they pay and releases all resources. Closing twice is harmless."""

@@ -1,4 +1,4 @@
-"""An index made of a search engine from outside: it names candidates, Eidet reads the rest from the store."""
+"""An index over an outside search engine, which names candidates; the store supplies everything else."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _ReadWords = Callable[[PlaneShard], WordReader | None]
 
 
 class OutsideIndex:
-    """A full `Index` over a `Finder`: whatever a finder does not say is asked of the store.
+    """A full `Index` over a `Finder`; everything that the finder does not return is read from the store.
 
-    Each search reads its candidates and the order of their sessions, and the first one after a change all
-    voices. With `words_in`, words of similar meaning are aligned.
+    Each search reads its candidates and the order of their sessions; the first search after a change also
+    reads all voices. With `words_in`, words of similar meaning are aligned.
     """
 
     def __init__(
         self, store: Store, width: int, finder: Finder, *, words_in: _ReadWords | None = None
     ) -> None:
         self._store, self._width, self._finder, self._read_words = store, width, finder, words_in
-        self._voices: dict[str, tuple[Head, tuple[str, ...]]] = {}  # by scope, with the head they are of
+        self._voices: dict[str, tuple[Head, tuple[str, ...]]] = {}  # by scope, each read at its head
 
     def search(self, probe: Probe) -> Candidates:
         paths = verbs.list_paths(self._store, probe.scope)
@@ -70,7 +70,7 @@ class OutsideIndex:
     def _describe(
         self, path: str, probe: Probe, found: Scores, records: Sequence[Record], turns: dict[int, int]
     ) -> Candidates:
-        """The records as an index of the whole scope would describe them."""
+        """Describes the records as an index of the whole scope would."""
         known = self.list_voices(path, probe.head)
         voices = tuple(dict.fromkeys([*known, *(record.who for record in records if record.who)]))
         shard: PlaneShard = Shard(path, VectorPlanes(self._width))
@@ -120,7 +120,7 @@ class OutsideIndex:
         return merge_voices([self.list_voices(path, head) for path in verbs.list_paths(self._store, scope)])
 
     def follow(self, scope: str) -> None:
-        """Does nothing: this index keeps nothing that must follow."""
+        """Does nothing: this index keeps nothing that could be out of date."""
 
     def cleanse(self, scope: str) -> list[str]:
         del scope
@@ -139,10 +139,10 @@ class OutsideIndex:
     def close(self) -> None:
         self._finder.close()
 
-    # What the store is asked.
+    # Reading from the store.
 
     def _read(self, path: str, seqs: Seqs, where: Where | None = None) -> list[Record]:
-        """Reads records by ascending seq; leaves out those that are gone, damaged or do not pass."""
+        """Reads records by ascending seq; leaves out those that are deleted, damaged or do not pass."""
         rising = np.unique(seqs).tolist()
         pages = [rising[start : start + BATCH] for start in range(0, len(rising), BATCH)]
         read = [record for page in pages for record in self._read_sound(path, page)]
@@ -167,7 +167,7 @@ class OutsideIndex:
         return [[r.seq for r in self._store.find(where, order="occurred")] for where in wheres]
 
     def list_voices(self, path: str, head: Head | None = None) -> tuple[str, ...]:
-        """Lists every `who` of a scope at a head, which it looks up unless given."""
+        """Lists every `who` of a scope at `head`, by default the store's present one."""
         head, known = head or self._store.head(), self._voices.get(path)
         if known is None or known[0] != head:
             known = self._voices[path] = (head, self._hear(path))
@@ -185,7 +185,7 @@ def _living(scope: Scope, where: Where | None, now: float) -> Where:
 
 
 def _list_beside(lines: Sequence[Sequence[int]], leading: Sequence[int]) -> set[int]:
-    """The seqs right before and after the leading ones in their sessions."""
+    """Returns the leading seqs and those right before and after them in their sessions."""
     wanted, beside = set(leading), set[int]()
     for line in lines:
         for at in [at for at, seq in enumerate(line) if seq in wanted]:
@@ -201,7 +201,7 @@ def _look_around(line: Sequence[int], at: int, reach: int, passing: set[int]) ->
 
 
 def _compare_vectors(shard: PlaneShard, probe: Probe) -> Floats:
-    """The exact cosine of each row; 0 for one without a vector."""
+    """Computes the exact cosine of each row; 0 for one without a vector."""
     dense = np.zeros(shard.count, np.float32)
     if probe.vector is not None and shard.count:
         rows = np.flatnonzero(shard.vectors.scale[: shard.count] > 0)
@@ -210,7 +210,7 @@ def _compare_vectors(shard: PlaneShard, probe: Probe) -> Floats:
 
 
 def _count_words(shard: PlaneShard, probe: Probe, found: Scores) -> tuple[Floats, Floats]:
-    """BM25 of each row, and what each term weighs."""
+    """Returns the BM25 score of each row and the weight of each term."""
     stats = found.statistics
     if found.words is not None or stats is None or not probe.terms:
         return _pick(shard.columns.seq, found.seq, found.words), np.zeros(len(probe.terms), np.float32)
@@ -219,7 +219,7 @@ def _count_words(shard: PlaneShard, probe: Probe, found: Scores) -> tuple[Floats
 
 
 def _measure_span(arm: str, scores: Floats, found: Scores) -> Span:
-    """Over all that passed, where these are all; else from the lowest score that anything can have."""
+    """Returns the span of the scores; if not all that passed are given, from the lowest score possible."""
     if found.lowest is None:
         low = float(scores.min()) if len(scores) else 0.0
     else:
@@ -228,7 +228,7 @@ def _measure_span(arm: str, scores: Floats, found: Scores) -> Span:
 
 
 def _pick(wanted: Seqs, seqs: Seqs, scores: Floats | None) -> Floats:
-    """Returns the scores of the seqs wanted; 0 where there is none."""
+    """Returns the scores of the seqs wanted; 0 for a seq without a score."""
     if scores is None or not len(seqs):
         return np.zeros(len(wanted), np.float32)
     order = np.argsort(seqs, kind="stable")

@@ -1,4 +1,4 @@
-"""A thread that does something for scopes while others search."""
+"""A background thread that runs jobs for scopes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..net.worker import BackgroundWorker
 class ScopeWorker:
     """Runs a job per requested scope, one after the other; repeated requests for a scope count once.
 
-    While a scope is worked on, it may be asked for again, unless there is a rest: then requests are ignored
-    until `rest_seconds` after its job. The job reports its own errors. The thread ends when nothing waits.
+    A scope may be requested again while its job runs, unless `rest_seconds` is set: then requests are ignored
+    until that long after its job. The job reports its own errors. The thread ends when nothing waits.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class ScopeWorker:
 
     @property
     def busy(self) -> list[str]:
-        """The scopes that wait or are worked on."""
+        """The scopes whose jobs wait or run."""
         with self._changed:
             current = [] if self._current is None else [self._current]
             return current + list(self._waiting)
@@ -47,12 +47,12 @@ class ScopeWorker:
         self.thread.start()
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Waits until nothing is left to do; whether that is so."""
+        """Waits until no job is left; returns False if some are left after `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and self._current is None, seconds)
 
     def close(self, seconds: float | None = None) -> None:
-        """Drops pending jobs and finishes the one under way."""
+        """Drops pending jobs and waits for the running one."""
         self.thread.ask_to_stop()
         with self._changed:
             self._waiting.clear()

@@ -1,7 +1,7 @@
-"""What stands at paths of `data`, as columns by scope: made when a state is first compared by them.
+"""Columns by scope for paths in `data`, made when states are first compared by them.
 
-A seq names one version of a record for ever. So a row is read once, and nothing has to follow the store:
-whoever asks knows which seqs are alive.
+A seq identifies one version of a record for ever. So a row is read once, and nothing has to follow the
+store: callers give the seqs that are alive.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ DataPath = tuple[str | int, ...]
 _ReadRecords = Callable[[str, list[int]], Sequence[Record | None]]
 
 BATCH: Final = 2_000  # records read from the store at once
-PATHS: Final = 256  # columns of a scope; with more, it begins anew
-ROWS: Final = 200_000  # of a scope, those of records that are gone included; likewise
-LARGEST: Final = 1e150  # numbers beyond count as this one
-_ITEM_BYTES: Final = 100  # that a set of items takes, about
+PATHS: Final = 256  # columns of a scope, beyond which it starts over
+ROWS: Final = 200_000  # rows of a scope, deleted records included, beyond which it starts over
+LARGEST: Final = 1e150  # larger numbers count as this one
+_ITEM_BYTES: Final = 100  # approximate size of a set of items
 
 
 @dataclass(frozen=True, slots=True)
 class StateColumn:
     """The values of one path, one row per record.
 
-    numbers  those that are numbers; NaN for all others
-    marks    equal for values that are the same; 0 where there is none
-    items    the marks of the items of lists; None for all others
+    numbers  values that are numbers; NaN for all others
+    marks    a number that is equal for equal values; 0 without a value
+    items    for lists, the marks of their items; None for all others
     """
 
     numbers: NDArray[np.float64]
@@ -75,14 +75,14 @@ class StateColumn:
 
 
 def mark_of(value: Json) -> int:
-    """Maps a value to a number that tells values apart; 1 equals 1.0 but not True. Never 0."""
+    """Returns a hash that distinguishes values; 1 equals 1.0 but not True. Never 0."""
     if is_number(value):
         return hash(("number", value)) or 1
     return hash(("json", dump_json(value, sort_keys=True))) or 1
 
 
 def float_of(value: Any) -> float:
-    """A number to measure distances with: two of the largest are still a finite distance apart."""
+    """Converts to a float, clipped to ±`LARGEST` so that any two are a finite distance apart."""
     try:
         return min(max(float(value), -LARGEST), LARGEST)
     except OverflowError:  # a whole number beyond what a float holds
@@ -90,7 +90,7 @@ def float_of(value: Any) -> float:
 
 
 class _ScopeTable:
-    """The columns of one scope, rows by rising seq, behind a lock."""
+    """The columns of one scope, with rows by ascending seq, and their lock."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -102,7 +102,7 @@ class _ScopeTable:
         return self.seqs.nbytes + sum(column.nbytes for column in self.columns.values())
 
     def prepare(self, paths: Sequence[DataPath]) -> None:
-        """Starts over if a path is new, because the records have to be read again."""
+        """Starts over if a path is new or rows are too many, because the records have to be read again."""
         unknown = [path for path in paths if path not in self.columns]
         if not unknown and len(self.seqs) <= ROWS:
             return
@@ -129,7 +129,7 @@ class _ScopeTable:
         return missing
 
     def pick(self, seqs: Seqs, paths: Sequence[DataPath]) -> dict[DataPath, StateColumn]:
-        """The columns of these seqs; as they are, where all rows are meant."""
+        """Returns the columns of these seqs, without a copy if these are all rows."""
         if np.array_equal(seqs, self.seqs):
             return {path: self.columns[path] for path in paths}
         rows = np.searchsorted(self.seqs, seqs)
@@ -143,7 +143,7 @@ def _value_at(record: Record | None, path: DataPath) -> Json:
 
 
 class StateColumns:
-    """The columns of a memory's states. Safe from many threads; scopes asked for longest ago leave RAM."""
+    """The columns of a memory's states. Thread-safe; the least recently used scopes leave RAM."""
 
     def __init__(self, *, memory_mb: int = 64) -> None:
         self._most = memory_mb * 2**20
@@ -153,7 +153,7 @@ class StateColumns:
     def read(
         self, scope: str, seqs: Seqs, paths: Sequence[DataPath], read: _ReadRecords
     ) -> dict[DataPath, StateColumn]:
-        """The columns at these paths, one row for each seq; records not seen before are read."""
+        """Returns the columns at these paths, one row for each seq; reads only records not seen before."""
         table = self._find_table(scope)
         with table.lock:
             table.prepare(paths)

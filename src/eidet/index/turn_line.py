@@ -1,4 +1,4 @@
-"""Candidates in the order they happened, session by session: what stands beside what."""
+"""The candidates in order of time, session by session, with scores from neighbouring turns."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from ..text.analysis import QUESTION
 
 WINDOW: Final = 6  # turns before and after that count as the context
-BESIDE: Final = 0.5  # how much the turns right before and after count for the dense of one
+BESIDE: Final = 0.5  # weight of the turns right before and after in a turn's dense score
 
-Floats = NDArray[Any]  # of any width of float
+Floats = NDArray[Any]  # floats of any width
 
 
 class _TurnShape(NamedTuple):
-    """What candidates are as turns of talk, where messages of more than `terms` terms count as long.
+    """The weights of candidates as turns of talk, where messages of more than `terms` terms count as long.
 
     share     1 for a turn of talk, fading to 0 for a long message
-    rest      what is left of 1
-    link      how much each turn and the next count for each other
-    weights   what each candidate and those beside it count together
+    rest      1 - share
+    link      the weight of each turn and the next for each other
+    weights   the total weight of each candidate and those beside it
     """
 
     terms: int
@@ -32,9 +32,9 @@ class _TurnShape(NamedTuple):
 
 
 class TurnLine:
-    """The turns of talk among candidates. No question changes it, so an index may keep it for the next one.
+    """The turns of talk among candidates. It depends on no question, so an index may reuse it.
 
-    Turns stand on a line with gaps: as far apart as they happened, and turns of two sessions out of reach.
+    Turns have places on a line: their distances in the session, and gaps beyond `WINDOW` between sessions.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class TurnLine:
         self._order = _list_turns(key, session)
         self.count: int = len(key) if self._order is None else len(self._order)
         self._length = length
-        self._talk: _TurnShape | None = None  # the last one that was asked for
+        self._talk: _TurnShape | None = None  # the last one computed
         self._fill(self._pick(key), self._pick(who), self._pick(flags))
 
     def _fill(self, key: NDArray[np.int64], who: NDArray[np.int32], flags: NDArray[np.uint8]) -> None:
@@ -65,7 +65,7 @@ class TurnLine:
         return self.count > 0
 
     def shape_turns(self, terms: int) -> _TurnShape:
-        """Computes, and caches, what the candidates are as turns if talk has this many terms."""
+        """Returns the turn weights for talk of up to this many terms; caches the last."""
         talk = self._talk
         if talk is None or talk.terms != terms:
             talk = self._talk = self._measure_talk(terms)
@@ -77,7 +77,7 @@ class TurnLine:
         return _TurnShape(terms, share, 1 - share, link, weights)
 
     def _fade(self, terms: int) -> Floats:
-        """1 up to so many terms, 0 from twice as many on."""
+        """Returns 1 for up to `terms` terms, fading to 0 at twice as many."""
         lengths = np.minimum(self._length, 10.0 * terms)
         share: Floats = np.minimum(np.maximum(2.0 - lengths / terms, 0.0), 1.0)
         return share
@@ -93,11 +93,11 @@ class TurnLine:
         return link, self._put(line, weights)
 
     def _pick(self, values: Floats) -> Floats:
-        """The values of the turns, in their order; a copy unless all rows are turns in their order."""
+        """Returns the values of the turns in order; a copy unless all rows are turns in order."""
         return values if self._order is None else values[self._order]
 
     def best(self, base: Floats, own: Floats) -> Floats:
-        """The best of those around, or its own if that is better. No value is below 0."""
+        """Returns each turn's best `base` within the window, or its own value if better. None is below 0."""
         best = np.maximum(own, base)
         around = np.zeros(int(self._places[-1]) + 2 * WINDOW + 1, base.dtype)
         np.maximum.at(around, self._places + WINDOW, self._pick(base))
@@ -107,7 +107,7 @@ class TurnLine:
         return self._put(line, best)
 
     def smooth(self, values: Floats, talk: _TurnShape) -> Floats:
-        """The mean with the turns right before and after."""
+        """Returns the weighted mean of each value with those of the turns right before and after."""
         total = values.copy()
         if self.count > 1:
             own, sums = self._pick(values), self._pick(total)
@@ -126,14 +126,14 @@ class TurnLine:
         return reply
 
     def _put(self, line: Floats, values: Floats) -> Floats:
-        """The values with those of the turns put back where they belong."""
+        """Writes the turns' values back to their rows and returns all values."""
         if self._order is not None:
             values[self._order] = line
         return values
 
 
 def _list_turns(key: NDArray[np.int64], session: NDArray[np.int32]) -> NDArray[np.intp] | None:
-    """The rows that are turns, in their order; None where all rows are, in theirs."""
+    """Returns the rows that are turns, in order; None if all rows are turns and already in order."""
     alone = session < 0
     if not bool((key[1:] > key[:-1]).all()):
         order = np.argsort(key, kind="stable")
@@ -144,7 +144,7 @@ def _list_turns(key: NDArray[np.int64], session: NDArray[np.int32]) -> NDArray[n
 
 
 def _widen(values: Floats, width: int) -> Floats:
-    """The highest of every `width` values in a row, which there are: twice as many at a time."""
+    """Returns the maximum of every `width` consecutive values, doubling the reach at each step."""
     reach = 1
     while 2 * reach <= width:
         values = np.maximum(values[:-reach], values[reach:])

@@ -16,7 +16,7 @@ def make_named(
 ) -> Any:
     """Makes the model of `name:setting`, built in or from an entry point of the group.
 
-    `wanted` says in words what a plugin must return, such as "a reranker (name, scores)".
+    `wanted` describes for the error message what a plugin must return, such as "a reranker (name, scores)".
     """
     name, _, setting = spec.partition(":")
     given = [setting] if setting else []

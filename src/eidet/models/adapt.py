@@ -30,8 +30,8 @@ Takes = Literal["prompt", "messages", "request"]
 _PROBE = ["a", "two words"]
 _BLOCK = 256  # texts in one call of a callable that takes lists
 _AT_ONCE = 16  # calls of one round; an asynchronous callable runs them concurrently
-_NOT_FOR_LISTS = (TypeError, ValueError, AttributeError)  # what callables for one text raise on a list
-_REST_SECONDS = 30.0  # for which an LLM that failed again and again is left alone
+_NOT_FOR_LISTS = (TypeError, ValueError, AttributeError)  # raised for a list by callables that take one text
+_REST_SECONDS = 30.0  # pause after which an LLM that failed repeatedly is called again
 
 _embedding = BackgroundLoop(
     "eidet-embed", inside="an asynchronous embedder called embed() of another; await aembed() there"
@@ -51,8 +51,8 @@ def adapt_embedder(
     embedder.
 
     `batch` says whether it takes a list of texts (True) or one text (False), `width` how long its
-    rows are; what is not given is found out by one or two short calls before the first answer. Where
-    `batch` is given, the first texts that are embedded tell the width.
+    rows are; what is not given is probed by one or two short calls before the first answer. If
+    `batch` is given, the width is taken from the first embedded texts.
     `name` defaults to the qualified name of the function or class, with the object's `model_name` or
     `model` if it has one: name it yourself if the code may move.
     """
@@ -67,10 +67,10 @@ def adapt_embedder(
 def adapt_reranker(
     thing: Any, *, name: str | None = None, logits: bool = False, timeout: float = 30.0
 ) -> _CalledReranker:
-    """A reranker around a callable `(query, texts)`, or an object with `scores`, `rerank` or `score`.
+    """Wraps a callable `(query, texts)`, or an object with `scores`, `rerank` or `score`, as a reranker.
 
-    `logits=True` puts its numbers through a sigmoid; without it they have to be from 0 to 1.
-    `timeout` bounds a coroutine; code that blocks is waited for. `name` defaults to the qualified
+    `logits=True` puts its numbers through a sigmoid; without it they must be from 0 to 1.
+    `timeout` bounds a coroutine; blocking code is not interrupted. `name` defaults to the qualified
     name of the function or class.
     """
     advice = "cannot rerank: give a callable (query, texts) with one score per text"
@@ -81,11 +81,11 @@ def adapt_reranker(
 def adapt_llm(
     function: Any, *, name: str | None = None, takes: Takes | None = None, timeout: float = 60.0
 ) -> _CalledLLM:
-    """An LLM around a callable that gives a string, a dict (the object asked for) or an `Answer`.
+    """Wraps a callable that returns a string, a dict (the object asked for) or an `Answer` as an LLM.
 
-    `takes` says what it is called with: "prompt", one string with everything in it; "messages", a list
-    of `{"role": …, "content": …}`; "request", our `Request`. Not given, it follows from the name or
-    annotation of the first parameter; "prompt" if that says nothing.
+    `takes` sets its argument: "prompt", one string with everything in it; "messages", a list
+    of `{"role": …, "content": …}`; "request", our `Request`. By default it follows from the name or
+    annotation of the first parameter, or is "prompt" if neither decides.
     """
     if not callable(function):
         raise Misconfigured(
@@ -97,10 +97,10 @@ def adapt_llm(
 
 
 class CalledEmbedder:
-    """A callable as an embedder: for a list of texts or one text, giving lists or arrays.
+    """An embedder that calls a function, which takes a list of texts or one text and returns lists or arrays.
 
     The calls that lead to an answer are written once, as coroutines; around a synchronous callable
-    nothing in them suspends. Finding out twice at the same time does no harm: both find the same.
+    nothing in them suspends. Two threads may probe at the same time: both get the same result.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class CalledEmbedder:
 
     @property
     def knows_width(self) -> bool:
-        """Tells whether `width` answers without a call. Embedding a text reveals it, too."""
+        """Whether `width` is known without a call of the model; embedding a text reveals it, too."""
         return self._width is not None
 
     @property
@@ -153,7 +153,7 @@ class CalledEmbedder:
         return np.concatenate(parts)
 
     async def _find_out(self) -> None:
-        """Learns `batch` and `width`, with no call if both are known."""
+        """Determines `batch` and `width`, without a call if both are known."""
         if self._batch is None:
             self._batch = await self._takes_lists()
         if self._width is None:
@@ -173,7 +173,7 @@ class CalledEmbedder:
         return True
 
     def _parse(self, call: Any, answer: Any) -> Vectors:
-        """The answer to one call as rows, or a clear error."""
+        """Returns the answer to one call as rows; raises `Misconfigured` if it is not one row per text."""
         rows = _parse_numbers(answer)
         count = 1 if isinstance(call, str) else len(call)
         if rows is not None and rows.ndim == 1 and isinstance(call, str):
@@ -188,10 +188,10 @@ class CalledEmbedder:
 
 
 class _AsyncCalledEmbedder(CalledEmbedder):
-    """A coroutine function as an embedder.
+    """An embedder that calls a coroutine function.
 
     `aembed` awaits it in the caller's loop. `embed` runs it on one background loop of this process
-    and waits, so it may be called anywhere; inside a running loop it blocks that loop meanwhile.
+    and waits, so it may be called anywhere, but it blocks a loop that it is called in.
     """
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
@@ -205,7 +205,7 @@ class _AsyncCalledEmbedder(CalledEmbedder):
 
 
 class _CalledReranker:
-    """Calls a function; coroutines run on one background loop of this process while the caller waits.
+    """A reranker that calls a function; coroutines run on one background loop of this process.
 
     Whatever the function raises comes out as `Unavailable`, with the original as its cause.
     """
@@ -226,11 +226,11 @@ class _CalledReranker:
 
 
 class _CalledLLM:
-    """Wraps a callable as an LLM. It stops waiting for an answer after `timeout` seconds.
+    """An LLM that calls a function and stops waiting for its answer after `timeout` seconds.
 
-    A coroutine is cancelled then, and runs on a loop of its own thread. A plain function cannot be
-    stopped: it ends by itself on its thread. A callable that failed five times running is left alone for
-    half a minute at a time, so a long upkeep does not wait for it again and again.
+    A coroutine runs on a loop in its own thread and is cancelled then. A plain function cannot be
+    stopped: it runs on in its thread. A callable that failed five times in a row is not called for
+    half a minute at a time, so that a long upkeep does not wait for it at every call.
     """
 
     def __init__(self, function: Callable[[Any], Any], name: str, takes: Takes, timeout: float) -> None:
@@ -274,7 +274,7 @@ class _CalledLLM:
 
 
 def make_argument(request: Request, takes: Takes) -> Any:
-    """The argument that a callable is called with; the schema of the request is spelt out in it."""
+    """Returns the argument for a callable; prompts and messages spell out the schema of the request."""
     if takes == "request":
         return request
     system = add_instruction(request)
@@ -285,7 +285,7 @@ def make_argument(request: Request, takes: Takes) -> Any:
 
 
 def guess_argument(function: Any) -> Takes:
-    """Guesses what a callable wants to be called with, by the name or annotation of its first parameter."""
+    """Guesses which argument a callable takes, by the name or annotation of its first parameter."""
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
     except (TypeError, ValueError):
@@ -301,7 +301,7 @@ def guess_argument(function: Any) -> Takes:
 
 
 def find_qualified_name(thing: Any) -> str:
-    """Module and name of a function or class; of its class, for an instance."""
+    """Returns module and name of a function or class, or those of an instance's class."""
     while isinstance(thing, functools.partial):
         thing = thing.func
     named = thing if hasattr(thing, "__qualname__") else type(thing)
@@ -309,7 +309,7 @@ def find_qualified_name(thing: Any) -> str:
 
 
 def is_async(function: Any) -> bool:
-    """Tells whether calling it gives a coroutine; an instance may have an asynchronous `__call__`."""
+    """Returns whether a call gives a coroutine; an instance may have an asynchronous `__call__`."""
     call = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
@@ -329,7 +329,7 @@ def _find_name(thing: Any) -> str:
 
 
 def _find_model_name(thing: Any) -> str:
-    """Returns the name with the object's model, because two models of one class give different vectors."""
+    """Returns the object's name with its model, because two models of one class give different vectors."""
     name = _find_name(thing)
     if name != find_qualified_name(thing) or hasattr(thing, "__qualname__"):
         return name
@@ -338,7 +338,7 @@ def _find_model_name(thing: Any) -> str:
 
 
 def _settle(answer: Any, loop: BackgroundLoop, seconds: float | None = None) -> Any:
-    """Returns the answer; one that has to be awaited is awaited on the loop, for so many seconds."""
+    """Returns the answer; an awaitable is awaited on the loop, for at most `seconds`."""
     if not inspect.isawaitable(answer):
         return answer
     return loop.wait_for(answer if inspect.iscoroutine(answer) else _await(answer), seconds)
@@ -353,7 +353,7 @@ def _blocks(items: Sequence[Any], size: int) -> list[list[Any]]:
 
 
 def _parse_numbers(answer: Any) -> Vectors | None:
-    """The answer as float32, or None where it is not numbers of one shape."""
+    """Returns the answer as a float32 array, or None if it is not numbers of one shape."""
     if isinstance(answer, Iterator):
         answer = list(answer)
     if isinstance(answer, str | bytes | AsyncIterator) or answer is None:

@@ -1,4 +1,4 @@
-"""The laws of `Embedder`, `Reranker` and `LLM` as tests. Subclass one and say how yours is made:
+"""The laws of `Embedder`, `Reranker` and `LLM` as tests. Subclass one and make yours in `make`:
 
 class TestMine(EmbedderContract):
     def make(self) -> Embedder:
@@ -42,9 +42,9 @@ _ODD_PROMPTS = ["?", "x" * 20_000, "Привет, мир! 👋🏽\n\t\x00", '{"
 
 
 class _PerTextContract:
-    """The laws that embedders and rerankers share: they answer each text by itself, in the order given."""
+    """The laws that embedders and rerankers share: each text is answered by itself, in the order given."""
 
-    closeness: float = 1e-5  # how much an answer may change with the company its text is given in
+    closeness: float = 1e-5  # how much an answer may change with the other texts of the call
 
     def make(self) -> Any:
         raise NotImplementedError
@@ -89,7 +89,7 @@ class _PerTextContract:
 
 
 class EmbedderContract(_PerTextContract):
-    """The laws that every embedder passes; `make` returns a new one of the same name at each call."""
+    """The laws of every embedder; each call of `make` returns a new one of the same name."""
 
     def make(self) -> Embedder:
         raise NotImplementedError
@@ -131,7 +131,7 @@ class EmbedderContract(_PerTextContract):
 
 
 class RerankerContract(_PerTextContract):
-    """The laws that every reranker passes; `make` returns a new one of the same name at each call."""
+    """The laws of every reranker; each call of `make` returns a new one of the same name."""
 
     def make(self) -> Reranker:
         raise NotImplementedError
@@ -158,7 +158,7 @@ class RerankerContract(_PerTextContract):
 
 
 class LLMContract:
-    """The laws that every LLM passes. `make` returns one that answers any prompt and any schema."""
+    """The laws of every LLM; `make` returns one that answers any prompt and any schema."""
 
     def make(self) -> LLM:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Models over HTTP: embeddings and chat completions of any server that speaks as OpenAI does."""
+"""Models over HTTP: embeddings and chat completions of any OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .llm.consult import is_closed
 OPENAI: Final = "https://api.openai.com/v1"
 
 _TRIES: Final = 4
-_REST_SECONDS: Final = 30.0  # for which an LLM that is down is left alone
+_REST_SECONDS: Final = 30.0  # pause after which an LLM that was down is called again
 _HOMES: Final = {"openai": OPENAI, "ollama": "http://localhost:11434/v1"}
 _ADDRESS: Final = re.compile(r"@(?=[a-z]+://)", re.IGNORECASE)  # a model may have an @ in its name
 _STOPS: Final[dict[Any, Stop]] = {"length": "length", "content_filter": "refusal"}
-# What some endpoints refuse, by the word of their complaint.
+# Settings that some endpoints refuse, by the word in their error message.
 _TEMPERATURE, _LIMIT, _SCHEMA = "temperature", "max_completion_tokens", "schema"
 
 
 class _HttpModel:
-    """A model at one endpoint. It retries until `timeout` seconds are over; the key appears in no error."""
+    """A model at one endpoint. Retries until `timeout` seconds have passed; no error shows the key."""
 
     def __init__(
         self, name: str, endpoint: str, key: str | None, headers: Mapping[str, str] | None, **how: Any
@@ -42,7 +42,7 @@ class _HttpModel:
         return f"<{type(self).__name__.removeprefix('Http')} {self.name}>"
 
     def health(self) -> dict[str, Any]:
-        """Reports on the connection to the service."""
+        """Returns the health of the connection to the service."""
         return self._http.retrier.health().as_dict()
 
     def _misread(self, what: str, bad: Exception, question: str) -> Misconfigured:
@@ -79,7 +79,7 @@ class HttpEmbedder(_HttpModel):
 
     @classmethod
     def from_env(cls, model: str = "text-embedding-3-small") -> HttpEmbedder:
-        """Takes key and address from OPENAI_API_KEY and OPENAI_BASE_URL; `model@256` asks for a width."""
+        """Reads key and address from OPENAI_API_KEY and OPENAI_BASE_URL; `model@256` asks for a width."""
         url, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
         if not url and not key:
             raise Misconfigured(
@@ -106,7 +106,7 @@ class HttpEmbedder(_HttpModel):
         return rows
 
     def _body(self, texts: Sequence[str]) -> dict[str, Any]:
-        # OpenAI refuses empty texts; a space means as little.
+        # OpenAI refuses empty texts, so a space stands for them.
         asked = {"model": self._model, "input": [text or " " for text in texts]}
         return asked if self._asked_width is None else asked | {"dimensions": self._asked_width}
 
@@ -126,8 +126,8 @@ class HttpEmbedder(_HttpModel):
 class HttpLLM(_HttpModel):
     """A model behind chat completions: OpenAI, Ollama, vLLM, LM Studio and many others.
 
-    `timeout` bounds an `ask` with all its tries. An endpoint that refuses a setting it does not know
-    (a temperature, a response format) is asked again without, and from then on.
+    `timeout` bounds an `ask` with all its retries. If an endpoint refuses a setting (a temperature, a
+    response format), the request is repeated without it, and later requests leave it out.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class HttpLLM(_HttpModel):
         headers: Mapping[str, str] | None,
         environment: Mapping[str, str],
     ) -> HttpLLM:
-        """The model of `provider:model` or `provider:model@url`; see `llm_of` for where a key may go."""
+        """Makes the model of `provider:model` or `provider:model@url`; for keys, see `llm_of`."""
         provider, model, url = _split_spec(spec)
         if url is None and provider == "openai":
             url = environment.get("OPENAI_BASE_URL", "").strip() or None
@@ -170,7 +170,7 @@ class HttpLLM(_HttpModel):
         return cls(model, url=url, key=key, provider=provider, timeout=timeout, headers=headers)
 
     def ask(self, request: Request) -> Answer:
-        """Leaves out what the endpoint does not take, and remembers that once it worked."""
+        """Asks the model without settings that the endpoint refuses; remembers them once a request passed."""
         without, deadline = self._without, self._http.deadline()
         while True:
             try:
@@ -185,7 +185,7 @@ class HttpLLM(_HttpModel):
         try:
             return _parse_answer(reply, self._model)
         except (KeyError, TypeError, IndexError, AttributeError) as bad:
-            if isinstance(reply, dict) and reply.get("error"):  # some gateways answer 200 and an error
+            if isinstance(reply, dict) and reply.get("error"):  # some gateways send errors with 200
                 words = self._http.redact(str(reply["error"]))[:300]
                 raise Unavailable(f"{self._http.endpoint} answered an error: {words}") from None
             raise self._misread("message", bad, "does it speak the chat completions of OpenAI?") from bad
@@ -209,7 +209,7 @@ def _split_spec(spec: str) -> tuple[str, str, str | None]:
 def _make_chat_body(request: Request, model: str, without: frozenset[str]) -> dict[str, Any]:
     native = request.schema is not None and _SCHEMA not in without
     system = request.system if native else add_instruction(request)
-    # Newer models of OpenAI take only the new name, many other servers only the old one.
+    # Newer OpenAI models accept only the new name, many other servers only the old one.
     limit = "max_completion_tokens" if _LIMIT in without else "max_tokens"
     body: dict[str, Any] = {
         "model": model,
@@ -226,7 +226,7 @@ def _make_chat_body(request: Request, model: str, without: frozenset[str]) -> di
 
 
 def _find_culprit(request: Request, refused: BadInput, without: frozenset[str]) -> str:
-    """Returns the field to leave out next, the schema last; raises the refusal if nothing is left."""
+    """Returns the setting to leave out next, the schema last; raises the refusal if none is left."""
     words = str(refused).lower()
     sent = {_TEMPERATURE: request.temperature is not None, _LIMIT: True}
     suspects = [part for part, was_sent in sent.items() if was_sent and part in words]

@@ -1,4 +1,4 @@
-"""Models of optional packages that run in this process."""
+"""Models from optional packages that run in this process."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 
 class _LocalModel:
-    """A model of an optional package, loaded (and, the first time, downloaded) on first use.
+    """A model from an optional package; loaded on first use, and downloaded if it never was.
 
-    Calls run one after another: the tokenizers inside are not safe to share between threads.
+    Calls run one at a time: the tokenizers inside cannot be shared between threads.
     """
 
     maker: ClassVar[str]  # module:class in the package
@@ -36,7 +36,7 @@ class _LocalModel:
         self.name: str = f"{extra}:{self._model_name}"
 
     def _run(self, job: Callable[[Any], T]) -> T:
-        """Returns what the job makes of the model."""
+        """Runs the job with the model under the lock and returns its result."""
         with self._lock:
             return job(self._model)
 
@@ -108,6 +108,6 @@ class SentenceTransformersReranker(_LocalModel):
 
 
 def _gives_logits(model: Any) -> bool:
-    """Models say which function ends them: older releases call it `default_activation_function`."""
+    """Returns whether the model's last function is the identity; releases differ in the attribute's name."""
     ending = getattr(model, "activation_fn", None) or getattr(model, "default_activation_function", None)
     return type(ending).__name__ == "Identity"

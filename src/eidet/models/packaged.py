@@ -1,4 +1,4 @@
-"""Model files that come with a package."""
+"""Model files that are shipped in a package."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..core.errors import Corrupt, EidetError, Misconfigured
 
 @dataclass(frozen=True, slots=True)
 class PackagedFile:
-    """A file of a package, and the SHA-256 digest of its content in the release that Eidet depends on.
+    """A file in a package, with the SHA-256 digest of its content in the release that Eidet depends on.
 
-    `absent` makes the error for a package that is not installed; `mend` is the command that mends it.
+    `absent` makes the error for a package that is not installed; `mend` is the command that repairs it.
     """
 
     package: str
@@ -25,7 +25,7 @@ class PackagedFile:
     absent: Callable[[], EidetError]
 
     def read(self) -> bytes:
-        """The bytes of the file; `Corrupt` if they are not those of that release."""
+        """Returns the bytes of the file; raises `Corrupt` if they are not those of that release."""
         path = self.folder() / self.path
         if not path.is_file():
             raise Misconfigured(f"the package {self.package} lacks {self.path}; {self.mend}")
@@ -37,7 +37,7 @@ class PackagedFile:
         return content
 
     def folder(self) -> Path:
-        """Returns the package's folder without importing it: only its data is wanted."""
+        """Returns the package's folder without importing the package: only its data is needed."""
         spec = find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
             raise self.absent()

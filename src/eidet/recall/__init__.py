@@ -45,10 +45,10 @@ from .standing import add_instructions
 from .states import POOL, explain_fields, rank_states, search_states, weigh_states
 from .understand import LONGEST, Understood, understand_query
 
-NAMING = 5  # hits whose texts tell which words of a question are names
-LOOKS = 3  # at most, when what was found has changed before it could be read
+NAMING = 5  # hits whose texts show which words of a question are names
+LOOKS = 3  # searches at most, if records change between the search and the fetch
 _NOTHING: Final[dict[str, Any]] = {"speaker": None, "dates": (), "kind": None, "place": None}  # of Understood
-_WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit, an emoji: something to look for
+_WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit or an emoji, which can be searched for
 
 
 __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]
@@ -56,36 +56,36 @@ __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What a question was taken to mean, and every candidate with its signals, before records are read."""
+    """The parsed question and every candidate with its signals, before records are read."""
 
     asked: Understood
     terms: tuple[str, ...]
     found: Candidates
     signals: Signals
-    ranked: Ranked  # all that were put in order
+    ranked: Ranked  # all ranked candidates
 
 
 def _asks_what_holds(query: Query, asked: Understood) -> bool:
-    """Whether it is a question: by its form or, in other languages than English, by its mark."""
+    """Returns whether the query is a question, by its form or, beyond English, by its question mark."""
     marked = query.text.rstrip().endswith(("?", "\uff1f", "\u061f", "\u037e"))
     return asked.session is None and (asked.asks or (marked and asked.message < 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Answers questions from an index and its store. Writes nothing."""
+    """Answers questions from an index and its store. Never writes."""
 
     store: Store
     index: Index
     embedder: Embedder
     analyzer: Analyzer
-    graphs: Graphs | None = None  # None where facts are not asked
+    graphs: Graphs | None = None  # None if facts are turned off
     columns: StateColumns = field(default_factory=StateColumns)  # values of states, by scope
     ranking: str | None = None  # the version of the weights; None is the newest
 
     @classmethod
     def of(cls, parts: Parts) -> Recall:
-        """Builds the read path of an open memory, after checking its names."""
+        """Builds the read path of an open memory."""
         graphs = parts.graphs if parts.settings.facts else None
         return cls(
             parts.store,
@@ -117,9 +117,9 @@ class Recall:
             ranked = self._order(query, found, signals, asked, count_to_read(query, asked))
             clock.lap("fuse")
             records = self._fetch(found, ranked)
-            if not any(record is None for record in records):  # `in` would compare each with None
+            if not any(record is None for record in records):  # `in` would compare by value
                 break
-            probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
+            probe = replace(probe, head=None)  # a write came between search and fetch: search again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
         hits = self._read_texts(hits, query, asked, terms, found, head)
@@ -138,7 +138,7 @@ class Recall:
     def _order(
         self, query: Query, found: Candidates, signals: Signals, asked: Understood, limit: int
     ) -> Ranked:
-        """By the fitted weights; states by how near they are."""
+        """Ranks candidates by the fitted weights, or states by their nearness."""
         if query.state is not None:
             return rank_states(found, signals, limit, query.unit)
         weights = load_weights(self.ranking)
@@ -153,7 +153,7 @@ class Recall:
         found: Candidates,
         head: Head,
     ) -> list[Hit]:
-        """The hits after the exact rules: first or last, what changed, instructions, the very text."""
+        """Applies the exact rules to the hits: first or last, changes, instructions, the same text."""
         if query.state is not None:
             return explain_fields(hits, query.state)
         if query.unit != "record":
@@ -165,14 +165,14 @@ class Recall:
             elif asked.moment == NOW and _asks_what_holds(query, asked) and hits:
                 names = self._find_names(hits, asked, ids)
                 hits = ChangesShown(self, query, ids, names, head).show(hits)
-            if asked.session is None:  # else what was said then is asked for, whether it holds or not
+            if asked.session is None:  # else it wants what was said then, even if outdated
                 hits = add_instructions(self, hits, query, found, head)
         if query.vector is None:
             hits = put_same_first(hits, query.text, asked, self.analyzer)
         return hits
 
     def rank(self, query: Query) -> Ranking | None:
-        """Ranks all candidates, of which `answer` shows the best; None if nothing is asked for."""
+        """Ranks all candidates, of which `answer` shows the best; None if there is nothing to rank by."""
         if query.vector is None and not _WORD.search(query.text):
             return None
         head = self.store.head()
@@ -200,13 +200,13 @@ class Recall:
         return weigh_states(self, query.state, found, signals, recipe)
 
     def _answer_nothing(self, query: Query) -> Hits:
-        """A question without a letter, a digit or a picture."""
+        """Returns the empty answer to a query without a letter, a digit or an emoji."""
         notes = ("the query has no word to look for", *missing_of(self.store))
         trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
         return Hits([], trace if query.explain else None, query.scope.path)
 
     def understand(self, query: Query, head: Head | None = None) -> Understood:
-        """Parses the query. What the caller gave explicitly replaces what its words say."""
+        """Parses the query. The caller's explicit arguments replace what its words say."""
         if not query.understand or not query.words.strip():
             return Understood(text=query.words, dense=query.words)
         voices = self.index.voices(query.scope, head)
@@ -221,33 +221,33 @@ class Recall:
         return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
 
     def _terms(self, asked: Understood) -> tuple[str, ...]:
-        """The terms to look for; the names of participants are a signal of their own."""
+        """Returns the terms to search for, without participants' names, which are a signal of their own."""
         terms = dict.fromkeys(self.analyzer.terms(asked.dense))
         return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
 
     def read_ids(self, names: tuple[str, ...]) -> frozenset[int]:
-        """The ids of the terms of names."""
+        """Returns the ids of the terms of names."""
         if not names:
             return frozenset()
         return frozenset(map(term_id, self.analyzer.terms(" ".join(names))))
 
     def _find_names(self, hits: list[Hit], asked: Understood, terms: frozenset[int]) -> frozenset[int]:
-        """The terms of a question that are names: of participants, or written so by the best hits."""
+        """Returns the question's terms that are names, of participants or by the writing of the best hits."""
         written = tuple(name for hit in hits[:NAMING] for name in list_names(hit.text[:LONGEST]))
         return self.read_ids(asked.names) | (self.read_ids(written) & terms)
 
     def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
     ) -> list[Record]:
-        """Living records that pass a filter, by a column of the index, or by one that only the store has.
+        """Lists living records that pass a filter, ordered by a column of the index or of the store.
 
-        Reads all of them where a value inside of records gives the order.
+        Reads all of them if the order is by a value inside the records.
         """
         by_value = names_value(order)
         if not by_value and order.removeprefix("-") != "uses":
             chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
             records = self._fetch_chosen(chosen)
-            if len(records) == len(chosen):  # else somebody wrote meanwhile; the store tells of one moment
+            if len(records) == len(chosen):  # else a write came between; the store reads one state
                 return records
         living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
         if by_value:
@@ -255,7 +255,7 @@ class Recall:
         return self.store.find(living, order=order, limit=limit, offset=offset)
 
     def _fetch_chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:
-        """The records that still are where the index says, one round trip per scope."""
+        """Reads the records that the index chose and that still exist, in one round trip per scope."""
         found: dict[int, Record | None] = {}
         for path in dict.fromkeys(path for path, _ in chosen):
             seqs = [seq for at, seq in chosen if at == path]
@@ -298,12 +298,12 @@ class Recall:
         return self.embed(asked.dense)
 
     def embed(self, text: str) -> Floats:
-        """The vector of a query."""
+        """Embeds a query."""
         row: Floats = embed_checked(self.embedder, [text])[0]
         return row
 
     def _fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
-        """The records of the ranked rows, one round trip per scope."""
+        """Reads the records of the ranked rows, in one round trip per scope."""
         if len(found.scopes) == 1:
             return self.read(found.scopes[0], found.seq[ranked.rows].tolist())
         records: dict[int, Record | None] = {}
@@ -313,7 +313,7 @@ class Recall:
         return [records[int(found.seq[row])] for row in ranked.rows]
 
     def read(self, scope: str, seqs: list[int]) -> list[Record | None]:
-        """Reads one record per seq; None where it is gone or, if others can be read, damaged."""
+        """Reads one record per seq; None if it is deleted, or damaged while others can be read."""
         try:
             return self.store.read(scope, seqs)
         except Corrupt:
@@ -336,7 +336,7 @@ class Recall:
         query: Query,
         asked: Understood,
     ) -> list[Hit]:
-        """Hits, best first. A record that went away since the search is left out."""
+        """Makes the hits, best first; leaves out records deleted since the search."""
         hits = []
         for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True)):
             if record is not None:
@@ -388,7 +388,7 @@ class Recall:
         )
 
     def _arm(self, found: Candidates, name: str, depth: int) -> tuple[tuple[str, float], ...]:
-        """The best candidates of one arm with their scores, best first."""
+        """Returns the ids and scores of the best candidates of one arm, best first."""
         scores = getattr(found, name)
         rows = np.flatnonzero(scores > 0)
         rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]

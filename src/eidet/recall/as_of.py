@@ -1,11 +1,11 @@
-"""What was true at an earlier time: records of until then, and those that tell of it later.
+"""Answers as of an earlier time, from records up to then and later ones that tell of it.
 
 A record that states no facts counts from when it happened. One that does counts while any of its facts held:
 "we lived in Rome in 2020", told years later, is true as of 2020.
 
-What the memory knew at a time is searched in a store and an index of its own: a recall of the past must rank
-as it did then, and later records may not change how rare a word is. What was forgotten or has expired since
-is not known any more, whatever time is asked for.
+A recall as known at an earlier time searches a store and an index of its own: it must rank as it did then,
+and later records must not change how rare a word is. Records forgotten or expired since are missing from
+every view of the past.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..write.ingest import Ingest
 
 
-PAGE: Final = 200  # records looked at in one go, where some of them may not have held
+PAGE: Final = 200  # records read at once while looking for those that held
 
 
 class Page(NamedTuple):
@@ -46,11 +46,11 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Answers for a time: what was true `as_of` then, what `recall` knew at `now`, or both."""
+    """Answers for a time: with `as_of` what was true then, with a past `now` what was known then, or both."""
 
     recall: Recall
     scope: Scope
-    now: float  # the time from which it is seen
+    now: float  # the time of the view
     as_of: float | None = None
     is_known_at: bool = False  # whether `now` is an earlier time
 
@@ -60,11 +60,11 @@ class Source:
 
     @property
     def asked(self) -> float:
-        """The present of a question about this time."""
+        """The time that counts as the present in a question."""
         return self.now if self.as_of is None else self.as_of
 
     def narrow(self, where: Where) -> Where:
-        """The filter, for what may have been true then."""
+        """Narrows a filter to records that may have been true then."""
         if self.as_of is None:
             return where
         until, graphs = Where(until=self.as_of), self.recall.graphs
@@ -79,7 +79,7 @@ class Source:
         return graphs.name_sources(graph, self._find_held(late, graph)).values()
 
     def _find_held(self, seqs: Iterable[int], graph: ScopeGraph) -> list[int]:
-        """Finds the records whose facts held then, and those that state none."""
+        """Returns the seqs of records whose facts held then, and of those that state none."""
         stated = ((seq, graph.find_intervals(seq, View(now=self.now))) for seq in seqs)
         return [
             seq
@@ -88,7 +88,7 @@ class Source:
         ]
 
     def answer(self, asked: Query) -> Hits:
-        """Returns the hits whose facts held then. Counts nothing as used."""
+        """Returns the hits whose facts held then. Counts no record as used."""
         if self.as_of is None:
             return self.recall.answer(asked)
         hits = self.recall.answer(replace(asked, limit=2 * asked.limit))
@@ -128,14 +128,14 @@ class Source:
         return [record for record in records if (record.scope, record.seq) in kept]
 
 
-# --- what was known
+# --- views of what was known
 
 VIEWS: Final = 3  # views of the past that a memory keeps
 WRITTEN: Final = 1_000  # records embedded and written at once
 
 
 class PastViews:
-    """Makes views of the past and keeps the latest. Safe from many threads."""
+    """Makes views of the past and caches the latest. Thread-safe."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -143,7 +143,7 @@ class PastViews:
         self._views: OrderedDict[tuple[Scope, float, Head], Recall] = OrderedDict()
 
     def view(self, scope: Scope, known_at: float) -> Recall:
-        """Answers from what the memory knew at that time, in one scope or below it."""
+        """Returns a read path over what the memory knew at that time, in one scope or below it."""
         asked = scope, known_at, self._parts.store.head()
         with self._lock:
             if asked not in self._views:
@@ -189,18 +189,18 @@ class PastViews:
 
 
 def _take_back(record: Record, since: Sequence[Event], known_at: float) -> Record:
-    """Undoes the events since a time: each holds what it changed."""
+    """Undoes the events since a time, each of which holds the values it replaced."""
     then = record.whole.but(level=0, original=None)
     for event in reversed(since):
         if event.what == "revised":
             then = then.but(**decode_values(event.before or {}), version=event.version - 1)
     if then.last_used is not None and then.last_used > known_at:
-        then = then.but(uses=0, last_used=None)  # nobody knows how often until then
+        then = then.but(uses=0, last_used=None)  # the number of uses until then is unknown
     return then
 
 
 def _derive_changed(ingest: Ingest, now: Sequence[Record], then: Sequence[Record]) -> list[Record]:
-    """Recomputes vectors and terms where the text differed, or where a tier had lowered them."""
+    """Recomputes vectors and terms of records whose text differed, or whose tier had lowered them."""
     changed = [
         old
         for new, old in zip(now, then, strict=True)

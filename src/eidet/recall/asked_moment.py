@@ -1,4 +1,4 @@
-"""Which of several statements a question asks for: the first, the last, or the one that holds now."""
+"""Detects which of several statements a question asks for: the first, the last or the present one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PLANNED: Final = FoldedPattern(
 
 
 def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
-    """Tells whether a question asks only for what is still to come."""
+    """Returns whether a question asks only for coming events."""
     if not looks_ahead(text):
         return False
     if _COMING.search(text):
@@ -50,7 +50,7 @@ def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
 
 
 def looks_ahead(text: str) -> bool:
-    """Tells whether a question is about the future."""
+    """Returns whether a question is about the future."""
     if _AHEAD.search(text) is None and _DOES.match(text) is None:
         return False
     return _PAST.search(text) is None

@@ -1,6 +1,6 @@
-"""Which candidates a question about a time, or about what is to come, can mean at all.
+"""Excludes candidates that a question only about a time, or about coming events, cannot mean.
 
-Other questions only prefer the time they name: it weighs beside their subject.
+For other questions a time is one signal beside their subject.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 def keep_time(signals: Signals, found: Candidates, asked: Understood, now: float, zone: float) -> Signals:
-    """Excludes records of another time, if the question asks only for a time or for what is to come."""
+    """Excludes records of another time, if the question asks only for a time or for coming events."""
     if asked.upcoming:
         return replace(signals, meant=_find_upcoming(found, asked, now, zone))
     if asked.only_time and asked.dates:

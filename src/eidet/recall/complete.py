@@ -1,7 +1,7 @@
-"""Answers that shall be complete: which questions want all records on a topic, and which records belong.
+"""Complete answers: detects questions that want all records on a topic, and chooses those that belong.
 
-A list on one topic is made of records that resemble each other, so that a record counts by its score and by
-its likeness to the best hits. The numbers were chosen on the lists and counts of the development sets
+Records on one topic resemble each other, so each counts by its score and by its likeness to the best hits.
+The numbers were chosen on the lists and counts of the development sets
 (see `bench/complete.py`).
 """
 
@@ -22,8 +22,8 @@ LOOKED_AT: Final = 1000  # hits that a complete answer is chosen from
 LEAST_OF_ALL: Final = 1e-6  # the lowest score of one of them
 _LIKE: Final = 5  # best hits that others are compared with
 _LIKENESS: Final = 8.0  # log odds that a cosine of 1 with one of them adds
-_MEMBER, _MAYBE = 5.0, 7.0  # log odds behind the first
-_SURE: Final = 0.1  # where the best score is lower, nothing is sure to belong
+_MEMBER, _MAYBE = 5.0, 7.0  # log odds that a hit may be behind the first
+_SURE: Final = 0.1  # the best score below which no hit surely belongs
 
 _PHRASES: Final = (
     r"how many|how often|number of|(every|each|all the) times?|so far|over time|history of|last time",
@@ -41,12 +41,12 @@ _WANTS_ALL: Final = re.compile(
 
 
 def asks_for_all(question: str) -> bool:
-    """Tells whether a question wants every record on its topic: how many, how often, all, when last."""
+    """Returns whether a question wants every record on its topic: how many, how often, all, when last."""
     return _WANTS_ALL.search(question) is not None
 
 
 def gather_all(found: Hits, width: int, limit: int) -> AllHits:
-    """The hits that belong to the topic, in order of time, those that may, and what the answer may lack.
+    """Separates the hits that belong to the topic, in order of time, from those that may; notes gaps.
 
     `found` has hits of any score, best first; `width` is that of the vectors.
     """
@@ -74,7 +74,7 @@ def gather_all(found: Hits, width: int, limit: int) -> AllHits:
 
 
 def _weigh_all(found: Sequence[Hit], width: int) -> list[float]:
-    """The log odds of each hit, raised by its likeness to the best ones."""
+    """Returns the log odds of each hit, raised by its likeness to the best ones."""
     rows = _unit_rows(found, width)
     likeness = rows @ rows[:_LIKE].T
     np.fill_diagonal(likeness, 0.0)
@@ -87,7 +87,7 @@ def _weigh_all(found: Sequence[Hit], width: int) -> list[float]:
 
 
 def _unit_rows(found: Sequence[Hit], width: int) -> Floats:
-    """The mean vector of each record, of length 1; zeros where it has none."""
+    """Returns the mean vector of each record, of length 1; zeros for a record without vectors."""
     vectors = dequantise_all([hit.record.vector for hit in found], [hit.record.level for hit in found], width)
     rows = np.zeros((len(found), width), np.float32)
     for row, vector in zip(rows, vectors, strict=True):

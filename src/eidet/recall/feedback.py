@@ -1,4 +1,4 @@
-"""What a judgement is about: a whole answer or one record, and the scope it counts for."""
+"""Resolves the subject of feedback: a whole answer or one record, and the scope it counts for."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..core.scope import Scope
 from ..core.validate import clean_text
 from .pack import Context
 
-LONGEST_NAME = 200  # characters of who judges
+LONGEST_NAME = 200  # characters of a judge's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """`id` is None for a whole answer; `record` is there if the judge had it in hand."""
+    """The subject of feedback. `id` is None for a whole answer; `record` is set if a hit was given."""
 
     scope: str
     id: str | None = None
@@ -44,7 +44,7 @@ def counts_of(what: Judgement, useful: bool) -> dict[str, int]:
 
 
 def judge(by: str | None) -> str:
-    """Names the tally that counts the feedback, by judge if one is named."""
+    """Returns the name of the tally for the feedback, one per judge if a judge is named."""
     if by is None:
         return "feedback"
     name = clean_text(by, "by")

@@ -1,4 +1,4 @@
-"""From signals to one ranking in 0-1, with the reasons."""
+"""Fuses signals into one ranking with scores from 0 to 1, and explains it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from ..models.rerank import Reranker
 
 RANKED: Final = ("dense", "words")
-STRANGE: Final = 6.0  # without one word in common, so many times the score is wanted
+STRANGE: Final = 6.0  # factor on the lowest score if no hit shares a word with the question
 
 
 @dataclass(slots=True, kw_only=True)
 class Ranked:
-    """Rows of the candidates, best first, their scores, and what it takes to explain them."""
+    """Rows of the candidates, best first, with their scores and the data to explain them."""
 
     rows: NDArray[np.intp]
     scores: list[float] = field(default_factory=list)
-    answered: float = 0.0  # how likely there is an answer
+    answered: float = 0.0  # probability that there is an answer
     values: dict[str, NDArray[Any]] = field(default_factory=dict)
     shares: Callable[[], dict[str, NDArray[Any]]] = dict  # by signal, what it adds for each candidate
     alone: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
-    columns: dict[str, SignalColumn] = field(default_factory=dict)  # of all hits, once one is asked about
+    columns: dict[str, SignalColumn] = field(default_factory=dict)  # of all hits, once one is explained
 
     def signals(self, at: int) -> tuple[Signal, ...]:
         """Lists the signals behind the score at a place, largest share first, without empty ones."""
@@ -42,11 +42,11 @@ class Ranked:
             self.columns.update(self._compute_columns())
         parts = {name: column.shares[at] for name, column in self.columns.items()}
         arms = [name for name in RANKED if name in parts]
-        if arms and "context" in parts and self.alone[self.rows[at]]:  # it has no other context than itself
+        if arms and "context" in parts and self.alone[self.rows[at]]:  # it has no context but itself
             own = parts.pop("context")
             parts |= {name: parts[name] + own / len(arms) for name in arms}
         total = sum(parts.values())
-        if total <= 0:  # told by what speaks for it alone
+        if total <= 0:  # explained by its positive signals alone
             parts = {name: part for name, part in parts.items() if part > 0}
             total = sum(parts.values())
         scale = self.scores[at] / total if total > 0 else 0.0
@@ -57,7 +57,7 @@ class Ranked:
         return tuple(sorted(signals, key=_share_of, reverse=True))
 
     def list_weights(self) -> dict[str, float]:
-        """How much each signal counts, adding up to one: by what it adds for the best hits."""
+        """Returns the weight of each signal, adding up to one, by what it adds for the best hits."""
         added = {
             name: float(abs(shares[self.rows]).max(initial=0.0)) for name, shares in self.shares().items()
         }
@@ -98,7 +98,7 @@ class SignalColumn:
 def settle(
     ranked: Ranked, found: Candidates, signals: Signals, recipe: Recipe, unit: str = "record"
 ) -> Ranked:
-    """Drops all hits if even the best is no answer; else adds what each arm found nearest."""
+    """Drops all hits if even the best is too weak; for records, adds the nearest row of each arm."""
     rows, scores = ranked.rows, ranked.scores
     least = recipe.nothing
     if signals.terms and not _shares_anything(rows, found, signals):
@@ -111,13 +111,13 @@ def settle(
 
 
 def _shares_anything(rows: NDArray[np.intp], found: Candidates, signals: Signals) -> bool:
-    """Tells whether one of the rows has a word of the question, or is by or about the person it names."""
+    """Returns whether any row has a word of the question, or is by or about the person it names."""
     named = signals.shares.get("speaker")
     return bool(found.words.take(rows).any() or (named is not None and named.take(rows).any()))
 
 
 def _list_nearest(rows: NDArray[np.intp], found: Candidates) -> list[int]:
-    """The row that each arm found nearest, if only others were ranked first: it may have the very text."""
+    """Returns each arm's nearest row unless one as near is ranked: it may have the very text."""
     nearest = []
     for arm in (found.dense, found.words):
         if len(arm) and np.maximum.reduce(arm.take(rows), initial=0.0) < arm.max():
@@ -131,7 +131,7 @@ def _count_phrases(text: str, phrases: tuple[str, ...]) -> int:
 
 
 def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> list[Hit]:
-    """Ranks again: hits that contain a quoted phrase move up."""
+    """Ranks the hits again with those up that contain a quoted phrase."""
     weight = recipe.asked / (1 + recipe.asked)
     counts = [_count_phrases(hit.text, phrases) for hit in hits]
     if not weight or not any(counts):
@@ -144,7 +144,7 @@ def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> l
 
 
 def rerank_hits(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple[list[Hit], tuple[str, ...]]:
-    """The hits in the order of a reranker's scores; as they were, with a note, when it cannot be had."""
+    """Orders the hits by a reranker's scores; leaves them as they are, with a note, if it is unavailable."""
     if reranker is None or not hits:
         return hits, ()
     from ..models.rerank import score_checked
@@ -167,7 +167,7 @@ def _replace_score(hit: Hit, name: str, score: float) -> Hit:
 
 
 def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
-    """The hits ranked again with how often each was used, which only the store knows."""
+    """Ranks the hits again by how often each was used, which only the store knows."""
     most = max((hit.record.uses for hit in hits), default=0)
     if not most:
         return hits
@@ -182,7 +182,7 @@ def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
 
 
 def _raise_score(hit: Hit, name: str, value: float, share: float) -> Hit:
-    """The score moved towards 1 by a share of what it lacks."""
+    """Moves a hit's score towards 1 by a share of the distance."""
     gain = share * (1 - hit.score)
     if not gain:
         return hit

@@ -1,8 +1,8 @@
 """Answers "what did we talk about last time?" with the turns of that talk, newest first.
 
-Such a question has no word to search by: it means a session, some days, or whatever somebody said. The last
-talk is the session that was active last, but for the one that is under way. What has no session is told apart
-by silence. Reads columns of the index, and no more records than it shows.
+Such a question has no word to search by: it means a session, some days, or all that a person said. The last
+talk is the session that was active last, except the one under way. Records without a session are split into
+talks by silence. Reads columns of the index, and no more records than it shows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from . import Query, Recall
 
 
-LONGEST: Final = 200  # characters: a longer text has something to say
+LONGEST: Final = 200  # characters of such a question; a longer text has a subject
 _WORD = re.compile(r"[^\W_]+")
 _BEFORE_LAST = re.compile(r"\bbefore last\b")
 
@@ -43,13 +43,13 @@ class AskedTalk:
 
     session: MeantSessions | None = None
     dates: tuple[Dated, ...] = ()
-    of_every_kind: bool = False  # what is new, not only what was said
+    of_every_kind: bool = False  # all that is new, not only messages
     speaker: str | None = None  # whose turns are asked for
-    ever: bool = False  # in whatever talk
+    ever: bool = False  # in any talk
 
 
 def _parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
-    """The talk that a question asks for; None if it asks for anything else."""
+    """Parses which talk a question asks for; None if it asks for anything else."""
     if len(asked.text) > LONGEST or len(asked.names) > 1 or asked.only_time or asked.expects & NUMBERED:
         return None
     text = _without(hide_session(asked.text, asked.session), asked.dates)
@@ -61,7 +61,7 @@ def _parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
 
 
 def _speaks(text: str, name: str, known: TalkWords) -> bool:
-    """Whether somebody speaks, and is not spoken of or to: a word for it comes after the name."""
+    """Returns whether the person named speaks and is not the subject: a word for it follows the name."""
     after = text.casefold().partition(name.split(maxsplit=1)[0].casefold())[2]
     return not known.talk.isdisjoint(_WORD.findall(after))
 
@@ -73,7 +73,7 @@ def _without(text: str, dates: Sequence[Dated]) -> str:
 
 
 def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:
-    """Parses a question that consists only of such words."""
+    """Parses a question that consists only of words for talks."""
     talked, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
     speaker = asked.speaker if asked.names or not together else None
     if asked.session and not asked.dates:
@@ -91,7 +91,7 @@ def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTal
     return AskedTalk(speaker=speaker, ever=True) if asked.names else None
 
 
-SILENCE: Final = 6 * 3600.0  # seconds that part one talk without a session from the next
+SILENCE: Final = 6 * 3600.0  # seconds between two talks without a session
 LAST: Final = "from your last session, {day}"
 RUNNING: Final = "from this session, {day}; there is no earlier one"
 COUNTED: Final = "from session {number}, {day}"
@@ -103,7 +103,7 @@ _MADE_OF_OTHERS: Final = Where(kinds=(Kind.EPISODE, Kind.SUMMARY, Kind.TRIPLE, K
 
 @dataclass(frozen=True, slots=True)
 class _FoundTalk:
-    """Records of one talk or of some days, newest first, and why they are shown; `{day}` is that of each."""
+    """Records of one talk or of some days, newest first, and the reason; `{day}` in it is each one's day."""
 
     records: Sequence[Record]
     because: str
@@ -111,14 +111,14 @@ class _FoundTalk:
 
 
 def find_asked_talk(recall: Recall, query: Query, asked: Understood) -> AskedTalk | None:
-    """Finds the conversation that a question asks for, if nothing but its words narrows the search."""
+    """Returns the conversation that a question asks for, if only its words narrow the search; else None."""
     if not query.understand or query.vector is not None or query.state is not None or query.unit != "record":
         return None
     return _parse_asked_talk(asked, recall.analyzer.language)
 
 
 def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
-    """The hits of a question that asks for a talk and for nothing in it; None for every other question."""
+    """Answers a question that asks for a talk but for nothing in it; None for every other question."""
     wanted = find_asked_talk(recall, query, asked)
     if wanted is None:
         return None
@@ -151,7 +151,7 @@ def _explain(talk: _FoundTalk, record: Record) -> Reasons:
 
 
 class _TalkFinder:
-    """Looks for the talk that one question means."""
+    """Finds the talk that one question means."""
 
     def __init__(self, recall: Recall, query: Query, wanted: AskedTalk) -> None:
         self._recall, self._query, self._wanted = recall, query, wanted
@@ -168,7 +168,7 @@ class _TalkFinder:
         return self._find_last(meant & Where(until=self._query.asked))
 
     def _find_counted(self, meant: Where, session: MeantSessions) -> _FoundTalk:
-        """Finds sessions by number; nothing if there are not that many."""
+        """Finds sessions by number; no records if there are not that many."""
         named = [Where(session=one.session, scope=Scope(one.scope)) for one in session.meant]
         records = self._list(meant & Where(some=named)) if named else []
         total = f"{session.total:,}"
@@ -185,7 +185,7 @@ class _TalkFinder:
         return own if self._list(own, most=1) else meant
 
     def _choose_kinds(self) -> Where:
-        """Selects messages; if there are none, anything stored except what upkeep derived."""
+        """Selects messages or, if there are none, all records except those that upkeep derived."""
         if "kind" in self._query.given or self._wanted.of_every_kind:
             return Where()
         return _SAID if self._list(_SAID, most=1) else ~_MADE_OF_OTHERS
@@ -233,7 +233,7 @@ class _TalkFinder:
 
 
 def _until_silence(records: Sequence[Record]) -> list[Record]:
-    """Newest first, up to a long silence or to a record that has a session."""
+    """Returns the records, newest first, up to a long silence or to a record that has a session."""
     talk = list(records[:1])
     for later, earlier in pairwise(records):
         if earlier.session is not None or later.occurred - earlier.occurred > SILENCE:

@@ -1,7 +1,7 @@
-"""What time says of the best hits: the first or the last where that is asked, and later records beside older.
+"""Orders the best hits by time: the first or the last if asked for, and later records beside older ones.
 
-Which of two statements holds is known only where facts say that one replaced the other. Else both are shown,
-each with the day of the other, and neither has a high score.
+Only facts decide which of two statements holds. If they do not, both are shown, each with the day of the
+other, and neither gets a high score.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .rescore import TIME, add_words, rescore
 if TYPE_CHECKING:
     from . import Query, Recall
 
-STATEMENT: Final = 160  # characters of a statement about one thing
+STATEMENT: Final = 160  # characters of the longest statement about one thing
 COMPARED: Final = 8  # hits that are compared with the best
-UNSURE: Final = 0.6  # the score of two that may contradict each other, at most
-REPLACED: Final = 0.45  # of the score of what replaced it, at most
-LIKELY: Final = 0.1  # a best hit below is no answer that could have changed
-CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
-MOSTLY: Final = 2 / 3  # of the words that the best has of the question
-MOST: Final = 0.4  # the share of what the best says that ties two records by itself
-SOME: Final = 0.1  # likewise, of two that are about the same
+UNSURE: Final = 0.6  # the highest score of two that may contradict each other
+REPLACED: Final = 0.45  # the highest score of a replaced record, as a share of its successor's
+LIKELY: Final = 0.1  # the lowest score of a best hit whose changes are looked for
+CLOSE: Final = 0.5  # the lowest cosine of a text about the same thing, as a share of the best one's
+MOSTLY: Final = 2 / 3  # share of the question's words in the best that the other must have
+MOST: Final = 0.4  # share of the best one's value that suffices to tie two records
+SOME: Final = 0.1  # likewise, for two that are about the same thing
 _TELL_NOTHING: Final = frozenset((Kind.STATE, Kind.ACTION, Kind.DOCUMENT, Kind.PROCEDURE))  # in sentences
 _OWNED: Final = re.compile(r"(\w+)['\u2019]s\b")
 _NUMBER: Final = re.compile(r"\d+")
@@ -49,14 +49,14 @@ _WHICH_ONE: Final = frozenset(
     )
 )  # stems of words that say which of several is meant: no statement need have them
 
-FURTHER: Final = 3  # later records that are read because they name what the best hit says
-PROBED: Final = 50  # records that the index gives of those
+FURTHER: Final = 3  # later records read because they share the best hit's value
+PROBED: Final = 50  # candidates for these from the index
 
-Shares = Mapping[int, float]  # by seq: the share of what a record says that another has
+Shares = Mapping[int, float]  # by seq: the share of another record's value that this one has
 
 
 def put_in_time(hits: list[Hit], moment: str, terms: frozenset[int], found: Candidates) -> list[Hit]:
-    """Of the hits about the same thing as the best one, puts the first or the last in time first."""
+    """Puts the earliest or latest of the hits about the same thing as the best one first."""
     if len(hits) < 2:
         return hits
     subject = (terms_in(hits[0].record.terms) & terms) - _WHICH_ONE
@@ -73,7 +73,7 @@ def put_in_time(hits: list[Hit], moment: str, terms: frozenset[int], found: Cand
 
 
 def _nearness_of(found: Candidates, record: Record) -> float:
-    """The cosine that the search measured of a record; 0 if it has changed since."""
+    """Returns the cosine that the search found for a record; 0 if the record has changed since."""
     at = int(found.seq.searchsorted(record.seq))
     return float(found.dense[at]) if at < len(found) and found.seq[at] == record.seq else 0.0
 
@@ -94,7 +94,7 @@ def _when(record: Record) -> tuple[float, int]:
 class ChangesShown:
     """Shows what changed since the best hit of a question about the present.
 
-    `terms` are those of the question, `names` those of them that are names.
+    `terms` are those of the question, `names` the names among them.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class ChangesShown:
         self._head, self._view = head, View(now=query.now)
 
     def show(self, hits: list[Hit]) -> list[Hit]:
-        """Gives each hit what surely replaced it, and puts beside the best what may replace it.
+        """Marks each hit that was surely replaced, and puts beside the best one a record that may replace it.
 
-        A guess goes behind what is stated.
+        Puts guesses behind statements.
         """
         replaced = self._find_replaced(hits)
         hits = [_mark_replaced(hit, replaced.get(hit.record.seq)) for hit in hits]
@@ -130,7 +130,7 @@ class ChangesShown:
         return hits
 
     def _is_guess(self, record: Record) -> bool:
-        """Tells whether a record states facts, but none firmly: "maybe", "I heard"."""
+        """Returns whether a record states facts, but none firmly: "maybe", "I heard"."""
         graphs = self._recall.graphs
         if graphs is None or not has_statements(record.terms):
             return False
@@ -141,7 +141,7 @@ class ChangesShown:
         return max((one.confidence for one in said), default=FIRM) < FIRM
 
     def _find_later(self, older: Record) -> tuple[list[Record], Shares]:
-        """Records later than one with the most of its value, and the share of it that each record has."""
+        """Finds the later records that share most of a record's value, and the share that each record has."""
         recall, query = self._recall, self._query
         value = terms_in(older.terms) - self._terms - self._names - recall.read_ids((older.who or "",))
         if not value:
@@ -165,14 +165,14 @@ class ChangesShown:
         return [record for record in read if record is not None], shares
 
     def _covers_as_much(self, best: Record, other: Record) -> bool:
-        """Tells whether a later record covers as much of the question."""
+        """Returns whether the other record is later and covers as much of the question."""
         held, has = terms_in(best.terms) & self._terms, terms_in(other.terms) & self._terms
         return _when(other) > _when(best) and len(has) >= len(held)
 
     def _may_tell_same(self, best: Record, other: Record, share: float) -> bool:
-        """Tells whether two statements may be about the same thing, by words of the question or theirs.
+        """Returns whether two statements may be about the same thing, by words of the question or their own.
 
-        `share` is how much of the best one's value the other has.
+        `share` is the share of the best one's value that the other has.
         """
         if not _is_statement(other) or _NUMBER.sub("#", best.text) == _NUMBER.sub("#", other.text):
             return False  # two readings of a series replace nothing
@@ -208,7 +208,7 @@ class ChangesShown:
         return found
 
     def _list_newer(self, seqs: Sequence[int], graph: ScopeGraph) -> dict[int, int]:
-        """Maps the seqs of records that no longer hold to what replaced them, or says that they ended."""
+        """Maps the seqs of records that no longer hold to the seqs of those that replaced or ended them."""
         newer: dict[int, int] = {}
         for seq in seqs:
             intervals = graph.find_intervals(seq, self._view)
@@ -242,7 +242,7 @@ def _without(record: Record, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _show_both(hits: list[Hit], other: Hit, *, first: bool) -> list[Hit]:
-    """The best and another in the first places, the other `first` or not, each with the day of the other."""
+    """Puts the best hit and another in the first two places, each with the day of the other."""
     best, rest = hits[0], _without(other.record, hits[1:])
     score = min(best.score, UNSURE)
     if first:
@@ -263,7 +263,7 @@ def _mark_replaced(hit: Hit, by: Record | None) -> Hit:
 
 
 def _put_replaced_behind(hits: list[Hit], replaced: Mapping[int, Record]) -> list[Hit]:
-    """Puts the record that replaced the best hit before it, with its score."""
+    """Puts the record that replaced the best hit before it, with at least its score."""
     if not hits or (by := replaced.get(hits[0].record.seq)) is None or _when(by) <= _when(hits[0].record):
         return hits
     older, newer = hits[0], _hit_of(by, hits)
@@ -275,7 +275,7 @@ def _put_replaced_behind(hits: list[Hit], replaced: Mapping[int, Record]) -> lis
 
 
 def _let_fall(hits: Sequence[Hit]) -> list[Hit]:
-    """No hit has a higher score than one before it."""
+    """Lowers scores so that no hit has a higher score than one before it."""
     fallen: list[Hit] = []
     for hit in hits:
         fallen.append(rescore(hit, min(hit.score, fallen[-1].score), TIME) if fallen else hit)

@@ -1,9 +1,10 @@
-"""The ranking: one linear model over the feature table, and how likely its best hit is right.
+"""The ranking: one linear model over the feature table, with the probability that its best hit is right.
 
-The logit of a candidate is the sum of its features by weight; a session has the odds of all its records. Two
-logistics tell how likely the best hit is right and how likely there is an answer, by what the question found
-and by the lead of the best, which says little among few: these have weights of their own. The log odds of the
-others fall with their distance. The weights are data, one file a version: see `weights/`.
+The logit of a candidate is the weighted sum of its features; a session has the odds of all its records. Two
+logistic models give the probabilities that the best hit is right and that there is an answer, from measures
+of the question and from the lead of the best hit, with separate weights for few candidates, among which a
+lead means little. The log odds of the others fall with their distance. The weights are data, one file per
+version: see `weights/`.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ HEAD: Final = (
 OF_HEAD: Final = (*HEAD, *(f"{name} (few)" for name in HEAD))
 FIFTH: Final = 4
 FEW, MANY = 3, 200  # candidates up to which they are few, and from which on they are not
-MOST_AHEAD: Final = 4.0  # logits: a longer lead says no more
-ALIKE: Final = 0.7  # covering all words is as good as this cosine, where no vector tells
-DECIDES: Final = 12.0  # logits: who has the identifier goes first
-STEEP: Final = 8.0  # logits that a recency of 1 adds at most, by its weight in a recipe
-POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
+MOST_AHEAD: Final = 4.0  # logits at which the lead is capped
+ALIKE: Final = 0.7  # the cosine that covering all words counts as, without vectors
+DECIDES: Final = 12.0  # logits added for the identifier, so that its records come first
+STEEP: Final = 8.0  # logits that a recency of 1 adds at most, scaled by its weight in a recipe
+POOLED: Final = 0.125  # factor on date and form for a whole session, which has many of both
 _OF_WHOLE: Final = np.array([POOLED if signal in ("date", "form") else 1.0 for signal in SIGNALS])
 _TOLD: Final = tuple(dict.fromkeys(SIGNALS))
 _GROUPS: Final = np.array([[name == signal for signal in _TOLD] for name in SIGNALS], float)
@@ -55,11 +56,11 @@ _GROUPS: Final = np.array([[name == signal for signal in _TOLD] for name in SIGN
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What makes scores of logits.
+    """The weights that turn logits into scores.
 
-    right   a weight for each of `HEAD`, among many and among few: whether the best hit is right
-    answer  likewise: whether there is an answer
-    behind  how the log odds of the others fall with the distance of their logits
+    right   a weight for each of `HEAD`, among many and among few, for whether the best hit is right
+    answer  likewise, for whether there is an answer
+    behind  the slope of the others' log odds over the distance of their logits
     """
 
     right: Floats
@@ -67,26 +68,26 @@ class Head:
     behind: float
 
     def score(self, logits: Floats, known: Floats, limit: int) -> Floats:
-        """Scores for the first of logits that fall; `known` is what `describe_best` returns."""
+        """Returns scores for the first `limit` of descending logits; `known` comes from `describe_best`."""
         return _to_chance(known @ self.right + self.behind * (logits[:limit] - logits[0]))
 
 
 def _to_chance(odds: Floats) -> Floats:
-    """Probabilities of log odds."""
+    """Converts log odds to probabilities."""
     chance: Floats = 1.0 / (1.0 + np.exp(-np.minimum(np.maximum(odds, -30.0), 30.0)))
     return chance
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One version of the ranking: by recipe, a weight for each feature; by how it is asked, the scores."""
+    """One version of the ranking: feature weights by recipe, and heads by how the question is asked."""
 
     version: str
     ranking: Mapping[str, Floats]
     heads: Mapping[str, Head]
 
     def of_recipe(self, recipe: Recipe, asked_by: str = WORDS) -> Floats:
-        """The weight of each feature; one's own recipe says how much more or less than in auto it is."""
+        """Returns the weight of each feature; a custom recipe scales them relative to auto."""
         named = RECIPES.get(recipe.name, AUTO)
         own = self.ranking[VECTOR if asked_by == VECTOR else named.name]
         return own if recipe is named else own * _scale(recipe, named)
@@ -95,16 +96,16 @@ class Weights:
 def _scale(recipe: Recipe, named: Recipe) -> Floats:
     """Returns a recipe's factor for each feature: 1 as fitted, 0 to leave it out."""
     factors = {name: getattr(recipe, name) / (getattr(named, name) or 1.0) for name in WEIGHTS}
-    both = float(recipe.dense > 0 and recipe.words > 0)  # the kind of a record says nothing of one arm alone
+    both = float(recipe.dense > 0 and recipe.words > 0)  # for features of both arms
     return np.array([factors.get(signal, both) for signal in SIGNALS])
 
 
 def describe_best(logits: Floats, known: tuple[float, ...], count: int) -> Floats:
-    """The values of `HEAD`, split into what counts among many and what counts among few.
+    """Returns the values of `HEAD` twice, weighted by how far the candidates are many or few.
 
-    logits  of the candidates, falling
-    known   what `measure_question` returns
-    count   how many candidates there are
+    logits  of the candidates, descending
+    known   the result of `measure_question`
+    count   the number of candidates
     """
     ahead = min(logits[0] - logits[min(FIFTH, len(logits) - 1)], MOST_AHEAD)
     values = np.array((1.0, *known, ahead, 1.0 / float(np.exp(logits - logits[0]).sum())))
@@ -113,14 +114,14 @@ def describe_best(logits: Floats, known: tuple[float, ...], count: int) -> Float
 
 
 def list_versions() -> list[str]:
-    """The versions that come with the package, the newest last."""
+    """Lists the versions in the package, the newest last."""
     folder = files(__package__).joinpath("weights")
     return sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json"))
 
 
 @cache
 def load_weights(version: str | None = None) -> Weights:
-    """A version of the ranking; the newest if none is named."""
+    """Loads a version of the ranking; the newest by default."""
     known = list_versions()
     if version is not None and version not in known:
         raise BadInput(f"there is no ranking {version!r}; there are {', '.join(known)}")
@@ -138,10 +139,10 @@ def _read_row(row: Mapping[str, float], names: tuple[str, ...]) -> Floats:
 
 
 def measure_question(pool: Pool) -> tuple[float, ...]:
-    """Measures what `HEAD` needs of a question before its candidates are ordered.
+    """Measures the values of `HEAD` that do not depend on the order of the candidates.
 
-    A candidate that only asks the same is no sign of an answer. Who asks for a time and nothing else has
-    all of the question covered by what happened then.
+    A candidate that only asks the same is no sign of an answer. A question for nothing but a time is fully
+    covered by records of that time.
     """
     tells = 1.0 - pool.asking * pool.told
     share = np.maximum(pool.covered, pool.date) if pool.asked.only_time else pool.covered
@@ -163,7 +164,7 @@ def rank_candidates(
     weights: Weights,
     unit: str = "record",
 ) -> Ranked:
-    """The candidates, or the best of each session or scope, by the model; equal ones: the newer first."""
+    """Ranks the candidates, or the best of each session or scope, by the model; newer ones first if equal."""
     rows = _choose_rows(found, signals, recipe, limit, unit)
     if not len(rows):
         return settle(Ranked(rows=rows), found, signals, recipe, unit)
@@ -175,7 +176,7 @@ def rank_candidates(
     logits, chosen = _weigh(pool, features, own, recipe), np.arange(len(rows))
     if unit != "record":
         chosen, logits = pool_groups(logits, number_groups(found, unit).take(rows))
-    newest = np.arange(len(chosen))[::-1]  # rows rise by seq: a stable sort puts newer ones first
+    newest = np.arange(len(chosen))[::-1]  # rows ascend by seq: a stable sort puts newer ones first
     order = newest.take((-logits.take(newest)).argsort(kind="stable"))
     scores, answered = _score(pool, logits.take(order), weights.heads[asked_by], limit)
     ranked = Ranked(
@@ -190,7 +191,7 @@ def rank_candidates(
 
 
 def _weigh(pool: Pool, features: Floats, weights: Floats, recipe: Recipe) -> Floats:
-    """The logit of each candidate."""
+    """Computes the logit of each candidate."""
     logits: Floats = (features * weights).sum(axis=1) + DECIDES * pool.share("identifier")
     if recipe.recency > 0:
         logits = logits + STEEP * recipe.recency / (1 + recipe.recency) * pool.share("recency")
@@ -198,7 +199,7 @@ def _weigh(pool: Pool, features: Floats, weights: Floats, recipe: Recipe) -> Flo
 
 
 def _score(pool: Pool, logits: Floats, head: Head, limit: int) -> tuple[Floats, float]:
-    """Scores for the first of logits that fall, and how likely there is an answer."""
+    """Returns scores for the first of descending logits, and the probability that there is an answer."""
     known = describe_best(logits, measure_question(pool), len(pool.found))
     return head.score(logits, known, limit), float(_to_chance(known @ head.answer))
 
@@ -206,7 +207,7 @@ def _score(pool: Pool, logits: Floats, head: Head, limit: int) -> tuple[Floats, 
 def _choose_rows(
     found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: str
 ) -> NDArray[np.intp]:
-    """The rows to rank: of sessions all; asked by words alone, what has none is no answer."""
+    """Returns the rows to rank: all for sessions and scopes; by words alone, only rows with such words."""
     rows = choose_rows(found, signals, limit) if unit == "record" else np.arange(len(found))
     if recipe.dense <= 0:
         rows = rows[found.words.take(rows) > 0]
@@ -214,7 +215,7 @@ def _choose_rows(
 
 
 def number_groups(found: Candidates, unit: str) -> NDArray[np.int64]:
-    """A number for each row's session (or scope); a record without a session is its own."""
+    """Numbers each row's session (or scope); a record without a session gets a number of its own."""
     if unit == "scope":
         return found.scope.astype(np.int64)
     alone = -1 - np.arange(len(found), dtype=np.int64)
@@ -222,7 +223,7 @@ def number_groups(found: Candidates, unit: str) -> NDArray[np.int64]:
 
 
 def pool_groups(logits: Floats, groups: NDArray[np.int64]) -> tuple[NDArray[np.intp], Floats]:
-    """The best of each group, rising, and the log odds of the whole group."""
+    """Returns the best row of each group, ascending, and the log odds of the whole group."""
     order = np.lexsort((-np.arange(len(logits)), -logits, groups))
     starts = np.flatnonzero(np.append(True, np.diff(groups[order]) != 0))
     top = np.maximum.reduce(logits)

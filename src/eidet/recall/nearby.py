@@ -1,4 +1,4 @@
-"""What a context has beside its hits: the working state, and the turns around those that were found."""
+"""Reads what a context has beside its hits: the working state, and the turns around them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = tuple[str, str]
 Beside = Mapping[Key, Sequence[Record]]  # by record: the turns beside it in its session, nearest first
 
 TURN_KINDS: Final = (Kind.MESSAGE, Kind.INTERACTION, Kind.ACTION, Kind.STATE)
-WORKING_MOST: Final = 50  # records of working state that are looked at
+WORKING_MOST: Final = 50  # records of working state that are read
 
 
 def key_of(record: Record) -> Key:
@@ -23,7 +23,7 @@ def key_of(record: Record) -> Key:
 
 
 def working_state(recall: Recall, scope: Scope, where: Where | None, now: float) -> list[Record]:
-    """Living working state that passes the filter, newest first."""
+    """Lists the living working state that passes the filter, newest first."""
     wanted = _within(where, kinds=(Kind.WORKING,))
     return recall.list_records(wanted, scope, now=now, order="-occurred", limit=WORKING_MOST)
 
@@ -31,10 +31,9 @@ def working_state(recall: Recall, scope: Scope, where: Where | None, now: float)
 def turns_around(
     recall: Recall, records: Sequence[Record], reach: int, where: Where | None, now: float
 ) -> Beside:
-    """The turns that stand up to `reach` turns beside each record in its session.
+    """Returns the turns within `reach` turns of each record in its session, if they pass the filter.
 
-    Only what passes the filter is beside. Index and store are asked once per scope; neither if
-    nothing is in reach.
+    Asks index and store once per scope; neither if `reach` is 0.
     """
     beside: dict[Key, list[Record]] = {}
     for path, found in _by_scope(records).items() if reach else ():
@@ -48,7 +47,7 @@ def turns_around(
 
 
 def _by_scope(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """The turns of sessions among the records."""
+    """Groups the records that are turns of sessions by scope."""
     found: dict[str, list[Record]] = {}
     for record in records:
         if record.session is not None and record.kind in TURN_KINDS:
@@ -63,7 +62,7 @@ def _within(where: Where | None, *, kinds: tuple[Kind, ...]) -> Where:
 def _fetch_nearby(
     recall: Recall, path: str, found: Sequence[Record], near: Mapping[int, Neighbours]
 ) -> dict[int, Record]:
-    """Records by seq: those at hand, and the others from the store."""
+    """Returns records by seq: those given, and their neighbours from the store."""
     known = {record.seq: record for record in found}
     missing: set[int] = set()
     for place in near.values():

@@ -1,4 +1,4 @@
-"""How a query is built from what `recall` is told."""
+"""Builds a query from the arguments of `recall`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""From hits to a block of text for a prompt that never exceeds its token budget.
+"""Packs hits into a block of text for a prompt, which never exceeds its token budget.
 
-The best hits that fit are told, and told in the order of time under the day they happened, so that a reader
-sees what came after what. Several sections have headings. A heading, a day or a neighbour is paid for like a
-line; each line has a number by which a model can cite its record.
+The best hits that fit are printed in the order of time, under the days they happened. Several sections have
+headings. A heading, a day or a neighbour costs like a line; each line has a number by which a model can cite
+its record.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ HEADINGS: Final = {
     WORKING: "# Working state",
     MEMORY: "# Memory",
 }
-SHARE: Final = 0.25  # of the budget: for the working state, and for one text told whole …
+SHARE: Final = 0.25  # of the budget, for the working state, and for one text printed whole …
 BEST: Final = 0.5  # … unless it is the best
 RULES: Final = 0.12  # for instructions
-FEW_WORDS: Final = 6  # a turn as short as "15:30 it is" is not understood without the one before it
-_LONGEST: Final = 8  # characters a token: a text that is too long even so is not counted whole
-_DENSE: Final = 5.0  # characters a token that a line has at most, …
-_DENSER: Final = 1.25  # … or so many times what any line had so far
-_OVERHEAD: Final = 40  # characters: what a line has beside its text, and its day
-_SHORTENED: Final = 3  # characters a token, at least, of a text that was shortened to its share
+FEW_WORDS: Final = 6  # a turn as short as "15:30 it is" needs the one before it
+_LONGEST: Final = 8  # characters per token; a text too long even at this rate is not counted whole
+_DENSE: Final = 5.0  # the most characters per token expected of a line, …
+_DENSER: Final = 1.25  # … or this factor times the most of any line so far
+_OVERHEAD: Final = 40  # characters of a line beside its text, and of its day
+_SHORTENED: Final = 3  # the fewest characters per token of a text shortened to its share
 _SLOW_CHARS: Final = 10_000
-_SMALLER: Final = 4  # tokens: how much less of a quotation is tried each time
-_ROUNDS: Final = 3  # how often what is left of the budget is given away again
+_SMALLER: Final = 4  # tokens by which a quotation is shortened at each try
+_ROUNDS: Final = 3  # rounds in which the rest of the budget is filled
 _MARKS: Final = " .,;:!?…\"'()[]“”‘’"
 
 
@@ -71,7 +71,7 @@ class Context:
     budget: int
     hits: tuple[Hit, ...] = ()
     left_out: tuple[Hit, ...] = ()
-    scope: str = ""  # where it was asked, which `feedback` goes by
+    scope: str = ""  # the scope asked, for `feedback`
     records: tuple[Record, ...] = ()
     sections: Mapping[str, str] = field(default_factory=dict)
 
@@ -85,7 +85,7 @@ class Context:
 
 
 class _Wish(NamedTuple):
-    """A record to be told in about so many characters; a neighbour only if the turn it stands beside is."""
+    """A record to print, with its likely length; a neighbour is printed only with the turn beside it."""
 
     key: Key
     record: Record
@@ -98,8 +98,8 @@ class _Line(NamedTuple):
     """The line of a record, and its cost without day and heading."""
 
     said: str
-    told: str  # with who said it, or quoted
-    bare: str  # as it is compared with others
+    told: str  # with the speaker, or quoted
+    bare: str  # folded for comparison
     quoted: bool
     day: str
     year: str
@@ -111,7 +111,7 @@ _Chosen = dict[Key, _Wish]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
-    """The chosen records as they are printed."""
+    """The printed page with the chosen records."""
 
     text: str = ""
     tokens: int = 0
@@ -133,11 +133,11 @@ def pack(
     fence: bool = True,
     least: float = 0.0,
 ) -> Context:
-    """Takes the best hits that fit, best first; if there is room for all, only those that score `least`.
+    """Packs the best hits that fit, best first; if there is room for all, only those that score `least`.
 
     Instructions and the working state (newest first) come before them, each up to its share of the
-    budget. Of a text that would take more than its share, the part with most of the `terms` is told. When
-    nothing fits, the beginning of the best is given. With `fence`, what is not trusted is quoted.
+    budget. A text that would exceed its share is cut to the part with most of the `terms`. If nothing
+    fits, the beginning of the best is printed. With `fence`, untrusted text is quoted.
     """
     most = budget * SHARE * _SHORTENED
     rules = [_wish_for(record, STANDING, most) for record in standing]
@@ -169,7 +169,7 @@ def _wish_for(record: Record, section: str, most: float, beside: Key | None = No
 
 
 def _list_wishes(hits: Sequence[Hit], turns: Beside, most: float) -> Iterator[_Wish]:
-    """Hits by worth, a turn of few words with those before it; after all hits the other neighbours."""
+    """Yields hits by worth, short turns with those before them, and then the other neighbours."""
     wishes = _sort_by_worth(hits, most)
     for wish in wishes:
         yield wish
@@ -181,7 +181,7 @@ def _list_wishes(hits: Sequence[Hit], turns: Beside, most: float) -> Iterator[_W
 
 
 def _sort_by_worth(hits: Sequence[Hit], most: float) -> list[_Wish]:
-    """The best hit first, the others by score and length: half as long counts as √2 times as good."""
+    """Sorts hits, after the best one, by score and length: half the length counts like √2 times the score."""
     worth: list[tuple[float, _Wish]] = []
     for hit in hits:
         wish = _wish_for(hit.record, WORKING if hit.record.kind == Kind.WORKING else MEMORY, most)
@@ -194,13 +194,13 @@ def _is_before(one: Record, other: Record) -> bool:
 
 
 def _put_repeats_last(wishes: Sequence[_Wish]) -> list[_Wish]:
-    """The same text of another day, such as an entry of a diary, comes after all that says something new."""
+    """Puts repeats of a text from other days, such as diary entries, after all hits with new text."""
     first = {wish.record.text: wish for wish in reversed(wishes) if wish.beside is None}
     return sorted(wishes, key=lambda wish: wish.beside is None and first[wish.record.text] is not wish)
 
 
 class _Packer:
-    """Fills a budget with lines; the sum of their costs is at least their cost together."""
+    """Fills a budget with lines; the sum of their costs is an upper bound of their joint cost."""
 
     def __init__(
         self,
@@ -216,15 +216,15 @@ class _Packer:
         self._terms, self._analyzer = terms, analyzer
         self._headings, self._fence, self._best = headings, fence, best
         self._chosen: _Chosen = {}
-        self._opened: set[tuple[str, str]] = set()  # the headings, years and days that are paid for
-        self._heard = ""  # all that was chosen, as it is compared
-        self._dense = _DENSE  # characters a token, at most: what is too long even so is not looked at
+        self._opened: set[tuple[str, str]] = set()  # the headings, years and days already paid for
+        self._heard = ""  # all chosen texts, folded for comparison
+        self._dense = _DENSE  # most characters per token; a text too long even at this rate is skipped
         self._lines: dict[Key, _Line] = {}
         self._costs: dict[str, int] = {}
 
     def fill(self, wishes: Sequence[_Wish], room: int) -> None:
-        """Chooses as much of what is wished for as there is room for, the first first."""
-        too_long = math.inf  # a very long text is slow to cut: where one did not fit, none as long is tried
+        """Chooses as many of the wishes, in order, as fit into the room."""
+        too_long = math.inf  # very long texts are slow to cut: after a failure, none as long is tried
         for wish in wishes:
             chars = wish.chars
             if room <= 0 or wish.key in self._chosen or chars > room * self._dense or chars >= too_long:
@@ -244,7 +244,7 @@ class _Packer:
         self._drop_repeats()
 
     def fit_page(self, wishes: Sequence[_Wish]) -> _Page | None:
-        """Adds what fits by its true cost; None if nothing fits."""
+        """Adds lines that fit by their true cost; returns None if nothing fits."""
         page = self._lay_out() if self._chosen else _Page()
         for _ in range(_ROUNDS):
             before = set(self._chosen)
@@ -252,13 +252,13 @@ class _Packer:
             if self._chosen.keys() == before:
                 break
             page = self._lay_out()
-        while self._chosen and page.tokens > self._budget:  # counts that do not add up
+        while self._chosen and page.tokens > self._budget:  # the counter is not additive
             self._drop_last(wishes)
             page = self._lay_out()
         return page if self._chosen else None
 
     def tells_all(self, wishes: Sequence[_Wish]) -> bool:
-        """Tells whether all hits are told, so that the budget chose none of them."""
+        """Returns whether all hits are printed, so that the budget excluded none."""
         return all(
             wish.key in self._chosen or (wish.key in self._lines and self._is_told(wish))
             for wish in wishes
@@ -290,7 +290,7 @@ class _Packer:
         return ""
 
     def _lay_out(self) -> _Page:
-        """The lines of each section in the order of time, under their days."""
+        """Prints the lines of each section in the order of time, under their days."""
         sections: dict[str, list[str]] = {}
         records: list[Record] = []
         for section in HEADINGS:
@@ -311,15 +311,15 @@ class _Packer:
         return _Page(text=text, tokens=self._counter.count(text), records=tuple(records), sections=bodies)
 
     def _has_days(self, section: str) -> bool:
-        """An instruction holds whenever it was given."""
+        """Returns whether a section shows days; instructions do not, as they hold on any day."""
         return self._headings and section != STANDING
 
     def _tell(self, record: Record, told: str, number: int) -> str:
-        """`[3] Ann: …`; without headings `[2026-05-08] Ann: …`."""
+        """Formats a line as `[3] Ann: …`, or without headings as `[2026-05-08] Ann: …`."""
         return f"[{number if self._headings else day_of(record)}] {told}"
 
     def _line(self, wish: _Wish) -> _Line:
-        """All of a text, or where that takes more than its share of the budget, the part that matters."""
+        """Returns the line of a whole text or, if that exceeds its share of the budget, of its best part."""
         line = self._lines.get(wish.key)
         if line is None:
             room, text = int(self._budget * (BEST if wish.key == self._best else SHARE)), wish.record.text
@@ -335,7 +335,7 @@ class _Packer:
         waits = record.trust is Trust.QUARANTINED
         quoted = waits or (self._fence and is_untrusted(record))
         bare = said.casefold().strip(_MARKS)
-        if said.startswith("["):  # an episode, or a text that was imported, begins with its day
+        if said.startswith("["):  # episodes and imported texts begin with their day
             said = said.removeprefix(f"[{day_of(record)}] ")
         who = "" if quoted else speaker_of(record)
         told = quote_text(record, said) if quoted else f"{who}: {said}" if who else said
@@ -344,7 +344,7 @@ class _Packer:
         return _Line(said, told, bare, quoted, *days_of(record), cost)
 
     def _list_openings(self, section: str, line: _Line) -> list[tuple[tuple[str, str], str]]:
-        """What has to be told once before the line, and is not yet: a heading, a year, a day."""
+        """Lists what must be printed before the line and is not yet: heading, year and day."""
         if not self._headings:
             return []
         openings = [((section, ""), HEADINGS[section])]
@@ -358,17 +358,17 @@ class _Packer:
         return self._costs[text]
 
     def _is_told(self, wish: _Wish) -> bool:
-        """Tells whether something chosen already says it. Neighbours neither count nor are dropped for it."""
+        """Returns whether a chosen line includes this text. Neighbours are ignored on both sides."""
         return wish.beside is None and any(
             other.beside is None and other.key != wish.key and self._includes(other, wish)
             for other in self._chosen.values()
         )
 
     def _includes(self, wish: _Wish, other: _Wish) -> bool:
-        """Whether the other text is part of this one, word for word.
+        """Returns whether this text includes the other one, word for word.
 
-        What two people said, or one of them on two days, are two things, and so is the same text of two
-        days; and what is not trusted takes nobody's place.
+        Texts of two speakers, or of one on two days, stay separate, and so does the same text of two days;
+        an untrusted text never replaces a trusted one.
         """
         one, part = self._lines[wish.key], self._lines[other.key]
         is_entry = other.record.who is not None or one.bare == part.bare
@@ -378,13 +378,13 @@ class _Packer:
         return re.search(rf"(?<!\w){re.escape(part.bare)}(?!\w)", one.bare) is not None
 
     def _drop_repeats(self) -> None:
-        """Leaves out what a longer text that was chosen later says too, and its neighbours."""
+        """Drops lines that a longer text chosen later includes, with their neighbours."""
         for wish in list(self._chosen.values()):
             if self._heard.count(self._lines[wish.key].bare) > 1 and self._is_told(wish):
                 self._drop(wish.key)
 
     def _drop_last(self, wishes: Sequence[_Wish]) -> None:
-        """Leaves out what is wished for least; neighbours are wished for less than their turns."""
+        """Drops the last chosen wish; neighbours come after their turns."""
         ordered = [wish.key for wish in wishes if self._chosen.get(wish.key) is wish]
         self._drop(ordered[-1] if ordered else next(reversed(self._chosen)))
 

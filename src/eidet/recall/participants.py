@@ -1,4 +1,4 @@
-"""The participants that a text names, by their whole name or its first word."""
+"""Finds the participants that a text names, by their whole name or its first word."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final
 
 from ..text.words import STOP_WORDS
 
-KEPT_NAMES: Final = 2_048  # participants whose names are taken apart once
+KEPT_NAMES: Final = 2_048  # participants whose parsed names are cached
 PEOPLE_ROLES: Final = frozenset({"user", "human"})
 AGENT_ROLES: Final = frozenset({"assistant", "ai", "agent", "bot", "model"})
 _ROLES: Final = PEOPLE_ROLES | AGENT_ROLES | {"system", "tool"}
 _COMMON: Final = STOP_WORDS["en"] | frozenset(
     ["may", "mark", "grace", "art", "bill", "hope", "joy", "rose", "faith", "april"]
 )
-# a word after these that is a name as well as another word is the name
+# after these words, an ambiguous word such as "Will" is a name
 _BEFORE_NAME: Final = (
     r"(?:(?<=\bdid )|(?<=\bdoes )|(?<=\bis )|(?<=\bwas )|(?<=\bhas )|(?<=\bwith )|(?<=\bto )|(?<=\babout )"
     r"|(?<=\bby )|(?<=\bfrom )|(?<=\bfor )|(?<=\bof ))"
 )
-# first words that name nobody by themselves
+# first words that are no name by themselves
 _NO_FIRST: Final = (
     frozenset(["the", "a", "an", "my", "our", "your", "dr", "mr", "mrs", "ms", "mx", "prof", "sir", "st"])
     | _ROLES
@@ -30,9 +30,9 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
-    """The participants that a text names, by their whole name or its first word, in order.
+    """Finds the participants that a text names, by their whole name or its first word, in order.
 
-    Of two who share a first name, a whole name means only one.
+    If two share a first name, a whole name means only one of them.
     """
     low = text.casefold()
     found: dict[str, tuple[int, int]] = {}
@@ -57,7 +57,7 @@ def _is_name(who: str) -> bool:
 
 
 def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
-    """Returns the span in which a text first names somebody."""
+    """Returns the span in which a text first names a participant; None if it does not."""
     for part in _calls(who):
         if part.casefold() in low and (found := _pattern(part).search(text)):
             return found.span()
@@ -66,7 +66,7 @@ def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=KEPT_NAMES)
 def _pattern(name: str) -> re.Pattern[str]:
-    """Matches a name in any case; one that is also a word (Will, May) only where a person is meant."""
+    """Makes a pattern for a name in any case; one that is also a word (Will, May) needs a clue beside it."""
     own = re.escape(name)
     if name.casefold() in _COMMON:
         return re.compile(rf"(?<=\w )(?:{own}['\u2019]s|{_BEFORE_NAME}{own})(?!\w)", re.IGNORECASE)
@@ -75,7 +75,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=KEPT_NAMES)
 def _calls(who: str) -> tuple[str, ...]:
-    """Lists what a person is called: the whole name, or its first word if that is a name."""
+    """Lists the forms of a person's name: the whole, and its first word if that is a name."""
     first = who.split(maxsplit=1)[0]
     short = len(first) < 2 or first.casefold().rstrip(".") in _NO_FIRST
     if short:
@@ -84,7 +84,7 @@ def _calls(who: str) -> tuple[str, ...]:
 
 
 def without(text: str, names: Sequence[str]) -> str:
-    """The text without the names and their possessive endings."""
+    """Removes the names and their possessive endings from a text."""
     low = text.lower()
     for who in names:
         for part in (*_calls(who), *who.split()[1:]):

@@ -1,4 +1,4 @@
-"""The read path of an open memory: guard → filter → answer → count → note; and contexts made of answers."""
+"""The read path of an open memory: guard → filter → answer → count → note; and contexts from answers."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ if TYPE_CHECKING:
 
 Asked = str | Mapping[str, Json]  # a question, or a state
 ALL: Final = 1 << 31  # records: more than any memory has
-FITS: Final = 0.005  # of the best score: what hardly fits is not told merely because there is room for all
-ANY_SCORE: Final = 1e-12  # hits that fill up a context; with 0, even nonsense would be answered
-PACKED: Final = 50  # hits that a context is made of, unless the caller says otherwise
+FITS: Final = 0.005  # share of the best score below which hits are left out even if all have room
+ANY_SCORE: Final = 1e-12  # lowest score of hits that fill a context; with 0, even nonsense would be answered
+PACKED: Final = 50  # hits that a context is made from by default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
-    """How to build a context from an answer: see `Memory.context`."""
+    """The options for building a context from an answer; see `Memory.context`."""
 
     budget: int
     counter: TokenCounter | Callable[[str], float] | str | None
     neighbours: int
     headings: bool
     fence: bool
-    seen: frozenset[str] = frozenset()  # ids of what is left out
+    seen: frozenset[str] = frozenset()  # ids of records to leave out
 
     def __post_init__(self) -> None:
         for name in ("headings", "fence"):
@@ -72,7 +72,7 @@ class Packing:
 
 
 class ReadPath:
-    """Takes a query to its answer, stage by stage."""
+    """Answers queries, stage by stage."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class ReadPath:
     def recall_all(
         self, query: str, scope: Scopes, limit: int, where: Filter | None, options: RecallAllOptions
     ) -> AllHits:
-        """Works like `recall`, but chooses from hits of any score; only what belongs counts as used."""
+        """Works like `recall`, but chooses from hits of any score; only those that belong count as used."""
         check_options("recall_all", options)
         started, most, how = time.perf_counter(), check_limit(limit), cast("RecallOptions", options)
         source = self._source(scope, how)
@@ -125,7 +125,7 @@ class ReadPath:
         return answer
 
     def _source(self, scope: Scopes, options: RecallOptions | FindOptions) -> Source:
-        """Chooses what answers: the present, what was true at a time, or what the memory knew then."""
+        """Chooses the source of the answer: the present, what was true at a time, or what was known then."""
         as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
         path = Scope.among(scope)
         if known_at is None:
@@ -144,12 +144,12 @@ class ReadPath:
         asked = build_query(
             text, source.scope, limit, source.narrow(seen), options, now=source.now, meant=source.asked
         )
-        if isinstance(query, Mapping) and asked.vector is None:  # a vector takes the place of values
+        if isinstance(query, Mapping) and asked.vector is None:  # a vector replaces the values
             return replace(asked, state=self._read_state(query))
         return asked
 
     def _read_state(self, query: Mapping[str, Json]) -> StateQuery | None:
-        """The values of a state to compare by."""
+        """Parses the values of a state to compare by."""
         return read_state(clean_json(query, "a query"), self._guarding.query)
 
     def explain(
@@ -161,7 +161,7 @@ class ReadPath:
         options: RecallOptions,
         packing: Packing,
     ) -> Explained:
-        """Works like `recall` and `context`, counts nothing as used, and keeps how it got there."""
+        """Works like `recall` and `context`, but counts no record as used and keeps every step."""
         from .why_not import Explained
 
         source = self._source(scope, options)
@@ -180,7 +180,7 @@ class ReadPath:
         return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=ranking)
 
     def _answer(self, asked: Query, recall: Recall) -> Hits:
-        """Answers and counts; upkeep in the background lets it go first."""
+        """Answers and counts uses; background upkeep gives way meanwhile."""
         started = time.perf_counter()
         ranked = asked.vector is not None or bool(asked.text.strip())
         if ranked:
@@ -221,7 +221,7 @@ class ReadPath:
     def _pack(
         self, hits: Hits, asked: Query, chosen: Where | None, packing: Packing, source: Source
     ) -> Context:
-        """A context of an answer: what applies, working state, and the turns around those that were found."""
+        """Builds a context from hits, instructions that apply, working state and neighbouring turns."""
         from ..text.tokens import counter_of
         from .nearby import turns_around, working_state
         from .pack import pack
@@ -261,7 +261,7 @@ class ReadPath:
         return found
 
     def list_sessions(self, scope: Scopes, limit: int) -> list[SessionSummary]:
-        """The sessions that were active last; reads every record of the scope."""
+        """Lists the sessions that were active last; reads every record of the scope."""
         from ..core.session_summary import gather_sessions
 
         most, chosen = check_limit(limit), self._guarding.filter_visible(None)
@@ -271,7 +271,7 @@ class ReadPath:
         return found
 
     def graphs_known_at(self, scope: Scope, known_at: float | None) -> Graphs:
-        """The graphs of what the memory knew at a time; of all that it knows, if none is given."""
+        """Returns the graphs of what the memory knew at a time, by default now."""
         if known_at is None:
             return self._parts.graphs
         view = self._past.view(scope, known_at)
@@ -283,7 +283,7 @@ class ReadPath:
         return verbs.count(self._parts.store, living)
 
     def phrase(self, query: Asked, scope: Scopes, asked: float | None) -> str:
-        """The query as it is embedded: without the names of who speaks in the scope."""
+        """Returns the query as it is embedded: without the names of the scope's speakers."""
         now = self._parts.clock()
         meant = Query(
             text=self._guarding.query(check_query(query)),
@@ -295,7 +295,7 @@ class ReadPath:
 
 
 def _drop_unlikely(hits: Hits) -> Hits:
-    """Drops all hits if even the best would not be shown by itself."""
+    """Drops all hits if even the best is below the lowest score that is shown."""
     return hits if hits and hits[0].score >= LEAST else Hits([], hits.trace, hits.scope)
 
 
@@ -311,5 +311,5 @@ def _time_of(options: RecallOptions | FindOptions, name: Literal["as_of", "known
 
 
 def _for_state(options: RecallOptions) -> RecallOptions:
-    """A state asks for states that resemble it, unless the caller says otherwise; it holds no question."""
+    """Sets the defaults for a query by state: it looks for similar states and is not parsed as a question."""
     return RecallOptions(**{"kinds": Kind.STATE, "understand": False, **options})

@@ -1,4 +1,4 @@
-"""A record as one line of a prompt: when, who, and what was said, or the part of it that matters."""
+"""Formats a record as one line of a prompt: day, speaker, and its text or the best part of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..text.tokens import TokenCounter
 from ..trust.privacy.quarantine import fence_text, trust_in
 
 GAP: Final = "…"
-_LEAD_CHARS: Final = 44  # of a date in brackets before a speaker
+_LEAD_CHARS: Final = 44  # most characters of a date in brackets before a speaker
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -27,30 +27,30 @@ def one_line(text: str) -> str:
 
 
 def speaker_of(record: Record) -> str:
-    """Returns who said it, else the agent that stored it; empty if unknown or if the text already says it."""
+    """Returns the speaker, else the agent that stored it; empty if unknown or already in the text."""
     who = one_line(record.who or record.agent or "")
     return "" if who and f"{who}: " in record.text[: len(who) + _LEAD_CHARS] else who
 
 
 def day_of(record: Record) -> str:
-    """The local day on which it happened, as ISO 8601."""
+    """Returns the local day on which it happened, as ISO 8601."""
     return local(record.occurred).date().isoformat()
 
 
 def days_of(record: Record) -> tuple[str, str]:
-    """`Fri 8 May` and `2026`: the day as a heading, which costs fewer tokens than ISO 8601, and its year."""
+    """Returns the day as a heading (`Fri 8 May`), which costs fewer tokens than ISO 8601, and its year."""
     day = local(record.occurred)
     return f"{_WEEKDAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]}", f"{day.year:04}"
 
 
 def stamp_of(record: Record) -> str:
-    """`[2026-05-08] Ann:`."""
+    """Formats day and speaker: `[2026-05-08] Ann:`."""
     who = speaker_of(record)
     return f"[{day_of(record)}]" + (f" {who}:" if who else "")
 
 
 def line_of(record: Record) -> str:
-    """`[2026-05-08] Ann: …`, on one line."""
+    """Formats a record as `[2026-05-08] Ann: …`, on one line."""
     return f"{stamp_of(record)} {one_line(record.text)}"
 
 
@@ -61,12 +61,12 @@ def quote_text(record: Record, said: str) -> str:
 
 
 def quote_line(record: Record, said: str) -> str:
-    """A line that is not trusted: the day, then the quotation."""
+    """Formats an untrusted record: the day, then the quotation."""
     return f"[{day_of(record)}] {quote_text(record, said)}"
 
 
 def likely_chars(record: Record) -> int:
-    """Estimates how many characters of a text will be shown at least: of several units, one of them."""
+    """Estimates the least number of characters shown of a text: at least one of its units."""
     if len(record.text) > WHOLE_CHARS:
         return max(UNIT_CHARS, len(record.text) // MOST_UNITS) * 3 // 4
     return len(record.text)
@@ -75,10 +75,10 @@ def likely_chars(record: Record) -> int:
 def excerpt_of(
     record: Record, terms: AbstractSet[int], analyzer: Analyzer | None, room: int, counter: TokenCounter
 ) -> str:
-    """Of a text, the sentence that has most of the terms and those around it, between marks of what lacks.
+    """Returns the sentence with most of the terms and those around it, with … for omitted text.
 
-    Of a long text only the unit that has most of the terms is looked at. A sentence is not cut, even if
-    it has no room.
+    In a long text only the unit with most of the terms is searched. A sentence is never cut, even if it
+    exceeds the room.
     """
     units = units_of(record.text)
     at = _best(record, len(units), terms)
@@ -91,7 +91,7 @@ def excerpt_of(
 
 
 def _fit_around(values: Sequence[int], costs: Sequence[int], room: int) -> tuple[int, int]:
-    """The first and last of a run around the best value, which grows on its better side while it has room."""
+    """Returns the first and last of a run around the best value, grown on its better side while it fits."""
     first = last = values.index(max(values))
     room -= costs[first]
     while near := [at for at in (last + 1, first - 1) if 0 <= at < len(costs) and costs[at] <= room]:
@@ -102,7 +102,7 @@ def _fit_around(values: Sequence[int], costs: Sequence[int], room: int) -> tuple
 
 
 def _best(record: Record, count: int, terms: AbstractSet[int]) -> int:
-    """The first unit where none is better, or where the words of the record were not kept by unit."""
+    """Returns the unit with most of the terms; the first if the record's words are not stored by unit."""
     kept = decode_analysis(record.terms).units
     if len(kept) != count or not terms:
         return 0

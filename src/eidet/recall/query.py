@@ -1,4 +1,4 @@
-"""A question, once the arguments of a verb are checked."""
+"""A question with checked arguments."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question to the memory, as a verb has understood its arguments."""
+    """A question to the memory, made from the checked arguments of a verb."""
 
     text: str
     scope: Scope
     now: float
-    asked: float  # when the question is asked, which "last week" and recency go by
+    asked: float  # the time of asking, to which "last week" and recency relate
     limit: int = 10
     where: Where | None = None
     vector: object = None
@@ -31,14 +31,14 @@ class Query:
     unit: str = "record"
     reranker: Reranker | None = None
     order: str = "-occurred"
-    given: frozenset[str] = frozenset()  # what the caller said, which the query's own words do not change
+    given: frozenset[str] = frozenset()  # options the caller gave, which the query's words do not override
     understand: bool = True
     explain: bool = False
-    state: StateQuery | None = None  # the values to compare, where a state is asked about
+    state: StateQuery | None = None  # the values to compare, for a query by state
 
     @property
     def words(self) -> str:
-        """The text to search by words and meaning; of a state, its texts."""
+        """The text to search by words and meaning; for a state, its texts."""
         if self.state is None:
             return drop_courtesies(" ".join(self.text.split())) if self.understand else self.text
         return self.state.words

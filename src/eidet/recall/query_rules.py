@@ -1,4 +1,4 @@
-"""What a query asks for beside its words: which hits are shown, how many are read, what an answer lacks."""
+"""Rules of a query beside its words: the lowest score, how many records are read, and notes on losses."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from . import Query
 
 
-LEAST: Final = 0.005  # hits of a lower score are not shown unless that is asked for
+LEAST: Final = 0.005  # the lowest score that is shown by default
 LEAST_OF_SEVERAL: Final = 0.001
-LATE: Final = 3  # so many times the limit are read where a signal needs the records themselves
+LATE: Final = 3  # factor on the limit of records read if a signal needs the records themselves
 RERANKED: Final = 50  # hits that a reranker reads
-READ: Final = 15  # hits whose texts are read at least: exact rules look at them
+READ: Final = 15  # least number of records read, for the exact rules
 
 
 def least_for(query: Query, asked: Understood) -> float:
-    """Questions that want several answers, such as all that happens at a time, get a lower cut-off."""
+    """Returns the lowest score to show; lower for questions that want several answers."""
     if (asked.several or asked.only_time or asked.upcoming) and query.least == LEAST:
         return LEAST_OF_SEVERAL
     return query.least
@@ -45,7 +45,7 @@ def count_to_read(query: Query, asked: Understood) -> int:
 
 
 def list_losses(found: Candidates, records: list[Record | None], probe: Probe) -> tuple[str, ...]:
-    """Lists in words what could not be searched or read."""
+    """Lists notes on what could not be searched or read."""
     losses = [
         f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()
     ]
@@ -64,7 +64,7 @@ def zone_of(query: Query, asked: Understood) -> float:
     return 0.0 if ahead is None else ahead.total_seconds()
 
 
-# --- what people put around a question: "Hi, quick one: … Thanks!"
+# --- courtesies around a question: "Hi, quick one: … Thanks!"
 
 _GREETING: Final = (
     r"(?:hi|hey|hello|hiya|good (?:morning|afternoon|evening|day))(?: (?:there|again|all|everyone))?"
@@ -94,7 +94,7 @@ _ASKING: Final = (
     r"(?:how|what|when|where|who|whom|whose|which|why|is|are|am|was|were|do|does|did|can|could|will|would|should|has"
     r"|have|had|if|whether|about|please|quick|just|sorry|i|we|my|our|the|that|this|it)\b"
 )
-# a greeting, whoever it is for, ends with a sign or before a question; a word that begins alike is none
+# a greeting ends with a sign or before a question; longer words that begin alike do not match
 _BEFORE: Final = re.compile(
     rf"(?:{_GREETING}(?=[,.:;!–—-]|\s+{_ASKING})|(?:{'|'.join(_OPENING)})(?![\w'’-]))[{_SIGN}]*",
     re.IGNORECASE,
@@ -102,7 +102,7 @@ _BEFORE: Final = re.compile(
 _WHETHER: Final = re.compile(r"(?:if|whether)\s+", re.IGNORECASE)
 _AFTER: Final = re.compile(rf"[{_SIGN}]+(?:{'|'.join(_CLOSING)})[{_SIGN}]*\Z", re.IGNORECASE)
 _WORDS: Final = re.compile(r"\w\W+\w|[^\W\x00-\u02ff]{3}")  # two; some scripts have no spaces
-_AT_ENDS: Final = 160  # characters at each end in which courtesies are looked for
+_AT_ENDS: Final = 160  # characters at each end that are searched for courtesies
 
 
 def drop_courtesies(text: str) -> str:
@@ -121,7 +121,7 @@ def _drop_before(text: str) -> str:
 
 
 def _drop_after(text: str) -> str:
-    """A question keeps its mark."""
+    """Removes courtesies at the end; keeps the question mark."""
     left = text
     while found := _AFTER.search(left, max(0, len(left) - _AT_ENDS)):
         mark = "?" if "?" in left[found.start() : found.end()] else ""

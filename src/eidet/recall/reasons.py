@@ -1,4 +1,4 @@
-"""Why a hit is where it is, in words: "mentions 48213; from 4 May 2026, the day asked for; by Ann"."""
+"""Explains a hit's rank in words: "mentions 48213; from 4 May 2026, the day asked for; by Ann"."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..text.dates import Dated
 from .fuse import Ranked
 from .understand import Understood
 
-NEAR_MEANING: Final = 0.35  # a cosine from here on is worth saying
-WORDS_SAID: Final = 6  # words of the query that are named
+NEAR_MEANING: Final = 0.35  # the lowest cosine that an explanation mentions
+WORDS_SAID: Final = 6  # words of the query that an explanation names
 _TELLS: Final = {TIMED: "says when", NUMBERED: "has a number", NAMED: "has a name", ACTOR: "has a name"}
 _MARKS = ".,;:!?()[]'\"“”‘’…"
 _SIMPLE: Final = {
@@ -29,7 +29,7 @@ _SIMPLE: Final = {
 def explain_hit(
     ranked: Ranked, at: int, record: Record, asked: Understood, terms: tuple[str, ...], analyzer: Analyzer
 ) -> Reasons:
-    """The signals of a hit, the words of the query that it has, and what they come to in words."""
+    """Explains a hit: its signals, the words of the query that it has, and phrases for them."""
     held = terms_in(record.terms)
     matched = _list_matched(asked.text, terms, held)
     signals = ranked.signals(at)
@@ -41,9 +41,9 @@ def _list_matched(text: str, terms: tuple[str, ...], held: set[int]) -> tuple[st
     return tuple(word for id, word in _name_terms(text, terms) if id in held)
 
 
-@lru_cache(maxsize=32)  # all hits of a recall have it in common
+@lru_cache(maxsize=32)  # the same for all hits of a recall
 def _name_terms(text: str, terms: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
-    """The id of each term of a query, and the word as it was typed."""
+    """Returns the id of each term of a query, with the word as it was typed."""
     typed = [word.strip(_MARKS) for word in text.casefold().split()]
     return tuple((term_id(term), _as_typed(typed, term)) for term in terms)
 
@@ -100,7 +100,7 @@ def _form_in_words(record: Record, expects: int) -> Iterator[str]:
 
 
 def _time_in_words(record: Record, dates: tuple[Dated, ...], *, fits: bool) -> str:
-    """Words how a record fits the time asked for, or how far off it is."""
+    """Describes how a record fits the time asked for, or how far off it is."""
     happened = local(record.occurred)
     day = happened.toordinal()
     day_in_words = f"{happened.day} {happened:%B %Y}"
@@ -112,7 +112,7 @@ def _time_in_words(record: Record, dates: tuple[Dated, ...], *, fits: bool) -> s
     off = min(max(one.first - day, day - one.last) for one in dates)
     if off <= 7:
         return f"from {day_in_words}, {off} day{'s' * (off > 1)} off the time asked for"
-    if fits:  # of "in May", the year was only guessed
+    if fits:  # for "in May", the year was only guessed
         return "fits the time asked for, in another year"
     return f"from {day_in_words}, not the time asked for"
 
@@ -123,7 +123,7 @@ def _name_range(dates: tuple[Dated, ...], day: int) -> str:
 
 
 def _as_typed(typed: list[str], term: str) -> str:
-    """The word of the query that a term stands for, as it was typed."""
+    """Returns the word of the query behind a term, as it was typed."""
     for word in typed:
         if word == term or word.startswith(term[: max(3, len(term) - 1)]):
             return term if _joins_parts(word, term) else word
@@ -131,5 +131,5 @@ def _as_typed(typed: list[str], term: str) -> str:
 
 
 def _joins_parts(word: str, term: str) -> bool:
-    """Names only the part of "77/9485" that matched."""
+    """Returns whether the word ties several parts, such as "77/9485", of which the term is only one."""
     return term != word and any(sign in word for sign in "/-_.:")

@@ -1,4 +1,4 @@
-"""Named recipes for what people keep in a memory, and those that installed packages offer."""
+"""Named recipes for common contents of a memory, and those from installed packages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DIALOGUE: Final = Recipe(
     words=0.45,
     context=0.8,
     speaker=0.5,
-    identifier=6.0,  # above the sum of all others: it decides
+    identifier=6.0,  # above the sum of all others, so that it decides
     date=1.2,
     form=0.4,
     reply=0.33,
@@ -43,13 +43,13 @@ FACTS: Final = Recipe(
 )
 DOCUMENTS: Final = Recipe(name="documents", dense=0.5, words=0.5, date=0.4, asked=0.6, importance=0.02)
 EXACT: Final = Recipe(name="exact", dense=0.0, words=1.0, asked=1.0, importance=0.0)
-AUTO: Final = DIALOGUE  # fades into what suits long records by itself
+AUTO: Final = DIALOGUE  # it adapts to long records by itself
 
 RECIPES: Final = {"auto": AUTO, "dialogue": DIALOGUE, "facts": FACTS, "documents": DOCUMENTS, "exact": EXACT}
 
 
 def recipe_of(recipe: object) -> Recipe:
-    """A recipe by its name, one that an installed package offers included, or itself."""
+    """Returns a recipe by name, also from an installed package; a `Recipe` is returned as it is."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str):

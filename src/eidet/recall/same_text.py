@@ -1,9 +1,9 @@
-"""A record that says what the query says is what was looked for, whatever else speaks for others.
+"""Puts records first that say the same as the query, whatever the signals of others.
 
 - Two texts are the same if they differ in case, punctuation and spacing only. Such a record goes first.
-- A stored question is no answer to itself: where something else was found, that goes first, and it second.
-- A statement with all the words of a question for yes or no, and no others, answers it: its score says so.
-- A record that has the whole query in it, word for word, goes first if the query is long and does not ask.
+- A stored question is no answer to itself: if another hit was found, that goes first and the question second.
+- A statement with all the words of a yes/no question and no others answers it and gets a high score.
+- A record that contains the whole query, word for word, goes first if the query is long and not a question.
 - A record that begins with the query is among the first three.
 """
 
@@ -20,15 +20,15 @@ from ..text.words import tokens
 from .rescore import TEXT, add_words, rescore
 from .understand import Understood
 
-SAME: Final = 0.95  # the score of the very text that was asked for
-ANSWERS: Final = 0.2  # from this score on, another hit may answer a question that is stored
-STATED: Final = 0.85  # at least, for a statement of what a question asks whether it is so
-QUOTED: Final = 0.8  # at least, for a text that has the whole query in it
-QUOTED_WORDS: Final = 5  # of a query, from which on a text hardly has all of them in this order by chance
-BEGUN_WORDS: Final = 2  # of a query that a text may begin with
+SAME: Final = 0.95  # the score of the same text
+ANSWERS: Final = 0.2  # the lowest score of another hit that may answer a stored question
+STATED: Final = 0.85  # the least score of a statement that answers a yes/no question
+QUOTED: Final = 0.8  # the least score of a text that contains the whole query
+QUOTED_WORDS: Final = 5  # words of the shortest query that a text hardly contains by chance
+BEGUN_WORDS: Final = 2  # words of the shortest query that a text may begin with
 AMONG: Final = 3
-READ: Final = 4_000  # characters of a text in which a query is looked for
-LONGER: Final = 1.5  # a text that is so many times longer or shorter is not the same
+READ: Final = 4_000  # characters of a text that are searched for a query
+LONGER: Final = 1.5  # factor in length beyond which two texts are not the same
 _SIGNS: Final = re.compile(r"""[\s.,;:!?…"'“”‘’„«»()\[\]{}*_`~¿¡。，、；：！？（）「」『』–—-]+""")
 _WHETHER: Final = re.compile(
     r"(?:is|are|am|was|were|do|does|did|can|could|will|would|should|must|may|has|have|had)\b", re.IGNORECASE
@@ -37,12 +37,12 @@ _HELPERS: Final = frozenset(("do", "does", "did"))
 
 
 def fold_text(text: str) -> str:
-    """A text without case, punctuation and spacing; itself where nothing else is in it."""
+    """Folds a text to compare it: without case, punctuation and spacing, unless nothing else is in it."""
     return _SIGNS.sub("", normalize("NFKC", text).casefold()) or text
 
 
 def put_same_first(hits: list[Hit], query: str, asked: Understood, analyzer: Analyzer) -> list[Hit]:
-    """The hits with those first that say what the query says."""
+    """Puts the hit first that says the same as the query, by the rules above."""
     keys = {fold_text(query), fold_text(asked.text)}
     least, most = len(asked.text) / LONGER, len(query) * LONGER + 8
     same = [hit for hit in hits if least <= len(hit.text) <= most and fold_text(hit.text) in keys]
@@ -72,19 +72,19 @@ def _raise_first(hit: Hit, hits: list[Hit], least: float) -> list[Hit]:
 
 
 def states(text: str, question: str, analyzer: Analyzer) -> bool:
-    """Tells whether a statement has all words of a yes/no question and no others."""
+    """Returns whether a statement has all words of a yes/no question and no others."""
     if _WHETHER.match(question) is None or not len(question) / LONGER <= len(text) <= len(question) * LONGER:
         return False
     return _list_stems(text, analyzer) == _list_stems(question, analyzer)
 
 
 def _list_stems(text: str, analyzer: Analyzer) -> list[str]:
-    """The stems of all words, those of a text's helpers left out, in the order of the alphabet."""
+    """Returns the stems of all words except auxiliaries, in alphabetical order."""
     return sorted(stem for word in tokens(text) if word not in _HELPERS for stem in analyzer.terms(word))
 
 
 def _put_quoting_first(hits: list[Hit], query: str, keys: set[str]) -> list[Hit]:
-    """Puts first the best hit that has the query in it, word for word."""
+    """Puts the best hit first that contains the query, word for word."""
     read = READ + 2 * len(query)
     for hit in hits:
         text = fold_text(hit.text[:read])
@@ -94,7 +94,7 @@ def _put_quoting_first(hits: list[Hit], query: str, keys: set[str]) -> list[Hit]
 
 
 def _put_beginning_up(hits: list[Hit], query: str, keys: set[str]) -> list[Hit]:
-    """Puts the best hit whose text begins with the query among the first three: it may be typed halfway."""
+    """Puts the best hit that begins with the query among the first three: the query may be half typed."""
     if len(query.split(maxsplit=BEGUN_WORDS)) < BEGUN_WORDS:
         return hits
     begins, read = tuple(keys), 2 * len(query) + 8

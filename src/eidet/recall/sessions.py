@@ -1,9 +1,9 @@
-"""Sessions that a question counts, "our first session", "20 sessions ago", and which of a scope it means.
+"""Parses counted sessions in questions ("our first session", "20 sessions ago") and finds those meant.
 
-Each language gives the words (`talk_words.json`): `session` has patterns, those of a number or an ordinal in
-their order, each without a space; `talk` has the words of a question for a talk. All have the same forms.
-Sessions are counted by when their first record happened, if it had when the question was asked. Counted from
-the end, the newest session is one session ago; the one that is under way is not counted.
+`talk_words.json` has the words of each language: `session` has patterns, those of numbers and ordinals in
+order, each without a space; `talk` has the words of a question for a talk. All languages have the same forms.
+Sessions are counted in the order of their first records, up to the time of asking. Counted from the end, the
+newest session is one session ago; the one under way is not counted.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TalkWords:
-    """How a language asks "what did we talk about last time?".
+    """The words with which a language asks "what did we talk about last time?".
 
-    A question is meant if it has `known` words only and speaks of a talk and of the last one, or if it
-    has one of the `turns` of phrase. `news` ask for what is new since a time.
+    A question asks that if it has only `known` words and mentions a talk and the last one, or if it has one
+    of the `turns` of phrase. `news` ask for what is new since a time.
     """
 
     talk: frozenset[str]
     last: frozenset[str]
     news: frozenset[str]
     we: frozenset[str]
-    known: frozenset[str]  # all of these, function words, and words that say nothing of a subject
+    known: frozenset[str]  # all of these, function words, and words without a subject
     turns: re.Pattern[str]
 
 
@@ -51,7 +51,7 @@ def _load() -> dict[str, dict[str, Any]]:
 
 @cache
 def _list_languages(language: str) -> tuple[str, ...]:
-    """A language, if its words are known, and English: many people ask in English, whatever they store."""
+    """Lists a language, if its words are known, and English, in which many ask whatever they store."""
     return tuple(dict.fromkeys((language, "en"))) if language in _load() else ("en",)
 
 
@@ -62,7 +62,7 @@ def talk_words(language: str) -> tuple[TalkWords, ...]:
 
 
 def _session_words(language: str) -> dict[str, str]:
-    """The patterns of one language that speak of sessions by number."""
+    """Returns the patterns of one language for sessions by number."""
     words: dict[str, str] = _load()[language]["session"]
     return words
 
@@ -80,14 +80,14 @@ def _make(language: str, *, talk: str, last: str, news: str, we: str, other: str
     )
 
 
-MOST: Final = 1_000_000  # a higher number counts nothing
+MOST: Final = 1_000_000  # higher numbers are ignored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSessions:
-    """The sessions a question names, counted from the first (1) or the last (-1), and where.
+    """The sessions a question names, counted from the first (1) or the last (-1), and their place in it.
 
-    `label` is what follows the word for a session: it may be a name as well as a number.
+    `label` is the word after that for a session: it may be a name as well as a number.
     """
 
     start: int
@@ -98,7 +98,7 @@ class AskedSessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeantSession:
-    """A session of a scope, and which of all it is."""
+    """A session of a scope, with its number among all."""
 
     scope: str
     session: str
@@ -107,7 +107,7 @@ class MeantSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeantSessions:
-    """The sessions that a question means, of how many there are. None, if it counts beyond them."""
+    """The sessions that a question means, of `total`; empty if it counts beyond them."""
 
     asked: AskedSessions
     meant: tuple[MeantSession, ...]
@@ -129,8 +129,8 @@ def _span(first: int, last: int, both: bool) -> _Ranges:
     return ((first, first), (last, last)) if both else ((min(first, last), max(first, last)),)
 
 
-# The forms in which sessions are counted, and what they say; {…} are patterns of the language. The first
-# number is a, the second b, or a again where there is none; `both` says that they are two, not a range.
+# The forms in which sessions are counted, and their ranges; {…} are patterns of the language. The first
+# number is a, the second b, which defaults to a; `both` means two sessions, not a range.
 _FORMS: Final[tuple[tuple[str, _Reading], ...]] = (
     ("{ago_before} {number_a} {noun}", lambda a, _, __: ((-a, -a),)),
     ("{number_a} {noun} {ago_after}", lambda a, _, __: ((-a, -a),)),
@@ -152,7 +152,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 @lru_cache(maxsize=4)  # a recall asks twice
 def parse_asked_sessions(text: str, language: str) -> AskedSessions | None:
-    """The sessions that a question counts or names; None for most questions."""
+    """Parses the sessions that a question counts or names; None for most questions."""
     low = fold_text(text)
     for code in _list_languages(language):
         if (found := _grammar(code).read(low)) is not None:
@@ -164,7 +164,7 @@ def parse_asked_sessions(text: str, language: str) -> AskedSessions | None:
 
 
 class _Grammar:
-    """The forms in the words of one language."""
+    """The forms of counting sessions in the words of one language."""
 
     def __init__(self, words: dict[str, str]) -> None:
         self._noun = re.compile(rf"(?<!\w)(?:{words['noun']})(?!\w)")
@@ -213,7 +213,7 @@ class _Grammar:
         return AskedSessions(start=found.start(), end=found.end(), ranges=ranges, label=label)
 
     def _count(self, said: str | None) -> int:
-        """The number that digits or words say; 0 for none."""
+        """Parses a number in digits or words; 0 for none."""
         if not said:
             return 0
         if digits := re.match(r"[0-9]+", said):
@@ -230,7 +230,7 @@ class _Grammar:
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    """Is it "session 7", which may be a session of that name, and not "the 7th session"?"""
+    """Returns whether it is "session 7", which may be a session's name, and not "the 7th session"."""
     return found.start("a") > found.start() and found.end("a") == found.end() and found["a"].isdecimal()
 
 
@@ -250,14 +250,14 @@ def _grammar(language: str) -> _Grammar:
     return _Grammar(_session_words(language))
 
 
-UNDER_WAY: Final = 300.0  # seconds: a session with a turn newer than this goes on
+UNDER_WAY: Final = 300.0  # seconds after its last turn during which a session is under way
 ALL: Final = 1 << 31
 
 _Place = tuple[str, int]  # scope and seq
 
 
 def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSessions | None:
-    """The sessions that a question counts or names; None where the scope has none, or none of that name."""
+    """Finds the sessions that a question counts or names; None if there are none, or none of that name."""
     openings = _list_openings(recall, query)
     if not openings:
         return None
@@ -275,7 +275,7 @@ def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSe
 
 
 def _list_openings(recall: Recall, query: Query) -> list[_Place]:
-    """The first record of each session, in the order they happened."""
+    """Lists the place of each session's first record, in order of time."""
     until = Where(until=query.asked)
     places = recall.index.select(query.scope, until, now=query.now, order="occurred", limit=ALL)
     first: set[_Place] = set()
@@ -286,7 +286,7 @@ def _list_openings(recall: Recall, query: Query) -> list[_Place]:
 
 
 def _group(places: Sequence[_Place]) -> dict[str, list[int]]:
-    """Seqs by scope."""
+    """Groups seqs by scope."""
     grouped: dict[str, list[int]] = {}
     for path, seq in places:
         grouped.setdefault(path, []).append(seq)
@@ -307,7 +307,7 @@ def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
 
 
 def _find_running(recall: Recall, query: Query, openings: Sequence[_Place]) -> int | None:
-    """The number of the session that is under way, if one is."""
+    """Returns the number of the session under way; None if there is none."""
     until = Where(until=query.asked)
     newest = recall.list_records(until, query.scope, now=query.now, order="-occurred", limit=1)
     if not newest or query.asked - newest[0].occurred >= UNDER_WAY:
@@ -321,7 +321,7 @@ def _find_running(recall: Recall, query: Query, openings: Sequence[_Place]) -> i
 
 
 def _match_label(recall: Recall, openings: Sequence[_Place], name: str) -> list[int]:
-    """The numbers of the sessions of that name: "7" is also "session-7"."""
+    """Returns the numbers of the sessions with that name; "7" matches "session-7", too."""
     low, records = name.casefold(), _read(recall, openings)
     return [
         at

@@ -1,4 +1,4 @@
-"""What speaks for each candidate, signal by signal, each 0 to 1 over all that was searched."""
+"""Computes the signals of each candidate, each scaled from 0 to 1 over all that was searched."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from .understand import Understood
 
 DAY: Final = 86_400.0
 UNIX: Final = 719_163  # the ordinal of 1970-01-01
-SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
-OTHER_YEAR: Final = 0.6  # of "in May": May of a year that is not the last
-NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
-FEW: Final = 30  # candidates among which the least is no measure of what does not fit
-VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
-RANGE: Final = 0.8  # what speaks of a shorter time that has the day, as of "1 to 14 December"
+SPOKEN: Final = 0.9  # factor for a time that a text mentions, against when it was said
+OTHER_YEAR: Final = 0.6  # factor for "in May" in other years than the likely one
+NEXT_DAY: Final = 0.7  # factor for records a day before or after the time meant
+FEW: Final = 30  # candidates up to which the lowest value is no baseline
+VAGUE: Final = 0.5  # factor for texts about a month if a day is meant
+RANGE: Final = 0.8  # factor for texts about a shorter time around the day, such as "1 to 14 December"
 LONG_TIME: Final = 27  # days from the first to the last: a month and more
 YEARS: Final = 20
 POOR: Final = 0.25  # a best cosine below this is more noise than match
 
 NAMED: Final = ("date", "asked", "identifier")
 
-Floats = NDArray[Any]  # of any width of float
+Floats = NDArray[Any]  # floats of any width
 _KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Raw values and what they come to (0 to 1) by signal."""
+    """The raw values and the shares (0 to 1) of each signal."""
 
     values: dict[str, Floats]
     shares: dict[str, Floats]
-    match: Floats  # how well each, or what stands around it, has the words and the meaning
+    match: Floats  # how well each candidate, or its context, matches words and meaning
     terms: int = 0  # of the question
-    meant: NDArray[np.bool_] | None = None  # which rows the time asked for allows; None: all
+    meant: NDArray[np.bool_] | None = None  # rows that the time asked for allows; None: all
 
     def fit(self, rows: NDArray[np.intp]) -> bool:
-        """Whether the time, session, kind, place or identifier asked for is found: an answer by itself."""
+        """Returns whether a row has the time, session, kind, place or identifier asked for."""
         return any(bool(self.shares[name][rows].any()) for name in NAMED if name in self.shares)
 
 
 def signals_of(
     found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float, terms: int = 0
 ) -> Signals:
-    """Computes the signals. `now` is when the question is asked, `zone` the offset from UTC in seconds."""
+    """Computes the signals. `now` is the time of asking, `zone` the offset from UTC in seconds."""
     line = found.traits.line or _line_up(found)
     talk = line.shape_turns(recipe.talk_terms)
     dense, words = scale_to_span(found.dense, _raise_span(found.spans["dense"])), _words(found)
@@ -86,7 +86,7 @@ def _words(found: Candidates) -> Floats:
 
 
 def _mix_counted(words: Floats, found: Candidates, foreign: float) -> Floats:
-    """Mixes aligned words and BM25 by how far the script is one whose words have vectors."""
+    """Mixes aligned words and BM25 by the share of letters whose script has no word vectors."""
     mixed: Floats = words * (1.0 - foreign) + scale_to_span(found.words, found.spans["words"]) * foreign
     return mixed
 
@@ -103,7 +103,7 @@ def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe, forei
 
 
 def scale_to_span(values: Floats, span: Span) -> Floats:
-    """0 to 1 up to the best that the arm found; among few, the last need not be far from the best."""
+    """Scales values to 0 to 1 by the best of the arm, from 0 or the lowest if that is negative."""
     low = min(span.low, 0.0)
     if span.high <= low:
         return np.zeros(len(values))
@@ -114,7 +114,7 @@ def scale_to_span(values: Floats, span: Span) -> Floats:
 
 
 def _raise_span(span: Span) -> Span:
-    """The best of poor ones is no full match."""
+    """Raises the upper end of a poor span, so that its best is no full match."""
     return span if span.high >= POOR else Span(span.low, POOR)
 
 
@@ -150,7 +150,7 @@ def _about(
 
 
 def _mean_of(rows: Sequence[Floats]) -> Floats:
-    """`np.mean` over few rows, without its detours."""
+    """Computes the mean of a few rows, faster than `np.mean`."""
     total = np.zeros(len(rows[0]))
     for row in rows:
         total += row
@@ -169,7 +169,7 @@ def _of(found: Candidates, asked: Understood) -> Floats:
 
 
 def _find_identifiers(found: Candidates, asked: Understood) -> Floats:
-    """The share of the identifiers that each has, however it writes them."""
+    """Returns the share of the identifiers that each candidate has, in any spelling."""
     at = len(asked.names[:1])
     total = np.zeros(len(found))
     for one in asked.identifiers:
@@ -207,8 +207,8 @@ def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
 
 
 def _raise_near(fits: Floats, day: Floats, first: int, last: int, score: float) -> None:
-    """Raises what happened from `first` to `last` to a score, and what happened a day away to less."""
-    near = ((day >= first - 1) & (day <= last + 1)).nonzero()[0]  # few of all did
+    """Raises records from `first` to `last` to a score, and those a day away to less."""
+    near = ((day >= first - 1) & (day <= last + 1)).nonzero()[0]  # few of all
     if not len(near):
         return
     there = day.take(near)
@@ -217,7 +217,7 @@ def _raise_near(fits: Floats, day: Floats, first: int, last: int, score: float) 
 
 
 def _raise_spoken(fits: Floats, days: NDArray[np.int32], first: int, last: int, score: float) -> None:
-    """Raises what speaks of a time from `first` to `last` to a score; to less, if of a much longer time."""
+    """Raises records that mention a time within `first` to `last` to a score; a much longer time, to less."""
     spoken = days[(days[:, 1] <= last) & (days[:, 2] >= first)]
     if not len(spoken):
         return
@@ -239,7 +239,7 @@ def _precision(days: int) -> float:
 
 
 def list_years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
-    """The time that is meant and, where its year was only guessed, the same time of the other years."""
+    """Yields the time meant with weight 1 and, if its year was guessed, that of other years with less."""
     yield one.first, one.last, 1.0
     if one.yearless and len(day):
         early, late = int(day.min() - one.first) // 365, int(day.max() - one.first) // 365 + 1
@@ -250,7 +250,7 @@ def list_years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
 
 
 def share_covered(found: Candidates) -> float:
-    """The share of the question's words that the best record covers."""
+    """Returns the share of the question's words that the best record covers."""
     if found.traits.aligned is not None:
         return float(np.maximum.reduce(found.traits.aligned, initial=0.0))
     if found.rarity > 0:

@@ -1,4 +1,4 @@
-"""How long each stage of a recall took."""
+"""Measures the time of each stage of a recall."""
 
 from __future__ import annotations
 

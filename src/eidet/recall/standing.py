@@ -1,7 +1,7 @@
 """Standing instructions and preferences that apply to a question: "always answer in metric" applies to all.
 
-An instruction that names an occasion ("when I ask about recipes …") applies to questions about it; so does
-a preference. The embedder tells what is alike, and a request needs less likeness than another question.
+An instruction that names an occasion ("when I ask about recipes …") applies to questions about it, and so
+does a preference. Likeness is that of the embedder; a request needs less of it than another question.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from ..trust.privacy.quarantine import is_untrusted
 if TYPE_CHECKING:
     from . import Query, Recall
 
-LOOKED_AT: Final = 50  # of the latest
-ALIKE: Final = 0.25  # cosine from which an occasion is the one that a request is about …
+LOOKED_AT: Final = 50  # latest wishes of each nature that are considered
+ALIKE: Final = 0.25  # least cosine of an occasion with a request …
 MUCH_ALIKE: Final = 0.4  # … and any other question
-FIRST_PLACES: Final = 10  # of an answer, of which the last may go to instructions
-PLACES_EACH: Final = 5  # one of so many places of an answer may go to an instruction
-ANSWERS_NOTHING: Final = 0.05  # the score of an instruction: it is to be followed, and answers nothing
+FIRST_PLACES: Final = 10  # places of an answer, the last of which may go to instructions
+PLACES_EACH: Final = 5  # places of an answer per instruction
+ANSWERS_NOTHING: Final = 0.05  # the highest score of an instruction, which answers nothing
 ReadSeqs = Callable[[str, list[int]], list[Record | None]]
 _REQUEST: Final = FoldedPattern(
     r"\b(?:how (?:do|can|should|could|would|to|might)|(?:can|could|would|will) you|please|show me|help me"
@@ -71,14 +71,14 @@ class StandingWish(NamedTuple):
 
     @property
     def is_particular(self) -> bool:
-        """True if it applies only on an occasion."""
+        """Whether it applies only on an occasion."""
         return self.nature is Nature.PREFERENCE or _OCCASION.search(self.wish) is not None
 
 
 def list_standing(
     recall: Recall, query: str, scope: Scope, seen: Where, *, at: float, now: float
 ) -> list[Record]:
-    """The records that state what applies to a question, instructions first, each group the latest first."""
+    """Lists the records whose wishes apply to a question: instructions, then preferences, latest first."""
     if recall.graphs is None:
         return []
     moments = Moments(view=View(now=now), at=at)
@@ -93,7 +93,7 @@ def list_standing(
 
 
 def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[StandingWish]:
-    """The latest of each nature, so that many preferences do not hide an instruction."""
+    """Lists the latest wishes of each nature, so that many preferences do not hide an instruction."""
     found: list[StandingWish] = []
     for group in graphs.ask_each(scope, partial(_list_held, moments=moments)):
         found += group
@@ -114,7 +114,7 @@ def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
 
 
 def _read_records(recall: Recall, wanted: Sequence[StandingWish]) -> list[tuple[StandingWish, Record]]:
-    """The records behind them, one round trip per scope."""
+    """Reads the records behind the wishes, in one round trip per scope."""
     by_scope: dict[str, list[StandingWish]] = {}
     for one in wanted:
         by_scope.setdefault(one.path, []).append(one)
@@ -136,7 +136,7 @@ def _may_instruct(one: StandingWish, record: Record) -> bool:
 
 
 def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[int]:
-    """The `seq` of records of which a unit is close to the query; a tier may have lowered their vectors."""
+    """Returns the seqs of records with a unit close to the query, among those with full vectors."""
     whole = [record for record in records if record.vector is not None and not record.level]
     if not whole:
         return set()
@@ -164,7 +164,7 @@ def _order(pair: tuple[StandingWish, Record]) -> tuple[bool, float]:
 def add_instructions(
     recall: Recall, hits: list[Hit], query: Query, found: Candidates, head: Head
 ) -> list[Hit]:
-    """Adds the user's standing wishes that apply, behind what was found."""
+    """Adds the user's standing wishes that apply, behind the best hits."""
     graphs, path = recall.graphs, query.scope.path
     if graphs is None or not query.scope.is_one or graphs.ask(path, _states_nothing, head):
         return hits
@@ -203,7 +203,7 @@ def add_standing(
 def _choose_wishes(
     hits: Sequence[Hit], found: Candidates, wishes: Wishes, query: str, places: int
 ) -> list[int]:
-    """The seqs of what applies: instructions, and one preference where something is requested."""
+    """Returns the seqs of the wishes that apply: instructions, and one preference for a request."""
     chosen = _choose_alike(hits, found, wishes.instructions, query)
     if not wishes.preferences:
         return chosen[:places]
@@ -214,7 +214,7 @@ def _choose_wishes(
 
 
 def _score_between(before: Sequence[Hit], after: Sequence[Hit]) -> float:
-    """A score that fits its place: that of the next hit, or a low one at the end."""
+    """Returns a score that fits the place: that of the next hit, or a low one at the end."""
     if after:
         return after[0].score
     return min([ANSWERS_NOTHING, *[hit.score for hit in before[-1:]]])
@@ -227,7 +227,7 @@ def _may_be_told(record: Record, query: Query) -> bool:
 
 
 def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], query: str) -> list[int]:
-    """The seqs of instructions that are close to the query in meaning, closest first."""
+    """Returns the seqs of instructions that are close to the query in meaning, closest first."""
     wanted = np.array(sorted(set(seqs) - {hit.record.seq for hit in hits}), np.int64)
     if not len(found) or not len(wanted):
         return []
@@ -247,12 +247,12 @@ def _say_standing() -> Reasons:
 
 
 def is_request(query: str) -> bool:
-    """Tells whether the query requests something rather than only asks."""
+    """Returns whether the query requests something rather than only asks."""
     return _REQUEST.search(query) is not None
 
 
 def list_wishes(graph: ScopeGraph, moments: Moments, *, requested: bool) -> Wishes:
-    """The seqs of the records that instruct; for a request, of those that say what their speaker prefers."""
+    """Returns the seqs of records with instructions and, for a request, with their speakers' preferences."""
     instructions: dict[int, None] = {}
     for assertion in _list_stated(graph, Nature.INSTRUCTION.value, moments):
         instructions[assertion.source.seq] = None

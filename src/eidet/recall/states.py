@@ -1,8 +1,8 @@
-"""A state as a question: how near other states are by its numbers, flags and texts, field by field.
+"""Compares states with a state given as the query, field by field: numbers, flags and texts.
 
-A number is as far away as it differs, measured by the spread of that field among the candidates, so that
-health from 0 to 1 and gold from 0 to 10,000 count alike (Gower's distance). A flag is the same or not. A text
-that is not the same is as far as its words and meaning are. What lacks a field is farther than all others.
+Differences of numbers are measured by the spread of the field among the candidates, so that health from 0
+to 1 and gold from 0 to 10,000 count alike (Gower's distance). A flag is equal or not. The distance of a
+different text is that of its words and meaning. A candidate without a field is farther than all others.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from . import Query, Recall
 
 
-FIELDS: Final = 100  # values of a query that are compared; the first ones
+FIELDS: Final = 100  # values of a query that are compared at most; the first ones
 
 FieldForm = Literal["number", "text", "items", "mark"]
 
@@ -49,13 +49,13 @@ class StateField:
 
     @property
     def name(self) -> str:
-        """The field's name as a person says it: `inventory wood`, `position 2`."""
+        """The field's name in words: `inventory wood`, `position 2`."""
         return " ".join(map(_name_step, self.path))
 
 
 @dataclass(frozen=True, slots=True)
 class StateQuery:
-    """The values to compare states with, and the texts among them in words."""
+    """The values to compare states with, and the texts among them as a search text."""
 
     fields: tuple[StateField, ...]
     words: str
@@ -66,9 +66,9 @@ class StateQuery:
 
 
 def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQuery | None:
-    """The values of a state; None where all of them are texts, which are searched for as texts.
+    """Parses the values of a state; None if all of them are texts, which are searched for as texts.
 
-    `guard` turns a text into the words of the records.
+    `guard` rewrites a text as it would be stored.
     """
     fields = [_guard_field(field, guard) for field in islice(_list_fields((), data, 1.0), FIELDS)]
     if all(field.form in ("text", "items") and _is_worded(field.value) for field in fields):
@@ -114,25 +114,25 @@ def _guard_field(field: StateField, guard: Callable[[str], str]) -> StateField:
 
 
 def _is_worded(value: Json) -> bool:
-    """Tells whether a value contains words."""
+    """Returns whether a value contains words."""
     if isinstance(value, list):
         return any(isinstance(item, str) for item in value)
     return isinstance(value, str)
 
 
 def _name_step(step: str | int) -> str:
-    """A place in a list is counted from one."""
+    """Returns a step of a path in words; positions in a list count from one."""
     return str(step + 1) if isinstance(step, int) else step
 
 
 # --- nearness
 
 FIELDS_SIGNAL: Final = "fields"
-POOL: Final = 50_000  # states of a scope that are all compared; of more, those whose words fit best
-TAILS: Final = (5, 95)  # percent: a few extreme values do not set the scale
-OTHER_TEXT: Final = 0.1  # a text that is not the same is at least so far away
-FAR: Final = 1.0  # how far a value that is not the same is
-LACKING: Final = 1.0  # what lacks a number is so much farther than the farthest
+POOL: Final = 50_000  # states of a scope up to which all are compared; beyond, those whose words fit best
+TAILS: Final = (5, 95)  # percentiles of the scale, so that a few extreme values do not set it
+OTHER_TEXT: Final = 0.1  # least distance of a different text
+FAR: Final = 1.0  # distance of a different value
+LACKING: Final = 1.0  # distance of a missing number beyond the farthest one
 FIELDS_SAID: Final = 6  # values that an explanation names
 
 Floats = NDArray[Any]
@@ -140,7 +140,7 @@ Columns = Mapping[DataPath, StateColumn]
 
 
 def _read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
-    """The values of all candidates at the paths of a query."""
+    """Reads the values of all candidates at the paths of a query."""
     if len(found.scopes) == 1:
         return recall.columns.read(found.scopes[0], found.seq, state.paths, recall.read)
     rows = np.empty(0, np.intp)
@@ -158,7 +158,7 @@ def _read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Colum
 def _measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Floats:
     """Measures how near each candidate is, from 1 (all values equal) to 0.
 
-    `texts` says how well the words and the meaning of each candidate fit, from 0 to 1.
+    `texts` scores how well the words and the meaning of each candidate fit, from 0 to 1.
     """
     total, weights = np.zeros(len(texts)), 0.0
     has_any = texts > 0
@@ -172,7 +172,7 @@ def _measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Flo
 
 
 def _find_scale(numbers: Floats, asked: float) -> float:
-    """Returns what counts as one step: the spread of the values, or else the size of the largest."""
+    """Returns the unit of distance: the spread of the values, or else the size of the largest."""
     there = numbers[~np.isnan(numbers)]
     if not len(there):
         return 1.0
@@ -196,7 +196,7 @@ def _measure_field(field: StateField, column: StateColumn, texts: Floats) -> Flo
 
 
 def _share_items(wanted: list[Json], column: StateColumn) -> Floats:
-    """The share of the items that the list of each candidate has."""
+    """Returns the share of the wanted items in the list of each candidate."""
     marks = frozenset(map(mark_of, wanted))
     shares = np.zeros(len(column.items))
     for row, items in enumerate(column.items):
@@ -228,7 +228,7 @@ def _note_left_out(found: Candidates) -> Candidates:
 def weigh_states(
     recall: Recall, state: StateQuery, found: Candidates, text: Signals, recipe: Recipe
 ) -> Signals:
-    """How near the fields are, in place of what compares texts; and what a recipe weighs besides."""
+    """Replaces the text signals by the nearness of the fields; keeps the other signals of the recipe."""
     near = _measure_nearness(state, _read_columns(recall, state, found), _score_texts(found, text))
     shares = {FIELDS_SIGNAL: near}
     wanted = {FIELDS_SIGNAL: recipe.dense + recipe.words + recipe.context}
@@ -249,7 +249,7 @@ def _score_texts(found: Candidates, text: Signals) -> Floats:
 
 
 def rank_states(found: Candidates, signals: Signals, limit: int, unit: str) -> Ranked:
-    """The states, or the best of each session or scope, by what is weighed of them: that is their score."""
+    """Ranks the states, or the best of each session or scope, by the sum of their signals, their score."""
     sums = np.zeros(len(found))
     for shares in signals.shares.values():
         sums += shares
@@ -273,7 +273,7 @@ def rank_states(found: Candidates, signals: Signals, limit: int, unit: str) -> R
 
 
 def explain_fields(hits: list[Hit], state: StateQuery) -> list[Hit]:
-    """The hits with what their values are, in words."""
+    """Adds to the hits reasons that name their values."""
     return [replace(hit, reasons=partial(_explain, hit, state)) for hit in hits]
 
 
@@ -283,7 +283,7 @@ def _explain(hit: Hit, state: StateQuery) -> Reasons:
 
 
 def _describe_fields(record: Record, state: StateQuery) -> Iterator[str]:
-    """Says which values are those asked for, and which are not."""
+    """Yields phrases on which values equal those asked for, and which differ."""
     for field in state.fields[:FIELDS_SAID]:
         own = resolve(record.data, field.path)
         if own is MISSING:

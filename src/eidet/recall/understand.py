@@ -1,4 +1,4 @@
-"""What a question means: who and when it is about, what it asks for, and what is left to search by."""
+"""Parses a question: its people and times, what it asks for, and the text left to search by."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .asked_moment import asks_upcoming, detect_moment, looks_ahead
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
 from .sessions import MeantSession, MeantSessions, parse_asked_sessions
 
-SURE: Final = 0.3  # times less certain are left alone
-LONGEST: Final = 2_000  # characters of a query that are read for its meaning
-QUESTION, MESSAGE = 20, 40  # words up to which a query asks, and from which on it tells
+SURE: Final = 0.3  # the least confidence of a time that counts
+LONGEST: Final = 2_000  # characters of a query that are parsed
+QUESTION, MESSAGE = 20, 40  # words up to which a query is a question, and from which on a message
 
 _WHEN: Final = FoldedPattern(
     r"\b(?:when|how long|how recently|since when|until when|(?:what|which) (?:date|day|month|year|time|week"
@@ -38,7 +38,7 @@ _WHAT_NAMED: Final = FoldedPattern(  # at the beginning
     r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b"
 )
 _WHO: Final = FoldedPattern(r"\b(?:who|whom|whose)\b")
-# begins as questions do, or has the form of one inside: "On 3 May, what did …"; a mark may be left out
+# begins like a question, or has one inside: "On 3 May, what did …"; the mark may be missing
 _ASKS: Final = FoldedPattern(
     r"(?:how|what|when|where|who|whom|whose|which|why|is|are|was|were|does|did|has)\b"
     r"|(?:do|can|could|will|would|should|have|had|am|may|must) "
@@ -57,7 +57,7 @@ _SEVERAL: Final = FoldedPattern(  # at the beginning
 )
 _SOME_OR_ALL: Final = FoldedPattern(r"\bsome of\b|\ball (?:the|of)\b")
 _ME: Final = FoldedPattern(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b")
-# who said it, whomever it is about: "what did you suggest for my back?"
+# the speaker, whoever the subject is: "what did you suggest for my back?"
 _SAID: Final = FoldedPattern(
     r"\b(?:did|have|had|do) (i|you) (?:just |ever |already )?"
     r"(?:suggest|recommend|say|said|tell|told|advise|propose|mention|write|explain|ask|promise|answer)",
@@ -89,7 +89,7 @@ _ANY_EVENT: Final = STOP_WORDS["en"] | words_in(
 )
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _PLACE: Final = FoldedPattern(rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)")
-# "may" and "march" are months after what stands before a time
+# "may" and "march" are months after words that precede a time
 _MONTHS: Final = re.compile(
     r"\b(?:january|february|april|june|july|august|september|october|november|december)\b"
     r"|(?:(?<=\bin )|(?<=\bof )|(?<=\bon )|(?<=\bby )|(?<=\bfrom )|(?<=\bsince )|(?<=\bbefore )|(?<=\bafter )"
@@ -97,11 +97,11 @@ _MONTHS: Final = re.compile(
 )
 _AROUND: Final = ".,;:!?\"'()[]\u2026\u201c\u201d\u2018\u2019\u3002\uff0c\uff1f\uff01"
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_FOREIGN: Final = re.compile(r"[^\W\d_\u0041-\u024f\u0370-\u03ff]")  # letters of no script of Europe
+_FOREIGN: Final = re.compile(r"[^\W\d_\u0041-\u024f\u0370-\u03ff]")  # letters of non-European scripts
 _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
 CERTAIN: Final = 0.72
-# says which of several statements is meant, and no statement need have it
+# words that choose among statements, which no statement need have
 _AT_PRESENT: Final = FoldedPattern(r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b")
 
 
@@ -114,29 +114,29 @@ class Understood:
     names: tuple[str, ...] = ()  # participants it names
     speaker: str | None = None  # whose turns are asked for, if that is clear
     dates: tuple[Dated, ...] = ()
-    expects: int = 0  # what an answer has: a time, a number, a name (flags of the analysis)
-    several: bool = False  # more than one answer is asked for
+    expects: int = 0  # flags of the analysis that an answer has: a time, a number, a name
+    several: bool = False  # it asks for more than one answer
     phrases: tuple[str, ...] = ()  # quoted word for word
-    session: MeantSessions | None = None  # that it counts or names
+    session: MeantSessions | None = None  # the sessions that it counts or names
     kind: Kind | None = None
     place: Place | None = None
-    identifiers: tuple[Identifier, ...] = ()  # names of one thing, which a record has or has not
-    only_time: bool = False  # nothing is asked but what happened at a time
-    upcoming: bool = False  # what is to come is asked for
+    identifiers: tuple[Identifier, ...] = ()  # codes and numbers that name one thing
+    only_time: bool = False  # it only asks what happened at a time
+    upcoming: bool = False  # it asks for coming events
     asks: bool = False  # it is a question and nothing else
-    message: float = 0.0  # 0 for a question, fading to 1 for a message that tells more than it asks
-    foreign: float = 0.0  # the share of its letters whose script no static vectors know
-    moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
+    message: float = 0.0  # from 0 for a question to 1 for a message that tells more than it asks
+    foreign: float = 0.0  # the share of its letters whose script has no static vectors
+    moment: str = ""  # FIRST, LAST or NOW: which of several statements it asks for
 
     def names_session(self, scope: str, name: str | None) -> MeantSession | None:
-        """The session of that name, if it is one that the question means."""
+        """Returns the session of that name if the question means it, else None."""
         for one in self.session.meant if self.session else ():
             if (one.scope, one.session) == (scope, name):
                 return one
         return None
 
     def notes(self) -> tuple[str, ...]:
-        """Describes the sessions for the explanation."""
+        """Describes the parsed question for the explanation."""
         notes = [f"about {name}" for name in self.names]
         if self.speaker is not None and self.speaker not in self.names:
             notes.append(f"said by {self.speaker}")
@@ -160,7 +160,7 @@ _ASKED: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
 def understand_query(
     text: str, now: datetime, voices: Sequence[str], language: str, session: MeantSessions | None = None
 ) -> Understood:
-    """Reads a question asked at `now` in a scope where `voices` speak; `session` is what it says of those."""
+    """Parses a question asked at `now` in a scope with these speakers; `session` holds those it means."""
     question = hide_session(text[:LONGEST], session)
     names = find_names(_cut_spoken_of(question), voices)
     question = _raise_months(question)
@@ -189,18 +189,18 @@ def understand_query(
 
 
 def _cut_spoken_of(text: str) -> str:
-    """The text up to "said about": who is named behind that did not say it."""
+    """Cuts the text after "said about": the people named behind it are not the speakers."""
     found = _SPOKEN_OF.search(text)
     return text if found is None else text[: found.end()]
 
 
 def _raise_months(text: str) -> str:
-    """The text with capitals for its months, however they were typed; all else stands where it stood."""
+    """Capitalises the months of a text; all positions stay the same."""
     return _MONTHS.sub(lambda found: found[0].capitalize(), text)
 
 
 def hide_session(text: str, session: MeantSessions | None) -> str:
-    """The text with blanks where it speaks of a session: all else stands where it stood."""
+    """Replaces the words about a session by blanks; all positions stay the same."""
     if session is None:
         return text
     start, end = session.asked.start, min(session.asked.end, len(text))
@@ -208,9 +208,9 @@ def hide_session(text: str, session: MeantSessions | None) -> str:
 
 
 def _find_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
-    """The times that are surely meant, and the second meaning of those that have two.
+    """Finds the times of a question that are certain enough, with the second meaning of ambiguous ones.
 
-    Without a year, a question about the past means the last such day; another one may mean the next.
+    A day without a year is the last such day; in a question about the future, it may be the next.
     """
     read = dates_in(text, now, language=language, past=not looks_ahead(text))
     found, today = tuple(one for one in read if one.confidence >= SURE), now.toordinal()
@@ -243,12 +243,12 @@ def _without_dates(text: str, dates: Sequence[Dated]) -> str:
 
 
 def _without_signs(text: str) -> str:
-    """The words without the signs around them, which people set or leave out."""
+    """Removes the punctuation around words, which people set or leave out."""
     return " ".join(filter(None, (word.strip(_AROUND) for word in text.split()))) or text
 
 
 def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:
-    """Tells whether a question has no content word but a time: "what happened on 10 May?"."""
+    """Returns whether a question has no content word but a time: "what happened on 10 May?"."""
     left = text
     for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
         left = left[:start] + " " + left[end:]
@@ -256,12 +256,12 @@ def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:
 
 
 def _is_certain(one: Dated) -> bool:
-    """Surely a time, even if it may be one of two days."""
+    """Returns whether the expression surely is a time, even if it may be one of two days."""
     return one.confidence >= CERTAIN or one.text[:1].isdecimal()
 
 
 def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | None:
-    """The participant a question names first; or who "I" or "you" is, where a user and an agent talk."""
+    """Returns the participant named first, or who "I" or "you" is between user and agent; else None."""
     if names:
         return names[0]
     me, you = _ME.search(text) is not None, _YOU.search(text) is not None
@@ -289,7 +289,7 @@ def _expect_flags(text: str) -> int:
 
 
 def _identifiers(text: str, dates: Sequence[Dated], language: str) -> tuple[Identifier, ...]:
-    """Finds codes and numbers that name one thing; numbers of times and sessions are none."""
+    """Finds codes and numbers that name one thing, except the numbers of times and sessions."""
     taken = [(one.start, one.end) for one in dates]
     if session := parse_asked_sessions(text, language):
         taken.append((session.start, session.end))
@@ -311,7 +311,7 @@ def _kind(text: str) -> Kind | None:
 
 
 def _place(text: str) -> Place | None:
-    """Coordinates after a word for nearness: "near (3, 4)", "at (12.5, -3, 0)"."""
+    """Parses coordinates after a word for nearness, such as "near (3, 4)" or "at (12.5, -3)"; else None."""
     if "(" in text and (found := _PLACE.search(text)):
         return tuple(float(number) for number in found.groups() if number)
     return None

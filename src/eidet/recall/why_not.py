@@ -1,4 +1,4 @@
-"""Where a record stands in an answer: shown, outranked, too weak, filtered out; and what it lacked."""
+"""Explains a record's place in an answer (shown, outranked, too weak, filtered out) and what it lacks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LACKS: Final = {
     "importance": "it is less important",
     "recency": "it is older",
 }
-_TELLING: Final = 0.005  # of a sum of about one: smaller gaps are not worth a sentence
+_TELLING: Final = 0.005  # the smallest gap that gets a sentence; all signals sum to about one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class Explained:
 
 
 def failing_parts(where: Where, record: Record) -> Iterator[str]:
-    """Yields the parts of a filter that a record fails, in words."""
+    """Yields a phrase for each part of a filter that a record fails."""
     for part in fields(Where):
         value = getattr(where, part.name)
         if value in (None, ()) or part.name in ("every", "alive_at"):
@@ -122,7 +122,7 @@ def _show(value: Any) -> str:
 
 
 def _stop_before_search(query: Query, record: Record) -> tuple[Stage | None, tuple[str, ...]]:
-    """Returns what keeps a record out before the search, if anything does."""
+    """Returns the stage and reason that exclude a record before the search; (None, ()) if none does."""
     if record.expires is not None and record.expires <= query.now:
         return "expired", ("it has expired",)
     if not query.scope.holds(record.scope):
@@ -161,7 +161,7 @@ def _place_in_ranking(record: Record, ranking: Ranking, query: Query, hits: Hits
 
 
 def _name_stage(place: Whereabouts, record: Record, hits: Hits) -> Whereabouts:
-    """Tells whether the record is shown and, if not, whether its score or its rank is to blame."""
+    """Sets the stage: shown, too weak or outranked."""
     shown = [hit.id for hit in hits]
     if record.id in shown:
         at = shown.index(record.id)
@@ -172,7 +172,7 @@ def _name_stage(place: Whereabouts, record: Record, hits: Hits) -> Whereabouts:
 
 
 def _compare(place: Whereabouts, row: int, standing: _Standing, hits: Hits) -> Whereabouts:
-    """Adds what the record lacks against the hit before it, or against the last one shown."""
+    """Adds the gaps between the record and the hit before it, or the last one shown."""
     rival = _rival_of(place, hits)
     if rival is None:
         return replace(place, words=_describe(place, ()))
@@ -200,7 +200,7 @@ def _describe(place: Whereabouts, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
 
 
 class _Standing:
-    """The candidates of a question in their order."""
+    """The ranked candidates of a question."""
 
     def __init__(self, ranking: Ranking) -> None:
         self.ranking = ranking
@@ -215,7 +215,7 @@ class _Standing:
         return 0.0 if place is None else self.ranking.ranked.scores[place]
 
     def arms(self, row: int) -> dict[str, Signal]:
-        """The record's raw score and its rank in each arm that found it."""
+        """Returns the row's raw score and rank in each arm that found it."""
         arms = {}
         for name in RANKED:
             values = self.ranking.signals.values.get(name)

@@ -1,8 +1,8 @@
-"""From text to terms: what the word index counts, and how a record carries it.
+"""Turns text into terms, which the word index counts, and packs them for records.
 
 An `Analyzer` turns a text into terms (stems without stop words). A record keeps them packed, five
-bytes a distinct term, with more that search needs of its text (`eidet.text.analysis`), so that a scope
-is indexed again without reading its texts.
+bytes per distinct term, with the other data that search needs (`eidet.text.analysis`), so that a scope
+can be indexed again without reading its texts.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from ..core.errors import Corrupt
 
 __all__ = ["Analyzer", "analyzer_of", "pack", "pack_ids", "term_id", "unpack"]
 
-MOST = 255  # a count is one byte; BM25 does not tell 255 from more
+MOST = 255  # a count is one byte; for BM25, more makes no difference
 
 
 @runtime_checkable
 class Analyzer(Protocol):
-    """Turns text into terms. Pure, safe in many threads, and total: no text makes it raise."""
+    """Turns text into terms. Pure and thread-safe; never raises for any text."""
 
     @property
     def name(self) -> str:
-        """Recorded in the store. Two analyzers of one name give the same terms for every text."""
+        """The name recorded in the store. Two analyzers of one name give the same terms for every text."""
 
     @property
     def language(self) -> str:
         """The code of the language whose dates and numbers are parsed."""
 
     def terms(self, text: str) -> list[str]:
-        """The terms in text order, repeats kept, stop words left out.
+        """Returns the terms in text order, with repeats, without stop words.
 
         A text of stop words alone keeps them: only a text without any word gives an empty list.
         """
 
     def pack_text(self, text: str) -> bytes:
-        """`pack(terms(text))` in one go; the write path."""
+        """Returns `pack(terms(text))` in one step, for the write path."""
 
 
 def analyzer_of(language: str = "en") -> Analyzer:
-    """The analyzer of a language: an ISO 639-1 code, an English name, or "none" for the plain words.
+    """Returns the analyzer of a language: an ISO 639-1 code, an English name, or "none" for plain words.
 
-    One instance per language and process. An unknown language is `BadInput`.
+    There is one instance per language and process. Raises `BadInput` for an unknown language.
     """
     from .words import code_of
 
@@ -60,12 +60,12 @@ def _analyzer(code: str) -> Analyzer:
 
 
 def term_id(term: str) -> int:
-    """The id of a term: the same in every process and release, in 0 to 2**32 - 1."""
+    """Returns the id of a term, from 0 to 2**32 - 1: the same in every process and release."""
     return crc32(term.encode())
 
 
 def pack(terms: Sequence[str]) -> bytes:
-    """k rising little-endian uint32 term ids, then their k uint8 counts (at most 255): 5k bytes."""
+    """Packs k distinct terms in 5k bytes: ascending little-endian uint32 ids, then uint8 counts (to 255)."""
     return pack_ids([term_id(term) for term in terms])
 
 
@@ -76,7 +76,7 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 
 
 def _tally(ids: Sequence[int], rising: Sequence[int]) -> bytes:
-    if len(rising) == len(ids):  # most short texts repeat nothing: counting them costs more than the rest
+    if len(rising) == len(ids):  # most short texts have no repeats, and counting costs more than the rest
         return b"\x01" * len(ids)
     counts = dict.fromkeys(rising, 0)
     for id in ids:
@@ -87,7 +87,7 @@ def _tally(ids: Sequence[int], rising: Sequence[int]) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[int, int]:
-    """Counts by term id, ids rising; bytes of an impossible length are `Corrupt`."""
+    """Returns counts by term id, ids ascending; raises `Corrupt` for bytes of an impossible length."""
     size, rest = divmod(len(packed), 5)
     if rest:
         raise Corrupt(f"packed terms have five bytes each, but there are {len(packed):,} bytes")

@@ -1,10 +1,10 @@
-"""What a record keeps of its text for search: the terms of each unit, what kind of text it is, its days.
+"""The analysis of a text that a record keeps for search: the terms of each unit, flags, and days.
 
 A short text is one unit; a long one is cut into several, and its best unit counts. The layout of the
 bytes: flags, number of days, number of units; the number of terms of each unit; the units as
-`eidet.text.pack` writes them; then first and last day of each time that is spoken of. A text that states
-facts has the highest bit of its number of days set, and ends with them: their length, and their bytes as
-`eidet.text.facts.pack_statements` writes them.
+`eidet.text.pack` writes them; then first and last day of each time that the text mentions. If the text
+states facts, the highest bit of the number of days is set, and the bytes end with the facts: their length,
+and their bytes as `eidet.text.facts.pack_statements` writes them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..core.errors import Corrupt
 if TYPE_CHECKING:
     from .facts.statement import Statement
 
-QUESTION: Final = 1  # it asks
-TIMED: Final = 2  # it speaks of a time
+QUESTION: Final = 1  # it is a question
+TIMED: Final = 2  # it mentions a time
 NUMBERED: Final = 4  # it has a number
-NAMED: Final = 8  # it names somebody or something
-ACTOR: Final = 16  # a sentence of it begins with somebody who does something
+NAMED: Final = 8  # it names a person or thing
+ACTOR: Final = 16  # a sentence in it begins with a person who acts
 
 DAYS_KEPT: Final = 16
 _HEAD: Final = struct.Struct("<BBH")
@@ -36,16 +36,16 @@ Days = tuple[int, int]  # the first and the last, as ordinals
 
 
 class Analysis(NamedTuple):
-    """A record's text as search sees it."""
+    """The data of a record's text that search uses."""
 
     flags: int = 0
     days: tuple[Days, ...] = ()
     units: tuple[bytes, ...] = ()
-    facts: bytes = b""  # the packed statements: whoever wants them unpacks them
+    facts: bytes = b""  # the packed statements, unpacked on demand
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """The facts that rules read in the text."""
+        """The facts that rules found in the text."""
         from .facts.statement import parse_statements
 
         return parse_statements(self.facts)
@@ -62,7 +62,7 @@ def pack_analysis(
     if facts:
         dated, tail = dated | _STATED, _LENGTH.pack(len(facts)) + facts
     head = _HEAD.pack(flags, dated, len(units))
-    if len(units) == 1 and not kept:  # as nearly all texts
+    if len(units) == 1 and not kept:  # as for nearly all texts
         return head + _LENGTH.pack(len(units[0]) // 5) + units[0] + tail
     sizes = struct.pack(f"<{len(units)}I", *[len(unit) // 5 for unit in units])
     return head + sizes + b"".join(units) + b"".join(struct.pack("<ii", *pair) for pair in kept) + tail
@@ -95,7 +95,7 @@ def decode_analysis(blob: bytes) -> Analysis:
 
 
 def _cut_facts(blob: bytes) -> tuple[bytes, bytes]:
-    """The bytes before the facts, and the facts."""
+    """Splits an analysis into the bytes before the facts, and the facts."""
     try:
         _, dated, count = _HEAD.unpack_from(blob)
         sizes = struct.unpack_from(f"<{count}I", blob, _HEAD.size)
@@ -109,17 +109,17 @@ def _cut_facts(blob: bytes) -> tuple[bytes, bytes]:
 
 
 def is_question(blob: bytes) -> bool:
-    """Tells whether a text is a question, by one byte."""
+    """Returns whether a text is a question; reads one byte."""
     return bool(blob) and bool(blob[0] & QUESTION)
 
 
 def has_statements(blob: bytes) -> bool:
-    """Tells whether facts were read in a text, by one byte."""
+    """Returns whether a text states facts; reads one byte."""
     return len(blob) > 1 and bool(blob[1] & _STATED)
 
 
 def facts_in(blob: bytes) -> bytes:
-    """The packed statements of a text that has some; none if its bytes are damaged."""
+    """Returns the packed statements of a text that has some; empty if its bytes are damaged."""
     if blob[2:4] == _ONE_UNIT:  # as nearly all texts have
         start = 12 + 5 * int.from_bytes(blob[4:8], "little") + 8 * (blob[1] & ~_STATED)
         if len(blob) == start + int.from_bytes(blob[start - 4 : start], "little"):
@@ -131,10 +131,10 @@ def facts_in(blob: bytes) -> bytes:
 
 
 def _list_ids(unit: bytes) -> tuple[int, ...]:
-    """The ids of the terms of a unit; their counts, which follow, are left out."""
+    """Returns the ids of the terms of a unit, without their counts."""
     return struct.unpack_from(f"<{len(unit) // 5}I", unit)
 
 
 def terms_in(blob: bytes) -> set[int]:
-    """The ids of all terms of a text."""
+    """Returns the ids of all terms of a text."""
     return set(chain.from_iterable(map(_list_ids, decode_analysis(blob).units)))

@@ -1,4 +1,4 @@
-"""Long texts in units of some eighty words, so that the part that answers is not lost in the rest."""
+"""Cuts long texts into units of some eighty words, so that the part that answers is found."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 from .sentences import sentences
 
 UNIT_CHARS: Final = 480  # some eighty words
-WHOLE_CHARS: Final = 720  # up to here a text is one unit
-MOST_UNITS: Final = 64  # of longer texts the units grow
+WHOLE_CHARS: Final = 720  # characters up to which a text is one unit
+MOST_UNITS: Final = 64  # units at most; in longer texts they are larger
 
 _SPACE: Final = re.compile(r"\s")
 
 
 def units_of(text: str) -> list[str]:
-    """The text in order, cut between sentences where that is possible; a short text is left alone.
+    """Cuts a text into units in order, between sentences if possible; a short text is one unit.
 
-    The units say what the text says; only white space between them is lost.
+    Only white space between units is lost.
     """
     if len(text) <= WHOLE_CHARS:
         return [text]
@@ -30,7 +30,7 @@ def units_of(text: str) -> list[str]:
 
 
 def _cut(whole: list[str], size: int) -> list[str]:
-    """Sentences in units of about a size."""
+    """Joins sentences into units of about a size."""
     units: list[list[str]] = []
     length = size
     for piece in chain.from_iterable(_pieces(sentence, size) for sentence in whole):
@@ -56,7 +56,7 @@ def _pieces(sentence: str, size: int) -> list[str]:
 
 
 def _join_short_tail(units: list[str], size: int) -> list[str]:
-    """A short last unit belongs to the one before."""
+    """Joins a short last unit to the one before."""
     if len(units) > 1 and len(units[-1]) < size // 4:
         units[-2:] = [f"{units[-2]} {units[-1]}"]
     return units

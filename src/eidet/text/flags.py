@@ -1,4 +1,4 @@
-"""What kind of text it is: whether it asks, speaks of a time, has a number, names somebody; by patterns."""
+"""Detects by patterns whether a text asks, mentions a time, has a number or names people or things."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
 from .dates import Dated, dates_in, has_time, split_letters
 from .words import STOP_WORDS, load_forms
 
-LONGEST: Final = 4_000  # characters looked at: what a text is shows early
-SURE: Final = 0.5  # times less certain are not kept
+LONGEST: Final = 4_000  # characters of a text that are searched
+SURE: Final = 0.5  # the least confidence of a time that is kept
 
 
 def words_in(text: str) -> frozenset[str]:
-    """A set of words, written as a text."""
+    """Returns the set of words in a string."""
     return frozenset(text.split())
 
 
-# ends with a question mark, whatever brackets, quotes or a caption in brackets follow it
+# ends with a question mark; brackets, quotes or a caption in brackets may follow
 _ASKS = re.compile(r"""[?\uff1f\u061f\u037e]["'\u201d\u2019)\]*\s]*(?:\[[^\]]*\]\s*)?\Z""")
 _ASKING = re.compile(r"[?\uff1f\u061f\u037e]")
 _DIGIT = re.compile(r"\d")
@@ -53,14 +53,14 @@ _CAPITAL_NOUNS: Final = frozenset({"de"})
 
 
 def times_of(text: str, occurred: datetime, language: str) -> tuple[Dated, ...]:
-    """The time expressions of as much of a text as is looked at, as of when it was said."""
+    """Finds the time expressions in the first `LONGEST` characters of a text, relative to its time."""
     return dates_in(text[:LONGEST], occurred, language=language, past=False)
 
 
 def marks_of(
     text: str, occurred: datetime, language: str, dated: Sequence[Dated] | None = None
 ) -> tuple[int, tuple[Days, ...]]:
-    """The flags of a text and the days it speaks of; `dated` are its `times_of`, if they are known."""
+    """Returns the flags of a text and the days it mentions; `dated` are its `times_of`, if known."""
     start = text[:LONGEST]
     if dated is None:
         dated = times_of(text, occurred, language)
@@ -80,18 +80,18 @@ def marks_of(
 
 
 def _has_number(text: str) -> bool:
-    """Tells whether a text has a number, in digits of any script or in words."""
+    """Returns whether a text has a number, in digits of any script or in words."""
     words, has_digits = split_letters(text)
     return has_digits or not _NUMBERS.isdisjoint(words) or (not text.isascii() and bool(_DIGIT.search(text)))
 
 
 def asks(text: str) -> bool:
-    """Tells whether a text ends with a question."""
+    """Returns whether a text ends with a question."""
     return _ASKING.search(text) is not None and _ASKS.search(text) is not None
 
 
 def _find_names(text: str) -> int:
-    """`NAMED` if a capitalised word stands inside a sentence, else `ACTOR` if one begins with a name."""
+    """Returns `NAMED` for a capitalised word inside a sentence, `ACTOR` if one begins with a name, else 0."""
     actor = 0
     if text.isascii() and text.lower() == text:
         return actor
@@ -105,7 +105,7 @@ def _find_names(text: str) -> int:
 
 
 def list_names(text: str) -> list[str]:
-    """The capitalised words that stand inside a sentence or begin one as who does something."""
+    """Lists the capitalised words inside sentences, and those that begin one as its actor."""
     return [
         found[0]
         for found in _CAPITAL.finditer(text)
@@ -114,7 +114,7 @@ def list_names(text: str) -> list[str]:
 
 
 def _acts(text: str, at: int, end: int) -> bool:
-    """Tells whether somebody acts here: "Hugo can't come", "…, Deniz has it now"."""
+    """Returns whether the word is an actor: "Hugo can't come", "…, Deniz has it now"."""
     after = _NEXT.match(text, end)
     if after is None or not (at == 0 or text[at - 2 : at] in _STARTS):
         return False
@@ -126,12 +126,12 @@ def _acts(text: str, at: int, end: int) -> bool:
 
 @cache
 def _list_common() -> frozenset[str]:
-    """Lists words that begin a sentence but name nobody."""
+    """Returns words that begin sentences but are no names."""
     return STOP_WORDS["en"].union(*load_forms())
 
 
 def _inside(text: str, at: int) -> bool:
-    """Tells whether a word is inside a sentence; after a comma or a greeting it addresses somebody."""
+    """Returns whether a word is inside a sentence; after a comma or a greeting it is an address."""
     if at < 2 or text[at - 1] not in " -":
         return False
     if not text[at - 2].isalpha():
@@ -140,9 +140,9 @@ def _inside(text: str, at: int) -> bool:
 
 
 class FoldedPattern:
-    """A pattern that is found in any case; compiled when it is first used.
+    """A case-insensitive pattern, compiled on first use.
 
-    A match in a text of ASCII letters holds small letters. It stands where the text has it.
+    A match in an ASCII text is in lower case; its position is that in the text.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -157,7 +157,7 @@ class FoldedPattern:
         return re.compile(self.pattern, re.IGNORECASE)
 
     def search(self, text: str) -> re.Match[str] | None:
-        if text.isascii():  # twice as quick as to ignore case
+        if text.isascii():  # twice as fast as ignoring case
             return self._small.search(text.lower())
         return self._folding.search(text)
 

@@ -1,7 +1,7 @@
-"""Names of one thing, as they are written: numbers, codes, versions, paths, hashes, function names.
+"""Finds identifiers: numbers, codes, versions, paths, hashes and function names that name one thing.
 
-An identifier is matched whole or not at all: `INV-2026-0171` is not nearly `INV-2026-0117`. It is written
-in several ways, though: `#4821` and `4821`, `INV-2024-001` and `inv 2024 001`, `v2.3.1` and `2.3.1`,
+An identifier is matched whole or not at all: `INV-2026-0171` is not similar to `INV-2026-0117`. It has
+several spellings, though: `#4821` and `4821`, `INV-2024-001` and `inv 2024 001`, `v2.3.1` and `2.3.1`,
 `getUserName` and `get_user_name`. Years, prices, amounts with a unit and dates name no single thing.
 """
 
@@ -13,16 +13,16 @@ from typing import Final, NamedTuple
 
 Span = tuple[int, int]
 
-LONGEST: Final = 2_000  # characters of a query that are read
+LONGEST: Final = 2_000  # characters of a query that are searched
 MOST: Final = 8  # identifiers of a query that count
-_PHONE_DIGITS: Final = 7  # groups of digits with fewer are an amount or a time
+_PHONE_DIGITS: Final = 7  # least digits of a phone number; groups with fewer are an amount or a time
 
-# a word and what signs tie to it: INV-2024-001, src/tax/rules.py, #4821
+# words tied by signs: INV-2024-001, src/tax/rules.py, #4821
 _TIED = re.compile(r"(?<![\w/.@+-])(?<!\d,)(?:[#№]\s?)?\+?\w+(?:[-./_:@\\]+\w+)*(?![\w@]|,\d{3}(?!\d))")
 # groups with blanks between: a telephone number, a number plate
 _SPACED = re.compile(r"(?<!\w)(?:\+?\d{1,4}|[A-Z]{1,4})(?:[ \u00a0]\d{2,6}){1,6}(?![\w.,]\d|\w)")
-# what every identifier in ASCII has somewhere: a digit, a sign that ties words, a dot or a hump in a word;
-# each begins with a letter that few texts have, so that most are read in one go
+# one of these is in every ASCII identifier: a digit, a sign that ties words, a dot or a hump in a word;
+# each begins with a character that is rare in texts, so that most need a single scan
 _SIGN = re.compile(r"[0-9/@\\_:]")
 _TURN = re.compile(r"[A-Z.](?<=[a-z].)(?:(?<=[A-Z])|(?=[a-z]))")
 _WORDS = re.compile(r"\w+")
@@ -62,7 +62,7 @@ class Identifier(NamedTuple):
 
 
 def identifiers_in(text: str, taken: Sequence[Span] = ()) -> tuple[Identifier, ...]:
-    """The identifiers of a query in the order they stand; spans that are `taken` (dates) hold none."""
+    """Finds the identifiers of a query in order; skips spans that are `taken`, such as dates."""
     read = text[:LONGEST]
     if read.isascii() and _SIGN.search(read) is None and _TURN.search(read) is None:
         return ()
@@ -103,7 +103,7 @@ def _find_tied(text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_number_of_one(text: str, match: re.Match[str], word: str) -> bool:
-    """Tells whether digits name one thing: a label before ("order 12") says so, a unit denies it."""
+    """Returns whether digits name one thing: with a label before ("order 12") they do, with a unit not."""
     before, after = text[: match.start()], text[match.end() :]
     labelled = match[0][0] in "#№" or _LABEL.search(before) is not None
     if word.count(".") > 1 or "-" in word or word.count(":") > 2:
@@ -120,7 +120,7 @@ def _is_number_of_one(text: str, match: re.Match[str], word: str) -> bool:
 
 
 def _is_code_name(word: str) -> bool:
-    """A path, an address, a name of code; not a word with a hyphen, nor two words with a slash."""
+    """Returns whether a word is a path, an address or a name in code, not just tied by a hyphen or slash."""
     if "/" in word:
         return word.count("/") > 1 or "." in word
     if "@" in word or "\\" in word or "::" in word or "_" in word.strip("_"):
@@ -129,9 +129,9 @@ def _is_code_name(word: str) -> bool:
 
 
 def _list_ways(named: str) -> Iterator[str]:
-    """Words that a text has all of if it has the identifier: tied together, or by its parts.
+    """Yields sets of words, one of which a text with the identifier contains: tied together, or its parts.
 
-    Parts alone do not do if all are short: 2.4.13 is not 2.13.4.
+    Parts do not suffice if all are short: 2.4.13 is not 2.13.4.
     """
     for form in dict.fromkeys((named, _VERSION.sub("", named))):
         parts = _WORDS.findall(_HUMP.sub(" ", form).replace("_", " "))

@@ -1,4 +1,4 @@
-"""Sentences by rules: no model, and no text lost."""
+"""Splits text into sentences by rules: no model, and no text lost."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# what is followed by the rest of its sentence nearly always
+# abbreviations that nearly never end a sentence
 _TITLES = _words("""
     mr mrs ms mx dr prof st sr jr rev capt lt sgt sen gov mme mlle hr
     e.g i.e eg ie cf vs viz ca approx resp incl excl z.b d.h u.a bzw bspw ggf evtl ph.d
     """)
-# what ends a sentence only if the next one begins with a capital
+# abbreviations that end a sentence only if the next word has a capital
 _OPEN = _words("""
     etc al inc ltd co corp dept univ est a.m p.m am pm u.s u.k u.n usw
     jan feb mar apr jun jul aug sep sept oct nov dec
     """)
-# what ends a sentence unless a number follows: "No. 5", but "I said no."
+# words that end a sentence unless a number follows: "No. 5", but "I said no."
 _NUMBERED = _words("no nos nr vol fig figs eq sec ch art par p pp")
 _END = re.compile(
     r"""
@@ -31,11 +31,11 @@ _END = re.compile(
 )
 _INK = re.compile(r"\S")
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]*\Z")
-_LOOK_BACK = 20  # characters: longer than any abbreviation, so that the last word costs the same anywhere
+_LOOK_BACK = 20  # characters, longer than any abbreviation, so that the search for the last word is bounded
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences in order, without the white space around them; only white space is lost.
+    """Returns the sentences in order, stripped; only white space is lost.
 
     A line break always ends a sentence. Abbreviations, initials, decimals and the numbers of a list
     do not; the rules know those of English and a few of German and French.
@@ -59,7 +59,7 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
 
 
 def _abbreviates(text: str, start: int, end: re.Match[str]) -> bool:
-    """Tells whether the full stop belongs to the word before it."""
+    """Returns whether the full stop belongs to the word before it."""
     last = _LAST_WORD.search(text, max(start, end.start() - _LOOK_BACK), end.start())
     word = ""
     if last:
@@ -75,6 +75,6 @@ def _abbreviates(text: str, start: int, end: re.Match[str]) -> bool:
 
 
 def _next(text: str, end: re.Match[str]) -> str:
-    """The first character after the white space, "" at the end of the text."""
+    """Returns the first character after the white space; "" at the end of the text."""
     after = _INK.search(text, end.end())
     return after[0] if after else ""

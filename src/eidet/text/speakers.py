@@ -1,4 +1,4 @@
-"""Who said a text, and when, if the text itself begins with it: `[2026-05-08] Ann: I moved`."""
+"""Detects the speaker and time that a text begins with: `[2026-05-08] Ann: I moved`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAME: Final = (
     r"(?:\p{Lu}\p{Ll}{0,3}\.|(?:\p{Lu}['’]|Ma?c)?\p{Lu}[\p{Ll}\p{M}]+(?:['’-]\p{L}[\p{Ll}\p{M}]*)*)"
 )
 _TURN: Final = regex.compile(rf"\s*(?:\[([^\]\n]{{8,40}})\]\s*)?({_NAME}(?: {_NAME}){{0,2}}):\s+\S")
-# Words before a colon that name what follows, not who says it.
+# Words before a colon that are labels, not speakers.
 _LABELS: Final = frozenset(Path(__file__).with_name("label_words.txt").read_text(encoding="utf-8").split())
 
 
@@ -30,8 +30,8 @@ class _Turn(NamedTuple):
 def name_speakers(drafts: Sequence[Draft], has_said: Callable[[str], bool]) -> list[Draft]:
     """Fills in `who` and `occurred` where a draft lacks them and its text states them. Texts stay whole.
 
-    A name counts if a date in brackets stands before it, if it begins several of the texts, or if somebody
-    of that name `has_said` something before. If in doubt, nothing is read.
+    A name counts if a date in brackets precedes it, if it begins several of the texts, or if a speaker of
+    that name `has_said` something before. In doubt, the draft stays as it is.
     """
     turns = [_detect_turn(draft) for draft in drafts]
     times = Counter(turn.who for turn in turns if turn is not None)
@@ -44,7 +44,7 @@ def name_speakers(drafts: Sequence[Draft], has_said: Callable[[str], bool]) -> l
 
 
 def says_when(draft: Draft) -> bool:
-    """Tells whether the text begins with a date and a speaker."""
+    """Returns whether the text begins with a date and a speaker."""
     turn = _detect_turn(draft)
     return turn is not None and turn.when is not None
 
@@ -58,4 +58,4 @@ def _detect_turn(draft: Draft) -> _Turn | None:
     try:
         return _Turn(found[2], None if found[1] is None else moment(found[1]))
     except BadInput:
-        return None  # what stands in brackets is no date
+        return None  # the brackets hold no date

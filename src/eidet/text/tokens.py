@@ -1,4 +1,4 @@
-"""How many tokens a text costs: a port, an offline estimate, and cutting a text to a budget."""
+"""Counts the tokens of a text: a port, an offline estimate, and cutting a text to a budget."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from .words import SPACELESS, Memo
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """Counts the tokens of a text, as some language model would or nearly so."""
+    """Counts the tokens of a text, exactly or nearly as a language model does."""
 
     def count(self, text: str) -> int:
-        """0 for the empty text; more text never costs less; safe in many threads.
+        """Returns the number of tokens: 0 for the empty text; more text never costs less. Thread-safe.
 
-        Two texts joined cost at most one more than apart: what a budget relies on when it adds up.
-        Exact counters follow their model, which may break the last two by a token or two; `cut` and
-        `pack` keep to the budget with them too.
+        Two texts joined cost at most one more than apart, so that a budget can add up costs. Exact
+        counters follow their model, which may break the last two laws by a token or two; `cut` and
+        `pack` keep to the budget with them, too.
         """
 
 
 class Estimate:
-    """A guess without any vocabulary, from the lengths of words, numbers and signs; 15 MB of text a second.
+    """Estimates without a vocabulary, from the lengths of words, numbers and signs; 15 MB of text a second.
 
-    Fitted to be little below what any model in wide use counts, and measured on the same 4 MB of text.
-    How far it is above (+) or below the exact count of a whole corpus, in percent:
+    Fitted to be hardly below the count of any model in wide use, and measured on the same 4 MB of text.
+    The deviation from the exact count of a whole corpus, in percent:
 
     ====================  =======  =====  ======  =======  ======  =======
     text                  Llama 2  GPT-4  GPT-4o  Llama 3  Qwen 3  Gemma 3
@@ -53,19 +53,19 @@ class Estimate:
     JSON                      -10    +13     +14      +13      +9       +1
     ====================  =======  =====  ======  =======  ======  =======
 
-    Where that matters count exactly: `counter_of("file:tokenizer.json")`, or a function of yours.
+    For exact counts, use `counter_of("file:tokenizer.json")` or a function of your own.
     """
 
     def count(self, text: str) -> int:
         if not text:
             return 0
-        around = (text[0] == " ") + (text[-1] == " ")  # splitting finds a word that is empty there
+        around = (text[0] == " ") + (text[-1] == " ")  # splitting gives an empty word there
         return math.ceil((sum(map(_costs.__getitem__, text.split(" "))) - around * _SPACE) / 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """White-space separated words times a factor, rounded up."""
+    """Counts white-space separated words times a factor, rounded up."""
 
     factor: float = 1.3
 
@@ -75,17 +75,17 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerFile:
-    """The number of tokens that a tokenizer in Hugging Face's format makes."""
+    """Counts the tokens of a tokenizer in Hugging Face's format."""
 
     path: str
     tokenize: Callable[[str], Sized]
 
     def count(self, text: str) -> int:
-        return len(self.tokenize(text.encode(errors="replace").decode()))  # half a surrogate pair is no text
+        return len(self.tokenize(text.encode(errors="replace").decode()))  # replaces lone surrogates
 
 
 class _Foreign:
-    """A counter of the user, named where it raises or gives no number. Rounds up: many divide by four."""
+    """A caller's counter, named in errors if it raises or gives no number. Rounds up: many divide by four."""
 
     def __init__(self, count: Callable[[str], float], name: str) -> None:
         self._count = count
@@ -100,7 +100,7 @@ class _Foreign:
 
 
 def counter_of(spec: TokenCounter | Callable[[str], float] | str | None = None) -> TokenCounter:
-    """The counter meant: None is `Estimate`, an object with `count` itself, a function is wrapped.
+    """Returns a counter: `Estimate` for None, an object with `count` as it is, a function wrapped.
 
     Strings are "estimate", "words", and "file:tokenizer.json" for a file of Hugging Face's format.
     """
@@ -145,7 +145,7 @@ def _load_tokenizer(path: str) -> TokenizerFile:
 
 
 def cut(text: str, budget: int, counter: TokenCounter) -> str:
-    """The longest prefix that ends with a word and costs at most the budget; "" where none does.
+    """Returns the longest prefix that ends with a word and costs at most the budget; "" if none does.
 
     Counts about log2(words) prefixes. The answer is within the budget even if the counter is not
     monotone; it may then be shorter than possible.
@@ -157,17 +157,17 @@ def cut(text: str, budget: int, counter: TokenCounter) -> str:
     return text[: ends[fitting - 1]] if fitting else ""
 
 
-# a word for `cut`: the characters of scripts without spaces can be parted anywhere
+# a word for `cut`: scripts without spaces can be cut at any character
 _UNIT = re.compile(rf"[{SPACELESS}]|[^\s{SPACELESS}]+")
 
-# Each kind of run is found by its characters alone, and the cost of a run grows with its length but
-# not faster than by parts: the laws of `TokenCounter` follow.
+# Each kind of run is defined by its characters alone, and the cost of a run grows with its length but no
+# faster than that of its parts, from which the laws of `TokenCounter` follow.
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[!-/:-@\[-`{-~]+|[\t-\r]+|[^\t-\r -~]")
 _SPACE = 23  # of each further space in a row
 
 
 def _cost_word(word: str) -> int:
-    """Hundredths of a token, of what stands between two spaces."""
+    """Returns the cost of the text between two spaces, in hundredths of a token."""
     return sum(map(_cost, _PIECE.findall(word))) if word else _SPACE
 
 
@@ -185,9 +185,9 @@ def _cost(piece: str) -> int:
 
 
 # The letters of French, Spanish and Portuguese, which vocabularies know nearly as well as English. Other
-# Latin letters with marks cost more than they are: they tell that the words around them are split finely.
+# Latin letters with marks cost more, as the words around them are split finely.
 _KNOWN = frozenset("àáâãçèéêëìíîïñòóôõùúûýœæÀÁÂÃÇÈÉÊËÌÍÎÏÑÒÓÔÕÙÚÛÝŒÆ")
-_BLOCKS = (  # where a block of signs begins, and what one of them costs
+_BLOCKS = (  # the first character of a block, and the cost of one
     ("\x7f", 100),  # signs of the Latin-1 page
     ("À", 220),
     ("Ā", 190),

@@ -3,7 +3,7 @@
 How text becomes terms:
 - Unicode is normalised (NFKC) and case is folded; ASCII text, the common case, skips this.
 - Words split at anything but letters, digits and the marks of Indic scripts. "Ann's" is `ann`.
-- Codes are found by their parts and as a whole: "INV-2291" is `inv`, `2291` and `inv2291`; so
+- Codes give their parts and the whole: "INV-2291" is `inv`, `2291` and `inv2291`; so
   "INV2291" finds it, "1,200" meets "1200" and "v1.2.3" has a rare term. "U.S.A." is `usa`.
 - Scripts without spaces, and Hangul, give overlapping pairs of characters; a lone one stays alone.
 - Accents do not separate: "café" meets "cafe". They are folded after stemming, because stemmers read
@@ -30,11 +30,11 @@ from ..core.errors import BadInput
 from . import Analyzer, analyzer_of, pack_ids, term_id
 
 _STOP_TABLE = json.loads(Path(__file__).with_name("stopwords.json").read_text(encoding="utf-8"))
-# function words by language: what a question and a text share without meaning the same
+# function words by language, which say nothing about a shared subject
 STOP_WORDS = {
     code: frozenset(" ".join(lines).split()) for code, lines in _STOP_TABLE.items() if code != "about"
 }
-RULES = 2  # raised by whoever changes what is kept of a text (terms, units, marks): part of the stored name
+RULES = 2  # to be raised with every change of terms, units or marks; part of the stored name
 
 LANGUAGES = {
     "ar": "arabic",
@@ -101,12 +101,12 @@ _WORD = rf"{_LETTER}+(?:[{_SIGNS}]+{_LETTER}*)*"
 
 
 def _words_of(letter: str, word: str) -> str:
-    """A word, what hyphens, dots or thousands commas tie to it, and an English clitic."""
+    """Makes a pattern for a word, with parts tied by hyphens, dots or commas, and an English clitic."""
     more = rf"(?:[-._]{word}|(?<=[0-9]),[0-9]{{3}}(?![0-9]))*"
     return rf"{word}{more}(?:'(?:[stdm]|ll|re|ve)(?!{letter}))?"
 
 
-# first what nearly every word is: nothing is tied to it
+# the most frequent case first: a word with nothing tied to it
 _ASCII = re.compile(rf"[a-z0-9]++(?![-._,'])|{_words_of('[a-z0-9]', '[a-z0-9]+')}")
 _UNSIGNED = b"abcdefghijklmnopqrstuvwxyz0123456789 "
 # An ASCII text needs none of these; compiling them takes 10 ms.
@@ -121,7 +121,7 @@ _PLAIN = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "�
 
 
 def code_of(language: str) -> str:
-    """The code of a language given by its code or its English name; `BadInput` lists the known ones."""
+    """Returns the code of a language, given by code or English name; raises `BadInput` if it is unknown."""
     wanted = language.strip().lower() if isinstance(language, str) else ""
     code = _CODES.get(wanted, wanted)
     if code not in LANGUAGES:
@@ -133,7 +133,7 @@ def code_of(language: str) -> str:
 
 
 class WordAnalyzer:
-    """The `Analyzer` of one language. Words met before cost one dict lookup."""
+    """The `Analyzer` of one language. A cached word costs one dict lookup."""
 
     def __init__(self, language: str = "en") -> None:
         code = code_of(language)
@@ -156,7 +156,7 @@ class WordAnalyzer:
         return pack_ids(ids or [term_id(term) for term in self._all_of(words)])
 
     def _terms_of(self, word: str) -> tuple[str, ...]:
-        """The terms of a word as the text has it, stop words left out."""
+        """Returns the terms of a word as written, without stop words."""
         if word in self._stop:
             return ()
         if word.isascii() and word.isalnum():  # no code, no clitic, no accent: nearly every word
@@ -182,7 +182,7 @@ class WordAnalyzer:
 
 
 def tokens(text: str) -> list[str]:
-    """The folded words, character pairs and emoji of a text, in order; codes still in one piece."""
+    """Returns the folded words, character pairs and emoji of a text, in order; codes in one piece."""
     text = text.replace("\u2019", "'")
     if text.isascii():
         return _split_ascii(text.lower())
@@ -193,7 +193,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _split_ascii(low: str) -> list[str]:
-    """Words with nothing but blanks between them, as notes often have them, need no pattern."""
+    """Splits an ASCII text; words with only blanks between them, as in many notes, need no pattern."""
     if not low.encode().translate(None, _UNSIGNED):
         return low.split()
     return _ASCII.findall(low)
@@ -208,7 +208,7 @@ def _pair_letters(found: list[str]) -> Iterator[str]:
 
 
 def _parts(word: str) -> list[str]:
-    """Returns what a word is found by: itself without its clitic, or a code's parts and the whole."""
+    """Returns the forms under which a word is found: without its clitic, or a code's parts and the whole."""
     head = word.partition("'")[0]
     parts = _TIES.split(head)
     if len(parts) == 1:
@@ -230,7 +230,7 @@ def _plain_letter(letter: re.Match[str]) -> str:
 
 
 class _Snowball(threading.local):
-    """A stemmer per thread, as Snowball's keep their working memory; none for a language without one."""
+    """A stemmer per thread, as Snowball's hold state; the identity for a language without a stemmer."""
 
     def __init__(self, algorithm: str) -> None:
         self.stem: Callable[[str], str] = str
@@ -244,7 +244,7 @@ Value = TypeVar("Value")
 
 
 class Memo(dict[str, Value]):
-    """The answers of a function for short words, forgotten all at once when there are too many."""
+    """A cache of a function's results for short words, cleared at once when it is full."""
 
     __slots__ = ("_of",)
     most: int = 2**16
@@ -263,10 +263,10 @@ class Memo(dict[str, Value]):
         return value
 
 
-# --- forms of one word that no stemmer brings together, in English: `bought` of `buy`
+# --- English forms of one word that no stemmer joins: `bought` of `buy`
 
-_FORM = 0.95  # how near another form of the same word is
-Related = dict[int, float]  # ids of terms, and how near they are
+_FORM = 0.95  # nearness of another form of the same word
+Related = dict[int, float]  # ids of terms, and their nearness
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The laws of `Index` as tests. Subclass it in a test file and say how yours is made:
+"""The laws of `Index` as tests. Subclass it in a test file and make yours in `make`:
 
 class TestMine(IndexContract):
     def make(self, store: Store, width: int) -> Index:
@@ -16,8 +16,8 @@ __all__ = ["NOW", "WIDTH", "IndexContract", "bm25", "long", "make_record", "unit
 
 
 class IndexContract(FindingLaws, ScoringLaws, DescribingLaws, KeepingUpLaws):
-    """The laws that every index passes. `make` builds one over a store; `folder` is for its files.
+    """The laws of every index. `make` builds one over a store; `folder` is for its files.
 
-    An index that needs a store of its own kind has `make_store`, and `reopen` for a second object
-    on the same records.
+    For an index that needs a store of its own kind, override `make_store`, and `reopen`, which returns a
+    second object on the same records.
     """

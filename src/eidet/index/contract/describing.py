@@ -1,4 +1,4 @@
-"""Records of several units, and what ranks candidates further."""
+"""Laws about records of several units and about the traits of candidates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .index_laws import NOW, IndexLaws, long, make_record
 
 
 class DescribingLaws(IndexLaws):
-    """The laws about what an index reports of its candidates beside their scores."""
+    """The laws about the traits that an index reports of its candidates beside their scores."""
 
     def test_a_record_of_several_units_is_one_candidate_with_the_best_of_each_arm(self) -> None:
         self.put(
@@ -156,7 +156,7 @@ class DescribingLaws(IndexLaws):
         assert found.traits.inside.all()
 
     def column(self, name: str) -> dict[str, Any]:
-        """A trait of all candidates by id."""
+        """Returns a trait of all candidates by id."""
         found = self.search()
         return dict(zip(self.scores(found), getattr(found.traits, name).tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""What is found, in which scopes, and under which filters."""
+"""Laws about which records are found, in which scopes and under which filters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .index_laws import NOW, WIDTH, IndexLaws, bm25, make_record
 
 
 class FindingLaws(IndexLaws):
-    """The laws of finding: what was stored is found, and nothing else."""
+    """The laws of finding: a search finds every stored record that passes, and nothing else."""
 
     def test_an_empty_scope_gives_nothing(self) -> None:
         found = self.search("word", axis=0)
@@ -159,13 +159,13 @@ class FindingLaws(IndexLaws):
 
 
 class ScoringLaws(IndexLaws):
-    """Cosines and BM25, over the living of a scope."""
+    """The laws of scores: cosines and BM25 over the living records of a scope."""
 
     def test_dense_scores_are_cosines(self) -> None:
         rng = np.random.default_rng(7)
         rows = rng.normal(size=(40, WIDTH)).astype(np.float32)
         self.put(*(Record(id=f"{n}", scope="a", text="", vector=row.tobytes()) for n, row in enumerate(rows)))
-        for depth, error in ((400, 1e-4), (40, 2e-2)):  # only the best of the depth need be exact
+        for depth, error in ((400, 1e-4), (40, 2e-2)):  # only the best of `depth` must be exact
             probe = Probe(scope=Scope("a"), now=NOW, vector=rows[3] * 5, depth=depth)
             found = self.scores(self.index.search(probe))
             for n, row in enumerate(rows):

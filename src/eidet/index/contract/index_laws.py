@@ -1,4 +1,4 @@
-"""What the laws of an index share: records made by hand, and how they are searched."""
+"""Helpers that the laws of an index share: they make records and search for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTH: Final = 16
 
 
 def unit(*parts: tuple[int, float]) -> Floats:
-    """A vector with these coordinates, of length one."""
+    """Makes a vector of length one along these (axis, value) coordinates."""
     vector = np.zeros(WIDTH, np.float32)
     for axis, value in parts:
         vector[axis] = value
@@ -36,7 +36,7 @@ def unit(*parts: tuple[int, float]) -> Floats:
 def make_record(
     id: str, scope: str = "a", *, words: str = "", axis: int | None = None, **fields: Any
 ) -> Record:
-    """A record with the words given and a vector along one axis."""
+    """Makes a record with the words given and a vector along one axis."""
     return long(id, [words], scope, axes=() if axis is None else (axis,), **fields)
 
 
@@ -50,7 +50,7 @@ def long(
     days: Sequence[tuple[int, int]] = (),
     **fields: Any,
 ) -> Record:
-    """A record in units of words, with vectors along the axes."""
+    """Makes a record in several units of words, with a vector along each axis."""
     text = f"{id} {' '.join(units)}"
     values = {"text": text, "created": NOW, "occurred": NOW, "kind": Kind.EPISODE, **fields}
     vector = b"".join(unit((axis, 1.0)).tobytes() for axis in axes) or None
@@ -59,7 +59,7 @@ def long(
 
 
 def bm25(tf: float, length: float, mean: float, holding: int, of: int) -> float:
-    """The score of one term by the book, with k1 = 1.2 and b = 0.4."""
+    """Returns the textbook BM25 score of one term, with k1 = 1.2 and b = 0.4."""
     rarity = np.log1p((PRIOR + of - holding + 0.5) / (holding + 0.5))
     return float(rarity * tf * 2.2 / (tf + 1.2 * (0.6 + 0.4 * length / mean)))
 
@@ -67,8 +67,8 @@ def bm25(tf: float, length: float, mean: float, holding: int, of: int) -> float:
 class IndexLaws:
     """The base of the index laws. `make` builds an index over a store; `folder` is for its files.
 
-    An index that needs a store of its own kind has `make_store`, and `reopen` for a second object
-    on the same records.
+    For an index that needs a store of its own kind, override `make_store`, and `reopen`, which returns a
+    second object on the same records.
     """
 
     def make(self, store: Store, width: int) -> Index:
@@ -78,7 +78,7 @@ class IndexLaws:
         return RamStore()
 
     def reopen(self, store: Store) -> Store:
-        """Another object on the same records, as another process would have; by default the same one."""
+        """Returns another object on the same records, as another process would have; by default the same."""
         return store
 
     @cached_property
@@ -135,7 +135,7 @@ class IndexLaws:
         return {record.id: arm for record, arm in zip(records, arms, strict=True) if record is not None}
 
     def pick_ids(self, order: str, where: Where | None = None, **how: Any) -> list[str]:
-        """The ids that `select` gives, in its order."""
+        """Returns the ids that `select` gives, in its order."""
         asked: dict[str, Any] = {"scope": Scope("a"), "now": NOW, "limit": 100, **how}
         chosen = self.index.select(asked.pop("scope"), where, order=order, **asked)
         records = [self.store.read(scope, [seq])[0] for scope, seq in chosen]

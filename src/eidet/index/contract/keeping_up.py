@@ -1,4 +1,4 @@
-"""Lists by a column, neighbours in sessions, and how an index follows its store."""
+"""Laws about lists by a column, neighbours in sessions, and following the store."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class KeepingUpLaws(IndexLaws):
         assert (one.spans, one.searched, one.kept) == (other.spans, other.searched, other.kept)
 
     def around(self, id: str, reach: int, where: Where | None = None) -> tuple[int, list[str]] | None:
-        """A record's turn and the ids of those beside it."""
+        """Returns a record's turn and the ids of those beside it."""
         records = {record.seq: record.id for record in self.store.find(Where(scope=Scope("a")))}
         seq = next(seq for seq, name in records.items() if name == id)
         place = self.index.around("a", [seq], reach, where, now=NOW).get(seq)
@@ -146,7 +146,7 @@ class KeepingUpLaws(IndexLaws):
         def read(_: int) -> int:
             return len(self.find_scores("word", depth=10**6))
 
-        read(0)  # makes store and index, once, before the threads ask for them
+        read(0)  # creates store and index once, before the threads need them
         with ThreadPoolExecutor(4) as pool:
             counts = [pool.submit(read, n) for n in range(20)]
             for n in range(40):

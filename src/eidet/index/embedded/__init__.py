@@ -1,4 +1,4 @@
-"""The embedded index: scopes in RAM, loaded when first asked for, dropped when memory runs short."""
+"""The embedded index: scopes in RAM, loaded on first use, dropped when memory runs short."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .vectors import VectorPlanes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSettings:
-    """How much the index may keep in RAM, and from which size on a scope gets a cache file."""
+    """The RAM limit of the index, and the number of records from which on a scope gets a cache file."""
 
     memory_mb: int = 1024
     sidecar_from: int = 20_000
 
 
 class _SidecarKeeper:
-    """Shards with all their vectors, kept in cache files from a size on."""
+    """Creates shards with all their vectors, and keeps those of large scopes in cache files."""
 
     def __init__(self, store: Store, width: int, sidecars: Sidecars, least: int) -> None:
         self._store, self._width = store, width
@@ -46,7 +46,7 @@ class _SidecarKeeper:
         return self._sidecars.load(shard.scope, self._width, head) or shard
 
     def apply(self, shard: Shard[VectorPlanes], changes: Changes) -> None:
-        """Before the first of many pages, makes room for all of them, instead of growing on the way."""
+        """Applies a page of changes; before the first of many, reserves room for all of them."""
         if not shard.count and len(changes.entries) == BATCH:
             shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
         shard.apply(changes)
@@ -59,9 +59,9 @@ class _SidecarKeeper:
 
 
 class EmbeddedIndex:
-    """Follows a store by its seq: before each search it reads what it has not seen yet.
+    """Follows a store by its seq: before each search it reads the changes since the last one.
 
-    `cache` and `queries` answer for single scopes: an index that keeps others elsewhere asks them.
+    `cache` and `queries` answer for single scopes, for an index that keeps its other scopes elsewhere.
     """
 
     def __init__(
@@ -113,13 +113,13 @@ class EmbeddedIndex:
         self.queries.follow(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        """Cache files are not asked for here: they go as a whole."""
+        """Follows the scope; cache files are not searched for erased records, as they are deleted whole."""
         self.follow(scope)
         return []
 
     def rebuild(self, scope: str) -> int:
         self.cache.drop(scope)
-        self.sidecars.remove(scope)  # after the drop, which may save what is to be made anew
+        self.sidecars.remove(scope)  # after the drop, which may save the file again
         return self.cache.ask(scope, self._store.head(), lambda shard: shard.records)
 
     def check(self, scope: str) -> list[str]:
@@ -139,7 +139,7 @@ def _merge_statistics(parts: list[WordStatistics]) -> WordStatistics:
 
 
 def _find_floors(parts: Sequence[Candidates], depth: int) -> tuple[float, float]:
-    """The scores, by vector and by words, that `depth` of the candidates have at least."""
+    """Returns the scores, by vector and by words, that at least `depth` of the candidates reach."""
     dense = _find_floor([part.dense for part in parts], depth, -math.inf)
     return dense, _find_floor([part.words for part in parts], depth, 0.0)
 

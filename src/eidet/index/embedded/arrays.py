@@ -1,4 +1,4 @@
-"""Arrays that grow, and the best of many scores."""
+"""Helpers for arrays: growing them, runs of equal values, and the best of many scores."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from numpy.typing import NDArray
 from .. import Floats, Rows
 
 A = TypeVar("A", bound=np.generic)
-MANY: Final = 4_096  # scores of which a sample is worth its cost
-_SAMPLED: Final = 16  # one score of so many is in the sample
-MARKED: Final = 50_000  # rows up to which marking some of them is quicker than sorting these
+MANY: Final = 4_096  # scores from which on a sample pays
+_SAMPLED: Final = 16  # every 16th score is in the sample
+MARKED: Final = 50_000  # rows up to which marking is quicker than sorting
 _SURPLUS: Final = 8  # places in the sample beyond what the depth asks for
 
 
 def grow_capacity(capacity: int, needed: int) -> int:
-    """Grows by half, so that appending costs constant time on average."""
+    """Returns a capacity grown by half or to `needed`, so that appending takes constant time on average."""
     return max(needed, 64, capacity + capacity // 2)
 
 
 def extend_array(array: NDArray[A], count: int, capacity: int) -> NDArray[A]:
-    """A copy of the first `count` rows with room for `capacity`."""
+    """Returns a copy of the first `count` rows with room for `capacity`."""
     fresh = np.empty((capacity, *array.shape[1:]), array.dtype)
     fresh[:count] = array[:count]
     return fresh
 
 
 def run_starts(values: NDArray[A]) -> Rows:
-    """Returns where each run of equal values begins."""
+    """Returns the position at which each run of equal values begins."""
     if not len(values):
         return np.empty(0, np.intp)
     begins = np.ones(len(values), np.bool_)
@@ -40,7 +40,7 @@ def run_starts(values: NDArray[A]) -> Rows:
 
 
 def expand_runs(first: NDArray[np.intp], last: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The sizes of runs from `first` to before `last`, and all positions in them, run by run."""
+    """Returns the sizes of runs from `first` to before `last`, and all positions in them, run by run."""
     sizes = last - first
     at = np.arange(int(sizes.sum()))
     at += np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
@@ -48,13 +48,13 @@ def expand_runs(first: NDArray[np.intp], last: NDArray[np.intp]) -> tuple[NDArra
 
 
 def distinct(values: NDArray[A]) -> NDArray[A]:
-    """The values rising, each once: `np.unique` without its detours, at a third of the cost."""
+    """Returns the distinct values, ascending; takes a third of the time of `np.unique`."""
     values = np.sort(values)
     return values[run_starts(values)]
 
 
 def unite(parts: Sequence[Rows], count: int) -> Rows:
-    """Rows below `count` that are in any of the parts, rising, each once."""
+    """Returns the rows, all below `count`, that are in any of the parts: ascending, each once."""
     if count > MARKED:
         return distinct(np.concatenate(parts))
     marked = np.zeros(count, np.bool_)
@@ -65,7 +65,7 @@ def unite(parts: Sequence[Rows], count: int) -> Rows:
 
 
 def top(scores: Floats, depth: int) -> Rows:
-    """The positions of the `depth` highest scores, in no order."""
+    """Returns the positions of the `depth` highest scores, in no order."""
     if len(scores) <= depth:
         return np.arange(len(scores))
     few = _find_high(scores, depth)
@@ -77,7 +77,7 @@ def top(scores: Floats, depth: int) -> Rows:
 def _find_high(scores: Floats, depth: int) -> Rows:
     """Returns positions that include the `depth` highest; fast for few among many.
 
-    A sample tells from which score on. Where most are the same, which a sort is slow with, it is those above.
+    A sample gives the cut-off. If most scores are equal, which sorts slowly, returns only those above.
     """
     low, rank = np.minimum.reduce(scores), (3 * depth) // (2 * _SAMPLED) + _SURPLUS
     if len(scores) > MANY and rank * _SAMPLED < len(scores):
@@ -87,7 +87,7 @@ def _find_high(scores: Floats, depth: int) -> Rows:
 
 
 def judge_lowest(sample: Floats, count: int) -> float:
-    """The lowest of `count` scores, judged by a sample: as far below the mean as for a normal law."""
+    """Estimates the lowest of `count` scores from a sample, as for a normal distribution."""
     if not len(sample):
         return 0.0
     seen = float(sample.min())

@@ -1,7 +1,7 @@
-"""What stands at a path of `data`, `meta` or `state`, as columns of one scope: made when asked for again.
+"""Columns of one scope for paths in `data`, `meta` or `state`, made when a path is asked for repeatedly.
 
-A row has the number of its value among the different values of the path, so that a condition is
-tried once for each value and not for each row. Held equal to `Condition.holds` by tests.
+A row holds a code for its value among the distinct values of the path, so that a condition is evaluated
+once per value and not per row. Tests keep it equal to `Condition.holds`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Path = tuple[str | int, ...]
 Mask = NDArray[np.bool_]
 Read = Callable[[list[int]], Iterable[Record | None]]  # seqs -> records
 
-ASKED: Final = 2  # a path that is asked for so often gets a column; until then the store answers
-PATHS: Final = 32  # columns of a scope; those asked for longest ago go
-_CHARS: Final = 1 << 24  # of the different texts of a path; with more, the store answers
-_FOLLOWED: Final = 256  # paths whose asking is counted
-_VALUE_BYTES: Final = 150  # that a value takes beside its characters
+ASKED: Final = 2  # uses after which a path gets a column; until then the store answers
+PATHS: Final = 32  # columns of a scope; the least recently used are dropped
+_CHARS: Final = 1 << 24  # of the distinct texts of a path; with more, the store answers
+_FOLLOWED: Final = 256  # paths whose uses are counted
+_VALUE_BYTES: Final = 150  # of a value beside its characters
 _ORDERED: Final = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
 class Attributes:
-    """The columns of one scope. Rows are those of the shard, which says when they move."""
+    """The columns of one scope. Rows are those of the shard, which calls `keep` when they move."""
 
     def __init__(self) -> None:
         self._columns: OrderedDict[Path, _Column] = OrderedDict()
@@ -40,12 +40,12 @@ class Attributes:
         self.nbytes: int = 0
 
     def holding(self, conditions: Sequence[Condition], seq: NDArray[np.int64], read: Read) -> Mask | None:
-        """Returns which rows pass all conditions; None if the store must be asked.
+        """Returns a mask of the rows that pass all conditions; None if the store must be asked.
 
-        Rows whose record is gone count as without a value: whoever asks knows that they are gone.
+        Rows of deleted records count as without a value; the caller masks them anyway.
         """
         if any(condition.of_record for condition in conditions):
-            return None  # uses are counted in place: no column would follow them
+            return None  # uses change without a new seq, so a column would not follow
         wanted = {condition.path for condition in conditions}
         ready = [self._is_ready(path) for path in wanted]  # each is counted
         if not all(ready):
@@ -57,7 +57,7 @@ class Attributes:
         return np.logical_and.reduce(masks) if len(masks) > 1 else masks[0]
 
     def keep(self, rows: Mask) -> None:
-        """After the shard dropped its other rows."""
+        """Drops all other rows, as the shard did."""
         for path, column in list(self._columns.items()):
             column.keep(rows)
             if column.is_stale:
@@ -108,7 +108,7 @@ class Attributes:
 
 
 class _Column:
-    """The values of one path: a code for each row, and what each code means; 0 is no value."""
+    """The values of one path: a code for each row and a value for each code; code 0 is no value."""
 
     def __init__(self, document: str | int, steps: Path) -> None:
         self._document, self._steps = document, steps
@@ -117,7 +117,7 @@ class _Column:
         self._codes = np.empty(0, np.int32)
         self._known: dict[Any, int] = {}
         self._values: list[Json] = [MISSING]
-        self._numbers = np.full(1, np.nan)  # by code: those that a float is exactly
+        self._numbers = np.full(1, np.nan)  # by code: numbers that a float holds exactly
         self._large: list[int] = []  # codes of the other numbers
         self._complex: list[int] = []  # codes of lists and dicts
 
@@ -153,13 +153,13 @@ class _Column:
         self.count = total
 
     def keep(self, rows: Mask) -> None:
-        """Keeps these rows; ignores rows that the column has not seen yet."""
+        """Drops all other rows; ignores rows that the column does not have yet."""
         self._codes = self._codes[: self.count][rows[: self.count]]
         self.count = len(self._codes)
 
     @property
     def is_stale(self) -> bool:
-        """Tells whether most of its values belong to deleted records."""
+        """Whether most of its values belong to deleted records."""
         return len(self._values) > 4 * self.count + 1000
 
     def passing(self, condition: Condition) -> Mask:
@@ -167,7 +167,7 @@ class _Column:
         return found
 
     def _table(self, op: str, operand: Json) -> Mask:
-        """Tells for each code whether its value passes."""
+        """Returns a mask of the codes whose value passes."""
         match op:
             case "=":
                 return self._same(operand)
@@ -211,14 +211,14 @@ class _Column:
 
 
 def _is_exact(value: Json) -> bool:
-    """Tells whether a float64 represents the number exactly."""
+    """Returns whether a float64 represents the number exactly."""
     if isinstance(value, float):
         return True
     return isinstance(value, int) and not isinstance(value, bool) and -(2**53) <= value <= 2**53
 
 
 def _key(value: Json) -> Any:
-    """Equal for values that are the same; 1 is 1.0 and not true."""
+    """Returns a key that is equal for equal values; 1 equals 1.0 but not True."""
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, list | dict):

@@ -1,4 +1,4 @@
-"""Which scopes are in RAM: they follow the store, and leave when memory runs short."""
+"""Caches scopes in RAM: they follow the store and are evicted when memory runs short."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .vectors import VectorArm
 T = TypeVar("T")
 V = TypeVar("V", bound=VectorArm)
 BATCH: Final = 5_000  # entries read from the store at once
-ROOM: Final = 1.25  # of what the scopes take now, that it is advised to allow
+ROOM: Final = 1.25  # the limit that a warning advises, as a multiple of what the scopes take now
 log: logging.Logger = logging.getLogger("eidet.index")
 
 
@@ -28,22 +28,22 @@ class Keeper(Protocol[V]):
     """Creates, saves and closes the shards of an index."""
 
     def create(self, scope: str) -> Shard[V]:
-        """An empty one."""
+        """Creates an empty shard."""
 
     def load(self, shard: Shard[V], head: Head) -> Shard[V]:
-        """The shard to go on with in place of an empty one, when the scope is first asked for."""
+        """Returns the shard to use in place of an empty one when the scope is first used."""
 
     def apply(self, shard: Shard[V], changes: Changes) -> None:
-        """Takes a page of changes in."""
+        """Applies a page of changes."""
 
     def is_worth_saving(self, rows: int) -> bool:
-        """Tells whether to save a shard that learnt this many rows, or leaves RAM with this many."""
+        """Returns whether to save a shard that gained this many rows, or leaves RAM with this many."""
 
     def save(self, shard: Shard[V]) -> None: ...
 
 
 class _Slot(Generic[V]):
-    """A scope's place in the cache: its shard, behind a lock, and the bytes it takes."""
+    """A scope's entry in the cache: its shard with a lock, and its size in bytes."""
 
     __slots__ = ("learnt", "lock", "nbytes", "shard")
 
@@ -51,13 +51,13 @@ class _Slot(Generic[V]):
         self.lock = threading.RLock()
         self.shard = shard
         self.nbytes = 0
-        self.learnt = 0  # of them, for what questions made it learn
+        self.learnt = 0  # of these, the bytes of structures that questions made it build
 
 
 class ScopeCache(Generic[V]):
-    """Shards by scope. Before each question a shard reads what it has not seen yet. Safe from many threads.
+    """Shards by scope. Before each question a shard reads the changes since the last. Thread-safe.
 
-    `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
+    `renewed` is called before an answer from replaced vectors or terms, and may raise to refuse it.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class ScopeCache(Generic[V]):
         return head
 
     def ask_each(self, scope: Scope, known: Head | None, ask: Callable[[str, Head], T]) -> list[T]:
-        """The answers of all scopes that a question is about, as of one head."""
+        """Returns the answers of all scopes of a question, as of one head."""
         head = self.read_head(known)
         return [ask(path, head) for path in verbs.list_paths(self._store, scope)]
 
     def ask(self, scope: str, head: Head, question: Callable[[Shard[V]], T]) -> T:
-        """Answers from a shard that has seen everything up to `head`."""
+        """Returns the question's answer from a shard that has everything up to `head`."""
         slot = self._find_slot(scope)
         with slot.lock:
             if slot.shard.head != head:
@@ -104,12 +104,12 @@ class ScopeCache(Generic[V]):
         return answer
 
     def peek(self, scope: str) -> Shard[V] | None:
-        """The shard of a scope as it is, if it is in RAM."""
+        """Returns the shard of a scope as it is; None if it is not in RAM."""
         slot = self._slots.get(scope)
         return None if slot is None else slot.shard
 
     def weigh(self, scope: str) -> None:
-        """Counts the bytes of a scope again after its shard shrank."""
+        """Updates the size of a scope after its shard shrank."""
         slot = self._slots.get(scope)
         if slot is not None:
             self._weigh(slot)
@@ -119,7 +119,7 @@ class ScopeCache(Generic[V]):
             slot = self._slots.pop(scope, None)
             self._nbytes -= slot.nbytes if slot else 0
         if slot is not None and self._keeper.is_worth_saving(slot.shard.live):
-            with slot.lock, suppress(EidetError):  # only a cache: it is made anew where the store is away
+            with slot.lock, suppress(EidetError):  # only a cache: it is rebuilt if the store is down now
                 self._catch_up(slot, self._store.head())  # what was deleted since must not be in a file
                 self._keeper.save(slot.shard)
 
@@ -157,7 +157,7 @@ class ScopeCache(Generic[V]):
         while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
             changes = self._read_changes(shard)
             stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
-            if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
+            if stale or 0 < away < changes.pruned:  # another epoch, or deletions missed
                 shard, before = self._keeper.create(shard.scope), 0
             else:
                 self._apply(shard, changes)
@@ -190,7 +190,7 @@ class ScopeCache(Generic[V]):
                 slot.nbytes = nbytes
 
     def _make_room(self, current: str) -> None:
-        """Drops the scopes asked for longest ago until the rest fits; never the one just used."""
+        """Evicts the least recently used scopes until the rest fits; never the one just used."""
         with self._lock:
             excess, wanted = self._nbytes - self._most, self._nbytes
             victims = []
@@ -204,7 +204,7 @@ class ScopeCache(Generic[V]):
             self.drop(slot.shard.scope)
 
     def _warn_of_reading_again(self, shard: Shard[V], wanted: int) -> None:
-        """Warns once when a scope leaves RAM that takes long to load again."""
+        """Warns, once, if an evicted scope will take long to load again."""
         if self._has_warned or not self._keeper.is_worth_saving(shard.live):
             return
         self._has_warned = True

@@ -1,4 +1,4 @@
-"""The columns of one scope: what filters read, and what orders and describes records."""
+"""The columns of one scope, by which records are filtered, ordered and described."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NONE: Final = -1
 
 
 class Sessions:
-    """Turns of living records by when they happened, equal times by seq; -1 without a session.
+    """Turns of living records, in order of time and then of seq; -1 without a session.
 
     A record in several units takes the turn of its first.
     """
@@ -53,7 +53,7 @@ class Sessions:
         self._last = dict(zip(session[ends].tolist(), ends.tolist(), strict=True))
 
     def append(self, row: int, session: int, occurred: NDArray[np.float64]) -> bool:
-        """Takes a record of one unit that came as the next row; False if its session has a later one."""
+        """Adds the next row, a record of one unit; returns False if its session has a later record."""
         last = self._last.get(session, NONE) if session >= 0 else NONE
         if last != NONE and occurred[last] > occurred[row]:
             return False
@@ -70,7 +70,7 @@ class Sessions:
         return True
 
     def beside(self, row: int, reach: int, keep: NDArray[np.bool_] | None) -> list[int]:
-        """Up to `reach` rows after and before one, of those to keep, nearest first, what follows first."""
+        """Returns up to `reach` kept rows after and before a row: nearest first, of two the later one."""
         after = self._walk(row, self.after, reach, keep)
         before = self._walk(row, self.before, reach, keep)
         pairs = zip_longest(after, before, fillvalue=NONE)
@@ -118,15 +118,15 @@ _TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
 _TRUST: Final = {str(trust): code for code, trust in enumerate(Trust)}
 _NOBODY: Final = {None}
 UNSEEN: Final = -2
-FEW: Final = 64  # rows at most that are added to what was made for searching; more make it anew
+FEW: Final = 64  # new rows up to which search structures are extended; more rebuild them
 
 
 class ColumnTable:
-    """Rows in order of seq; a row that is gone is only marked. The columns are attributes: `table.seq`.
+    """Rows in order of seq; deleted rows are only marked. The columns are attributes: `table.seq`.
 
-    A row is a unit of a record: most records have one, long ones several, one after the other. Kinds, tiers
-    and trust are positions in their enums, labels are numbers of `codes`, -1 for none. Without a step or a
-    place there is NaN, without an expiry infinity.
+    A row is a unit of a record: most records have one, long ones several in succession. Kinds, tiers and
+    trust are positions in their enums, labels are numbers in `codes`, -1 if absent. A missing step or place
+    is NaN, a missing expiry infinity.
     """
 
     def __init__(self, scope: str) -> None:
@@ -139,8 +139,8 @@ class ColumnTable:
         self.codes: dict[str, dict[str, int]] = {name: {} for name in LABELS}
         self.days: NDArray[np.int32] = np.empty(
             (0, 3), np.int32
-        )  # row, first and last day of the times texts speak of
-        self._label_sizes = (0, 0)  # labels, and the bytes that they take
+        )  # row, first and last day of the times that texts mention
+        self._label_sizes = (0, 0)  # number of labels, and their bytes
         self._voices: tuple[str, ...] | None = None
         self._sessions: Sessions | None = None
 
@@ -168,10 +168,10 @@ class ColumnTable:
         return rows[alive]
 
     def select_passing(self, where: Where | None, now: float, resolve: Resolve) -> Mask | None:
-        """Returns which rows pass; None if all do."""
+        """Returns a mask of the rows that pass; None if all do."""
         keep = None if where is None else mask(where, self, resolve)
         if keep is not None and keep.all():
-            keep = None  # all rows are searched faster as all than as those that passed
+            keep = None  # searching all rows is faster without a mask
         if self.live < self.count:
             keep = self.alive.copy() if keep is None else np.logical_and(keep, self.alive)
         if self.mortal:
@@ -181,7 +181,7 @@ class ColumnTable:
 
     @property
     def voices(self) -> tuple[str, ...]:
-        """Lists every `who` of the scope by code; "" for one without a live record."""
+        """Lists every `who` of the scope by code; "" for one without a living record."""
         if self._voices is None:
             here = np.bincount(self.who[self.alive & (self.who >= 0)], minlength=len(self.codes["who"]))
             self._voices = tuple(who if here[at] else "" for at, who in enumerate(self.codes["who"]))
@@ -196,7 +196,7 @@ class ColumnTable:
     # Following the store.
 
     def append(self, given: Entry, read: Sequence[Analysis], sizes: NDArray[np.intp]) -> None:
-        """Adds records, given column by column, with as many rows each as `sizes` says."""
+        """Adds records, given column by column; `sizes` holds the number of rows of each."""
         start, added = self.count, int(sizes.sum())
         self.reserve(start + added)
         rows, firsts = slice(start, start + added), np.cumsum(sizes) - sizes
@@ -253,7 +253,7 @@ class ColumnTable:
             self.days = np.concatenate((self.days, np.array(found, np.int32)))
 
     def _hear(self, start: int) -> None:
-        """Keeps the voices as they are if all who speak in the rows from `start` on are among them."""
+        """Resets the cached voices if a row from `start` on has a speaker who is not among them."""
         if self._voices is None:
             return
         for code in set(self.who[start:].tolist()):
@@ -281,7 +281,7 @@ class ColumnTable:
             self._voices = None
 
     def reserve(self, count: int) -> None:
-        """Makes room for so many rows in all."""
+        """Makes room for `count` rows in total."""
         capacity = len(self.arrays["seq"])
         if count > capacity:
             capacity = grow_capacity(capacity, count)
@@ -300,7 +300,7 @@ class ColumnTable:
             self._drop_unused_labels(name)
 
     def _drop_unused_labels(self, name: str) -> None:
-        """Renumbers the labels so that none of a deleted row stays."""
+        """Removes labels that only deleted rows had, and renumbers the rest."""
         column = self.arrays[name]
         used, numbers = np.unique(column[column >= 0], return_inverse=True)
         labels = list(self.codes[name])
@@ -313,7 +313,7 @@ class ColumnTable:
         return columns + self._measure_labels() + self.days.nbytes
 
     def _measure_labels(self) -> int:
-        """The bytes of the labels, counted again when there are more of them."""
+        """Returns the bytes of the labels; recounts them only if their number changed."""
         count = sum(map(len, self.codes.values()))
         if count != self._label_sizes[0]:
             letters = 0

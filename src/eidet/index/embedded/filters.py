@@ -1,4 +1,4 @@
-"""`Where` on the columns of one scope; held equal to `Where.matches` by tests."""
+"""Evaluates `Where` on the columns of one scope; tests keep it equal to `Where.matches`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _TRUST: Final = {trust: code for code, trust in enumerate(Trust)}
 
 
 def mask(where: Where, columns: ColumnTable, resolve: Resolve) -> Mask:
-    """Returns which rows match, as a new array.
+    """Returns a new mask of the rows that match.
 
-    What columns cannot answer (ids and JSON conditions) is asked of `resolve`, which gives the
-    rising seqs the store finds; it is asked last, and not at all when no row is left.
+    For ids and JSON conditions, which columns cannot answer, `resolve` returns the ascending seqs that the
+    store finds; it is called last, and not at all if no row is left.
     """
     kept: Mask | None = None
     for part in _parts(where, columns, resolve):
@@ -125,7 +125,7 @@ def _mask_nested(where: Where, columns: ColumnTable, resolve: Resolve) -> Iterat
 
 
 def _among(seqs: Seqs, wanted: Seqs) -> Mask:
-    """Tells which seqs are wanted; both are sorted, and either may have extra values."""
+    """Returns a mask of the seqs that are wanted; both are sorted, and either may have extra values."""
     if not len(wanted):
         return np.zeros(len(seqs), np.bool_)
     at = np.minimum(np.searchsorted(wanted, seqs), len(wanted) - 1)

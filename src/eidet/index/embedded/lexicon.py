@@ -1,7 +1,7 @@
 """Vectors of words, so that "instrument" in a question meets "violin" in a record.
 
-A term's vector depends on the term alone: that of the word the embedder knows whole, if it has this
-stem, else the embedding of the stem. So every process and every rebuilt index aligns the same.
+A term's vector depends on the term alone: it is that of a word in the embedder's vocabulary with this
+stem, else the embedding of the stem. So every process and every rebuilt index aligns words the same way.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .filters import Mask
 from .postings import Terms
 from .vectors import VectorPlanes, normalise
 
-MOST: Final = 40_000  # words of a table, before the next scope gets another one: some 20 MB
-NOBODY: Final = 0  # the number of no word
-FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
-MOST_TERMS: Final = 2_000  # of questions, for which a table keeps similar words
+MOST: Final = 40_000  # words of a table, after which the next scope gets a new one: some 20 MB
+NOBODY: Final = 0  # the number that stands for no word
+FAR: Final = 0.2  # the cosine of unrelated words
+MOST_TERMS: Final = 2_000  # terms of questions for which a table keeps similar words
 
-Numbers = NDArray[np.intp]  # to be looked up by: narrower ones are widened each time, at twice the cost
-_Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> the terms, as far as they are found
+Numbers = NDArray[np.intp]  # indices: narrower ones are widened at each lookup, at twice the cost
+_Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> those terms that are found
 _NO_WORDS: Final[Related] = {}
 
 
 class _Similar(NamedTuple):
-    """Numbers of words that are similar to a term, and how similar; those below `known` were compared."""
+    """Numbers of words similar to a term, and their similarity; those below `known` were compared."""
 
     numbers: Numbers
     nearness: Floats
@@ -47,14 +47,14 @@ _NO_SIMILAR: Final = _Similar(np.empty(0, np.intp), np.empty(0, np.float32), 1)
 
 
 class _Nearness(NamedTuple):
-    """How near each word of a table is to each term (a row per term), and which words are near any."""
+    """The nearness of each word of a table to each term, a row per term; `is_near` marks words near any."""
 
     values: Floats
     is_near: Mask
 
 
 class Lexicon:
-    """Vectors of words, by an embedder; and the table that scopes have their words in."""
+    """Gets vectors of words from an embedder, and holds the table of words that scopes share."""
 
     def __init__(self, embedder: WordEmbedder, analyzer: Analyzer) -> None:
         self._embedder, self._analyzer = embedder, analyzer
@@ -62,7 +62,7 @@ class Lexicon:
 
     @cached_property
     def _own(self) -> dict[int, Floats]:
-        """The vectors of words that the embedder knows whole, by the ids of their terms."""
+        """The vectors of the embedder's vocabulary, by the ids of their terms."""
         words: dict[int, Floats] = {}
         for word, vector in self._embedder.vocabulary():
             for term in self._analyzer.terms(word):
@@ -75,17 +75,17 @@ class Lexicon:
 
     @property
     def related(self) -> Mapping[int, Related]:
-        """Other forms of each term, and how near they are."""
+        """Other forms of each term, and their nearness."""
         return list_related(self._analyzer)
 
     def reader(self, spell: _Spell) -> WordReader:
-        """The words of one scope; its texts show how its terms are spelt."""
+        """Returns a reader for the words of one scope; `spell` finds spellings of terms in its texts."""
         if self._table.count > MOST:
             self._table = WordTable(self)
         return WordReader(self._table, spell)
 
     def embed(self, ids: Sequence[int], spell: _Spell) -> list[Floats | None]:
-        """The vectors of words that the embedder knows whole, else of their terms; None if not spelt."""
+        """Returns the vectors of words in the embedder's vocabulary, else of terms; None if not spelt."""
         unknown = [id for id in ids if id not in self._own]
         spelt = spell(unknown) if unknown else {}
         made = self._embedder.embed(list(spelt.values())) if spelt else ()
@@ -94,14 +94,14 @@ class Lexicon:
 
 
 class WordTable:
-    """Words by number, from 1, with their unit vectors in bytes. Only grows. Safe from many threads."""
+    """Words by number, from 1, with their unit vectors in bytes. It only grows. Thread-safe."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._lock = threading.Lock()
         self._numbers: dict[int, int] = {}
         self._vectors = VectorPlanes(lexicon.width)
-        self._vectors.append([None])  # of nobody
+        self._vectors.append([None])  # for NOBODY
         self._similar: dict[str, _Similar] = {}
         self._last: tuple[tuple[str, ...], _Nearness] | None = None
 
@@ -110,7 +110,7 @@ class WordTable:
         return self._vectors.count
 
     def number(self, ids: Terms, spell: _Spell) -> Numbers:
-        """Learns what is new. A word that nobody can spell is similar to none."""
+        """Returns the words' numbers; adds new words. A word without a spelling is similar to none."""
         wanted = ids.tolist()
         with self._lock:
             fresh = [id for id in dict.fromkeys(wanted) if id not in self._numbers]
@@ -121,7 +121,7 @@ class WordTable:
             return np.fromiter(map(self._numbers.__getitem__, wanted), np.intp, len(wanted))
 
     def compare(self, terms: Sequence[int], spelt: Sequence[str]) -> _Nearness:
-        """A term is near to itself, and to words by their cosine from `FAR` on."""
+        """Returns the nearness of all words: 1 for the term itself, else by the cosine from `FAR` on."""
         asked = tuple(spelt)
         with self._lock:
             if self._last is None or self._last[0] != asked or len(self._last[1].is_near) != self.count:
@@ -147,14 +147,14 @@ class WordTable:
         return [self._similar.get(term, _NO_SIMILAR) for term in spelt]
 
     def _look_for_similar(self, lacking: list[str], ids: Mapping[str, int]) -> None:
-        """Compares terms with the words that were not there when they were last asked for."""
+        """Compares terms with the words that were added since each was last used."""
         met = [self._similar.get(term, _NO_SIMILAR) for term in lacking]
         start = min(one.known for one in met)
         near = self._measure_nearness(self._embed_terms([ids[term] for term in lacking], lacking), start)
         for term, one, values in zip(lacking, met, near, strict=True):
             self._raise_related(values, self._lexicon.related.get(ids[term], _NO_WORDS), start)
             fresh = values[one.known - start :]
-            at = (fresh > 0).nonzero()[0]  # of floats it would be slow
+            at = (fresh > 0).nonzero()[0]  # faster than on the floats
             self._similar[term] = _Similar(
                 np.concatenate((one.numbers, at + one.known)),
                 np.concatenate((one.nearness, fresh.take(at))),
@@ -165,7 +165,7 @@ class WordTable:
         spelt = dict(zip(ids, terms, strict=True))
         vectors = self._lexicon.embed(ids, lambda unknown: {id: spelt[id] for id in unknown})
         rows = normalise(np.array(vectors, np.float32).reshape(-1, self._lexicon.width))
-        rows[[_has_digit(term) for term in terms]] = 0.0  # 4821 is not nearly 4812: only the same counts
+        rows[[_has_digit(term) for term in terms]] = 0.0  # 4821 is not like 4812: only equal numbers count
         return rows
 
     def _raise_related(self, values: Floats, related: Related, start: int) -> None:
@@ -176,7 +176,7 @@ class WordTable:
                 values[at] = max(values[at], near)
 
     def _measure_nearness(self, vectors: Floats, start: int) -> Floats:
-        """Computes from 0 to 1 how near each word from `start` on is to each term; a row per term."""
+        """Computes the nearness (0 to 1) of each word from `start` on to each term; a row per term."""
         matrix, scale = self._vectors.high[start : self.count], self._vectors.scale[start : self.count]
         top = np.maximum(np.abs(vectors).max(axis=1), 1e-12)
         coarse = np.rint(vectors * (127 / top[:, None])).astype(np.int8)
@@ -192,7 +192,7 @@ class WordTable:
 
 
 class WordReader(NamedTuple):
-    """A table of words for one scope, whose texts show how its terms are spelt."""
+    """A table of words with a function that spells the terms of one scope."""
 
     table: WordTable
     spell: _Spell
@@ -210,7 +210,7 @@ def _has_digit(term: str) -> bool:
 
 
 def make_lexicon(embedder: object, analyzer: Analyzer | None) -> Lexicon | None:
-    """A lexicon, where the embedder knows the vectors of words or, as it reads sentences, borrows some."""
+    """Makes a lexicon from an embedder of words, or from WordLlama for one of sentences; else None."""
     if analyzer is None:
         return None
     if isinstance(embedder, WordEmbedder):

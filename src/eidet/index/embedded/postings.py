@@ -1,7 +1,7 @@
-"""Which rows hold a term and how often: a sorted base, an unsorted tail, BM25 over both.
+"""Postings: the rows that contain a term and how often, in a sorted base and an unsorted tail, with BM25.
 
-Rows are only ever added at the end, so the tail's rows are all above the base's and a merge
-never has to sort rows. A term is found by bisection in the base and by comparison in the tail.
+Rows are only added at the end, so the tail's rows all come after the base's and a merge never has to
+sort rows. A term is found by bisection in the base and by comparison in the tail.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .. import Floats, Rows
 from .arrays import extend_array, grow_capacity
 
 TAIL_ROWS: Final = 8192
-PATIENCE: Final = 64  # comparisons with the tail for each term there is: more have cost as much as a merge
+PATIENCE: Final = 64  # comparisons with the tail per stored term that justify a merge
 _K1: Final = 1.2
 B: Final = 0.4
-PRIOR: Final = 100  # rows of other things that a scope is taken to have, so that some more change little
+PRIOR: Final = 100  # assumed further rows of a scope, so that new rows change rarity little
 
 Terms = NDArray[np.uint32]
 Docs = NDArray[np.int32]
@@ -34,12 +34,12 @@ class Bm25(NamedTuple):
 
     @classmethod
     def of_terms(cls, held: NDArray[np.intp], live: int, total: float) -> Bm25:
-        """`held` says how many living rows hold each term; `total` is the number of terms in all of them."""
+        """Computes them from the living rows: `held` counts those with each term, `total` all their terms."""
         rarity = np.log1p((PRIOR + live - held + 0.5) / (held + 0.5))
         return cls(rarity, total / live if live and total else 1.0)
 
     def score(self, which: NDArray[np.intp], lengths: Floats, counts: NDArray[Any]) -> Floats:
-        """Scores each occurrence of a term. Changes `lengths`."""
+        """Scores each occurrence of a term; overwrites `lengths`."""
         norm = lengths
         norm *= _K1 * B / self.mean
         norm += _K1 * (1 - B)
@@ -60,11 +60,11 @@ class Postings:
         self.base: tuple[Terms, Docs, Counts] = _nothing()
         self._tail: tuple[Terms, Docs, Counts] = _nothing()
         self._tail_size = 0
-        self._compared = 0  # since the last merge: terms asked for times terms in the tail
-        self._found: tuple[Sequence[int], tuple[Rows, Rows, Counts]] | None = None  # by the last lookup
+        self._compared = 0  # since the last merge: the sum of terms asked for times terms in the tail
+        self._found: tuple[Sequence[int], tuple[Rows, Rows, Counts]] | None = None  # last lookup
 
     def append(self, packed: Sequence[bytes]) -> None:
-        """Adds a row for each; the layout is that of `eidet.text.pack`."""
+        """Adds a row for each blob, in the layout of `eidet.text.pack`."""
         sizes = np.fromiter((len(blob) // 5 for blob in packed), np.intp, len(packed))
         terms = np.frombuffer(b"".join([b[: len(b) // 5 * 4] for b in packed]), np.uint32)
         counts = np.frombuffer(b"".join([b[len(b) // 5 * 4 :] for b in packed]), np.uint8)
@@ -115,14 +115,14 @@ class Postings:
         self._tail, self._tail_size = _nothing(), 0
 
     def pairs(self) -> tuple[Terms, Docs]:
-        """Lists every term of every row, with the row."""
+        """Returns every term of every row, and the rows."""
         tail = self._cut_tail()
         return np.concatenate((self.base[0], tail[0])), np.concatenate((self.base[1], tail[1]))
 
     def lookup(self, terms: Sequence[int]) -> tuple[Rows, Rows, Counts]:
-        """Finds the terms: which term (its position in `terms`), in which row, how often.
+        """Returns the occurrences of the terms: position in `terms`, row and count.
 
-        Term by term with rising rows, for the base and then for the tail, whose rows are others.
+        They are ordered by term and then by row, first those of the base and then those of the tail.
         """
         if self._found is None or self._found[0] != terms:
             self._note_compared(len(terms) * self._tail_size)
@@ -143,7 +143,7 @@ class Postings:
         )
 
     def find_rows(self, term: int) -> Docs | Rows:
-        """The rows that hold one term, rising."""
+        """Returns the rows that contain one term, ascending."""
         if self._tail_size:
             return self.lookup((term,))[1]
         terms, docs, _ = self.base
@@ -151,7 +151,7 @@ class Postings:
         return docs[terms.searchsorted(key) : terms.searchsorted(key, side="right")]
 
     def _note_compared(self, times: int) -> None:
-        """Merges the tail when looking through it has cost as much as that."""
+        """Counts comparisons with the tail, and merges it once they have cost as much as a merge."""
         self._compared += times * (self._tail_size > 0)
         if self._compared > PATIENCE * (len(self.base[0]) + self._tail_size):
             self.merge()
@@ -186,11 +186,11 @@ class Postings:
         only: NDArray[np.bool_] | None = None,
         scale: Bm25 | None = None,
     ) -> tuple[Floats, Floats]:
-        """A score for every row, 0 without any of the terms and if not in `only`; and each term's rarity.
+        """Returns a score for every row, 0 without a term or outside `only`, and each term's rarity.
 
-        `alive` marks the rows that count for the statistics, `live` how many there are and `total`
-        how many terms they have together: exact per scope, so that a rebuilt index scores the same.
-        A `scale` of several scopes takes their place.
+        `alive` marks the rows that count for the statistics, `live` is their number and `total` the number
+        of their terms: exact per scope, so that a rebuilt index scores the same. A `scale` of several scopes
+        replaces these statistics.
         """
         which, docs, counts = self.lookup(terms)
         if alive is not None:
@@ -202,7 +202,7 @@ class Postings:
         return np.bincount(docs, weight, self.count).astype(np.float32), scale.rarity.astype(np.float32)
 
     def count_rows(self, terms: Sequence[int], alive: NDArray[np.bool_] | None) -> NDArray[np.intp]:
-        """Counts the rows that hold each term, of all or of those `alive`."""
+        """Counts the rows that contain each term, among all or those `alive`."""
         which, docs, _ = self.lookup(terms)
         return np.bincount(which if alive is None else which[alive[docs]], minlength=len(terms))
 

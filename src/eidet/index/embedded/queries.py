@@ -1,4 +1,4 @@
-"""What indexes with shards in RAM answer from them, whatever their vector arm is."""
+"""The queries that indexes answer from shards in RAM, whatever their vector arm is."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _COLUMNS: Final[dict[str, type[np.generic]]] = {
 
 
 def merge_candidates(parts: list[Candidates]) -> Candidates:
-    """Candidates of several scopes (one to a part) as one answer; scores stay as they are."""
+    """Merges the candidates of several scopes (one per part); scores stay as they are."""
     if len(parts) == 1:
         return parts[0]
     damaged: Counter[str] = Counter()
@@ -104,13 +104,13 @@ def _merge_days(parts: list[Traits], order: Rows) -> NDArray[np.int32]:
 
 
 def _join_optional(parts: Sequence[NDArray[D] | None], order: Rows) -> NDArray[D] | None:
-    """Joins optional arrays; None if one of them is None or there are none."""
+    """Joins optional arrays; None if any is None or there are none."""
     there = [part for part in parts if part is not None]
     return np.concatenate(there)[order] if there and len(there) == len(parts) else None
 
 
 def _renumber(parts: list[Traits]) -> NDArray[np.int32]:
-    """Codes of sessions, so that no two scopes share one; none stays none."""
+    """Renumbers the session codes so that no two scopes share one; keeps -1 for no session."""
     fresh, start = [], 0
     for part in parts:
         codes = part.session
@@ -131,7 +131,7 @@ def _join(arrays: Sequence[NDArray[Any]], dtype: type[D]) -> NDArray[D]:
 
 
 def _widest(parts: list[Candidates], arm: str) -> Span:
-    """Over all parts of which something passed."""
+    """Returns the span of an arm over all parts in which a record passed."""
     spans = [part.spans[arm] for part in parts if part.kept]
     if not spans:
         return Span()
@@ -139,7 +139,7 @@ def _widest(parts: list[Candidates], arm: str) -> Span:
 
 
 class ShardQueries(Generic[V]):
-    """Asks the shards of a cache, and the store for what no column holds: ids, conditions and texts."""
+    """Queries the shards of a cache, and the store for what columns lack: ids, conditions and texts."""
 
     def __init__(
         self,
@@ -220,10 +220,10 @@ class ShardQueries(Generic[V]):
             "memory_bytes": self._cache.nbytes,
         }
 
-    # What columns cannot tell.
+    # Queries to the store, for what columns do not hold.
 
     def resolve_in(self, shard: Shard[VectorArm]) -> Resolve:
-        """Resolves what the columns cannot: returns the seqs that pass ids and conditions."""
+        """Returns a function that finds the seqs of a shard that pass ids and conditions."""
         return partial(self._resolve, shard)
 
     def _resolve(self, shard: Shard[VectorArm], where: Where) -> Seqs:
@@ -231,7 +231,7 @@ class ShardQueries(Generic[V]):
             seqs = shard.columns.seq
             try:
                 held = shard.attributes.holding(where.conditions, seqs, partial(self._read_records, shard))
-            except (Corrupt, Unavailable):  # some record cannot be read; the store need not read them whole
+            except (Corrupt, Unavailable):  # a record cannot be read; the store need not read records whole
                 held = None
             if held is not None:
                 return seqs[held]
@@ -242,11 +242,11 @@ class ShardQueries(Generic[V]):
             yield from self._store.read(shard.scope, seqs[start : start + BATCH])
 
     def words_in(self, shard: Shard[VectorArm]) -> WordReader | None:
-        """Vectors of the words of a scope; None where the embedder knows none."""
+        """Returns a reader of the vectors of a scope's words; None without a lexicon."""
         return None if self._lexicon is None else self._lexicon.reader(partial(self._spell, shard))
 
     def _spell(self, shard: Shard[VectorArm], unknown: Sequence[int]) -> dict[int, str]:
-        """The terms behind ids, from texts of the scope that have them."""
+        """Returns the terms of ids, found in texts of the scope that contain them."""
         assert self._analyzer is not None
         which, rows, _ = shard.postings.lookup(unknown)
         order = np.argsort(which, kind="stable")
@@ -260,7 +260,7 @@ class ShardQueries(Generic[V]):
         found: dict[int, str] = {}
         for term in terms:
             if (id := term_id(term)) in wanted:
-                found[id] = min(term, found.get(id, term))  # of two with one id, the same one each time
+                found[id] = min(term, found.get(id, term))  # if two share an id, always the same one
         return found
 
 
@@ -272,7 +272,7 @@ def merge_voices(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def report_faults(scope: str, missed: int, ghosts: int, damaged: int) -> list[str]:
-    """Lists in words where an index and its store disagree."""
+    """Lists the differences between an index and its store as sentences."""
     faults = []
     if missed:
         faults.append(f"scope {scope}: the index misses {missed:,} records; run `eidet rebuild`")
@@ -292,7 +292,7 @@ def _list_texts(record: Record) -> set[str]:
 def _pick_first(
     shard: Shard[VectorArm], rows: Rows, name: str, descending: bool, limit: int
 ) -> list[tuple[float, int, str]]:
-    """Sort keys of the first `limit` rows by a column: (value, seq, scope), absent values last."""
+    """Returns sort keys (value, seq, scope) of the first `limit` rows by a column, absent values last."""
     sign = -1 if descending else 1
     values = shard.columns.arrays[name][rows] * float(sign)
     values[np.isnan(values)] = np.inf

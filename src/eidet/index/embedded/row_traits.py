@@ -1,4 +1,4 @@
-"""What columns and words of a scope tell of its candidates beside their scores."""
+"""Computes the traits of candidates from the columns and words of their scope."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .postings import Postings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Portrait:
-    """What columns say of candidates, whatever the question: one row per record unless noted.
+    """The traits of candidates that do not depend on the question: one row per record unless noted.
 
-    starts  where each record begins among the rows of its units; None where every record has one
+    starts  the position of each record's first unit among the rows; None if every record has one unit
     rows    the first row of each record
     """
 
@@ -42,7 +42,7 @@ class Portrait:
     line: TurnLine | None
 
     def best_units(self, scores: Floats) -> Floats:
-        """Scores of rows as scores of records: the best unit of each counts."""
+        """Converts scores of rows to scores of records: the best unit of each counts."""
         if self.starts is None:
             return scores
         best: Floats = np.maximum.reduceat(scores, self.starts)
@@ -59,14 +59,14 @@ def portray(
 ) -> Portrait:
     """Describes the records that the rows are units of; `turn` is indexed by row of the columns.
 
-    What is kept for the next question has the turns in their order, too.
+    With `is_kept`, for reuse by the next question, the turns are put in order, too.
     """
     starts = run_starts(columns.seq.take(rows))
     several = len(starts) < len(rows)
     if columns.records < columns.live:
         rows = rows[starts]
         rows = rows - columns.unit.take(rows)  # where each record begins
-    arrays = columns.arrays  # longer than there are rows, which is no matter here
+    arrays = columns.arrays  # longer than the number of rows, which does not matter here
     session, turns = arrays["session"].take(rows), turn.take(rows)
     who, flags = arrays["who"].take(rows), arrays["flags"].take(rows)
     length = _measure_lengths(columns, postings, rows)
@@ -97,7 +97,7 @@ def describe_rows(
     voices: tuple[str, ...],
     aligned: Floats | None,
 ) -> Traits:
-    """A portrait and what a question asks of it; `aligned` has a row for each record."""
+    """Returns the traits of a portrait and those by the hints; `aligned` has a row per record."""
     return Traits(
         importance=seen.importance,
         occurred=seen.occurred,
@@ -118,7 +118,7 @@ def describe_rows(
 
 
 def _measure_lengths(columns: ColumnTable, postings: Postings, rows: Rows) -> Floats:
-    """Terms of the records that begin at the rows; infinite for a record in several units."""
+    """Returns the number of terms of the records that begin at the rows; infinite for several units."""
     lengths = postings.lengths.take(rows)
     if columns.records < columns.live:
         further = np.minimum(rows + 1, max(columns.count - 1, 0))
@@ -127,7 +127,7 @@ def _measure_lengths(columns: ColumnTable, postings: Postings, rows: Rows) -> Fl
 
 
 def _days_of(columns: ColumnTable, rows: Rows) -> NDArray[np.int32]:
-    """Days of the rows, which rise, by their position among them."""
+    """Returns the days of the rows, with positions among the rows; the rows ascend."""
     days = columns.days
     if not len(days) or not len(rows):
         return np.empty((0, 3), np.int32)
@@ -141,7 +141,7 @@ def _days_of(columns: ColumnTable, rows: Rows) -> NDArray[np.int32]:
 
 
 def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: tuple[int, ...]) -> Mask:
-    """Tells whether the records starting at the rows have every term of a name in one unit."""
+    """Returns a mask of the records starting at the rows that have every term of a name in one unit."""
     if not name:
         return np.zeros(len(rows), np.bool_)
     terms = tuple(set(name))
@@ -172,14 +172,14 @@ def _measure_distance(columns: ColumnTable, rows: Rows, place: Place) -> NDArray
     return np.sqrt(total)
 
 
-# The rows that a filter lets pass, kept for the next question that asks with the same one.
+# The rows that pass a filter are cached for the next question with the same filter.
 
 
 @dataclass(slots=True)
 class Passing:
-    """The rows that may be answered; None if all may. `portrait` covers all of them, once made.
+    """The rows that pass; None if all do. `portrait` covers all of them, once made.
 
-    `all_living`: nothing keeps a living row out.
+    `all_living` means that every living row passes.
     """
 
     keep: Mask | None
@@ -190,7 +190,7 @@ class Passing:
     portrait: Portrait | None = None
 
     def pick(self, best: Rows | None) -> Rows:
-        """Rows by their places among those that passed; all of them without any."""
+        """Returns the rows at these positions among those that passed; all of them for None."""
         if best is None:
             return np.arange(self.count) if self.rows is None else self.rows
         return best if self.rows is None else self.rows.take(best)
@@ -209,7 +209,7 @@ class _Kept:
 
 
 class LastPassing:
-    """The last answer to "what passes?", as long as the rows stay the same and none of them expires."""
+    """Caches the rows that passed the last filter, until rows change or one of them expires."""
 
     def __init__(self) -> None:
         self._kept: _Kept | None = None
@@ -231,7 +231,7 @@ def _select(columns: ColumnTable, where: Where | None, now: float, resolve: Reso
     if keep is None:
         return Passing(None, None, columns.count, columns.records, all_living=True)
     rows = np.flatnonzero(keep)
-    if len(rows) == columns.live:  # none but living rows pass
+    if len(rows) == columns.live:  # only living rows pass
         return Passing(keep, rows, columns.live, columns.records, all_living=True)
     records = int((columns.unit.take(rows) == 0).sum())
     return Passing(keep, rows, len(rows), records, all_living=False)
@@ -246,7 +246,7 @@ def _next_expiry(columns: ColumnTable, now: float) -> float:
 
 
 def _asks_the_store(where: Where) -> bool:
-    """Tells whether some part of a filter is in no column."""
+    """Returns whether any part of a filter needs the store because no column holds it."""
     if where.ids is not None or where.conditions:
         return True
     return any(map(_asks_the_store, (*where.every, *where.some, *where.never)))

@@ -1,4 +1,4 @@
-"""One scope in RAM, composed of columns to filter by, words and a vector arm to score with."""
+"""One scope in RAM: columns for filters, and words and a vector arm for scores."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ log: logging.Logger = logging.getLogger("eidet.index")
 
 V_co = TypeVar("V_co", bound=VectorArm, covariant=True)
 
-EXACT: Final = 8  # of the depth, this part is scored exactly
-WHOLE: Final = 4096  # so many rows are all candidates
-_ALIGNED: Final = 20_000  # in larger scopes words are not aligned, only counted
-DEAD_ROWS: Final = 1000  # so many may be marked before they are dropped; in large scopes, a quarter
+EXACT: Final = 8  # one in so many of the depth is scored exactly
+WHOLE: Final = 4096  # rows up to which all are candidates
+_ALIGNED: Final = 20_000  # rows up to which words are aligned; in larger scopes they are only counted
+DEAD_ROWS: Final = 1000  # deleted rows that may stay marked; in large scopes, a quarter
 
 
 class Shard(Generic[V_co]):
     """The index of one scope: `columns`, `postings` and `vectors` have the same rows.
 
-    Not safe by itself: whoever uses it holds a lock.
+    Not thread-safe: callers hold a lock.
     """
 
     def __init__(self, scope: str, vectors: V_co) -> None:
@@ -52,7 +52,7 @@ class Shard(Generic[V_co]):
         self.vectors = vectors
         self.postings: Postings = Postings()
         self.attributes: Attributes = Attributes()
-        self.damaged: dict[int, str] = {}  # seq -> tier of records that cannot be read, and are not searched
+        self.damaged: dict[int, str] = {}  # seq -> tier of unreadable records, which are not searched
         self._vocabulary: Vocabulary | None = None
         self._passing = LastPassing()
 
@@ -90,7 +90,7 @@ class Shard(Generic[V_co]):
         self.total -= float(self.postings.lengths[rows].sum(dtype=np.float64))
 
     def _append_sound(self, entries: Sequence[Entry]) -> None:
-        """Adds what can be read: a damaged record does not keep the others from being found."""
+        """Adds the readable entries, and notes the damaged ones, so that the others are still found."""
         try:
             self._append(entries)
         except (Corrupt, KeyError, ValueError, TypeError) as error:
@@ -128,12 +128,12 @@ class Shard(Generic[V_co]):
             self._vocabulary.append([np.frombuffer(u[: len(u) // 5 * 4], "<u4").tolist() for u in units])
 
     def reserve(self, count: int) -> None:
-        """Makes room for so many rows in all."""
+        """Makes room for `count` rows in total."""
         self.vectors.reserve(count)
         self.columns.reserve(count)
 
     def compact(self) -> None:
-        """Drops the rows that are gone."""
+        """Drops the deleted rows."""
         self._passing.forget()
         alive = self.columns.alive.copy()
         for part in (self.columns, self.vectors, self.postings, self.attributes):
@@ -141,7 +141,7 @@ class Shard(Generic[V_co]):
         self._vocabulary = None
 
     def settle(self) -> None:
-        """Brings everything into its final place, as a cache file wants it."""
+        """Drops deleted rows and merges the postings, as a cache file needs it."""
         if self.live < self.count:
             self.compact()
         self.postings.merge()
@@ -151,7 +151,7 @@ class Shard(Generic[V_co]):
     def search(
         self, probe: Probe, resolve: Resolve, lexicon: WordReader | None = None, scorer: Scorer | None = None
     ) -> Candidates:
-        """The best of both arms. A `scorer` takes the place of the shard's own vectors."""
+        """Returns the best candidates of both arms. A `scorer` replaces the shard's own vectors."""
         arm = scorer or self.vectors
         passing = self._passing.read(self.columns, probe.where, probe.now, resolve)
         query = None if probe.vector is None or not self.count else unit(probe.vector)
@@ -177,7 +177,7 @@ class Shard(Generic[V_co]):
         )
 
     def _portray(self, rows: Rows, whole: Passing | None) -> Portrait:
-        """Columns of the rows; those of all rows that pass are kept with them."""
+        """Describes the rows; a portrait of all passing rows is cached in `whole`."""
         if whole is not None and whole.portrait is not None:
             return whole.portrait
         turn = self.columns.sessions.turn
@@ -199,9 +199,9 @@ class Shard(Generic[V_co]):
         kept: int,
         voices: tuple[str, ...] | None = None,
     ) -> Candidates:
-        """The records of a portrait, each with the best of its units in every arm.
+        """Returns the records of a portrait as candidates, with the score of the best unit in each arm.
 
-        Scores are by row of the units. Without `voices`, they are those of the columns.
+        The scores given are per unit. `voices` default to those of the columns.
         """
         columns = self.columns
         return Candidates(
@@ -245,7 +245,7 @@ class Shard(Generic[V_co]):
         return found
 
     def _add_neighbours(self, best: Rows, passed: Rows | None) -> Rows:
-        """The candidates and the records before and after them in their sessions, as far as they passed."""
+        """Adds the records before and after the candidates in their sessions, if they passed."""
         rows = best if passed is None else passed[best]
         around = self.columns.sessions.around(rows)
         if passed is not None and len(around):
@@ -256,7 +256,7 @@ class Shard(Generic[V_co]):
     def align_words(
         self, probe: Probe, rows: Rows, lexicon: WordReader | None, rarity: Floats
     ) -> Floats | None:
-        """The share of the question's words that each row covers, similar ones included; None if unknown."""
+        """Returns the share of the question's words, or similar ones, that each row has; None if unknown."""
         spelt = probe.hints.spelt
         if lexicon is None or not spelt or _count_searched(probe, self.live) > _ALIGNED:
             return None
@@ -265,7 +265,7 @@ class Shard(Generic[V_co]):
         return self._vocabulary.align(probe.terms, spelt, rarity, rows)
 
     def _count_words(self, probe: Probe, passing: Passing) -> tuple[Floats | None, Floats]:
-        """Scores each row that passed, and returns how rare each term is."""
+        """Returns the word score of each row that passed (None without terms), and each term's rarity."""
         terms, known = probe.terms, probe.statistics
         if not terms or not self.count:
             return None, np.zeros(len(terms), np.float32)
@@ -283,7 +283,7 @@ class Shard(Generic[V_co]):
 
     @property
     def _alive(self) -> NDArray[np.bool_] | None:
-        """Returns which rows are alive; None if all are."""
+        """The mask of living rows; None if all are alive."""
         return self.columns.alive if self.live < self.count else None
 
     @property
@@ -299,7 +299,7 @@ class Shard(Generic[V_co]):
 def _choose_candidates(
     coarse: Floats | None, words: Floats | None, kept: int, probe: Probe, live: int
 ) -> Rows | None:
-    """The best `depth` of each arm, as rising positions in the arms' scores; None for all."""
+    """Returns the ascending positions of the best `depth` of each arm; None for all."""
     if kept + _count_searched(probe, live) - live <= max(probe.depth, WHOLE):
         return None
     arms = zip((coarse, words), probe.floors, strict=True)
@@ -308,15 +308,15 @@ def _choose_candidates(
 
 
 def _count_searched(probe: Probe, live: int) -> int:
-    """The living rows of all scopes that the question is about."""
+    """Returns the number of living rows in all scopes of the question."""
     return live if probe.statistics is None else probe.statistics.units
 
 
 def _find_best(scores: Floats, depth: int, floor: float) -> Rows:
-    """The best `depth` of those above the floor, as positions."""
+    """Returns the positions of the best `depth` scores above the floor."""
     if floor == -math.inf:
         return top(scores, depth)
-    high = (scores > floor).nonzero()[0]  # most rows hold none of the words
+    high = (scores > floor).nonzero()[0]  # most rows contain none of the words
     return high if len(high) <= depth else high[top(scores[high], depth)]
 
 
@@ -328,18 +328,18 @@ def _take(scores: Floats | None, best: Rows | None, count: int) -> Floats:
 
 
 def _raise_levels(given: Entry, width: int) -> Sequence[bytes | None]:
-    """The vectors of records, of whatever level, as float32."""
+    """Returns the vectors of records, whatever their level, as float32."""
     vectors: Sequence[bytes | None] = given.vector  # type: ignore[assignment]
     levels: Sequence[int] = given.level  # type: ignore[assignment]
     return dequantise_all(vectors, levels, width) if any(levels) else vectors
 
 
 def _count_rows(analysis: Analysis, vector: bytes | None, width: int) -> int:
-    """The rows of a record: another embedder may have made more or fewer vectors than it has units."""
+    """Counts the rows of a record; another embedder may have made more or fewer vectors than units."""
     if vector is None:
         return max(1, len(analysis.units))
     size = len(vector)
-    if size == width and len(analysis.units) == 1:  # as nearly all records
+    if size == width and len(analysis.units) == 1:  # as in nearly all records
         return 1
     if size % width:
         size = 0
@@ -347,7 +347,7 @@ def _count_rows(analysis: Analysis, vector: bytes | None, width: int) -> int:
 
 
 def _list_units(read: Sequence[Analysis], sizes: Sequence[int]) -> list[bytes]:
-    """The words of every row."""
+    """Returns the packed words of every row; empty for a row beyond the record's units."""
     units: list[bytes] = []
     for analysis, size in zip(read, sizes, strict=True):
         units += analysis.units
@@ -357,7 +357,7 @@ def _list_units(read: Sequence[Analysis], sizes: Sequence[int]) -> list[bytes]:
 
 
 def _split_vectors(vectors: Sequence[bytes | None], sizes: Sequence[int], width: int) -> list[bytes | None]:
-    """Splits off one vector per row; None for bytes that are no vectors of this width."""
+    """Returns one vector per row; None for bytes that are no vectors of this width."""
     if all(size == 1 for size in sizes):
         return list(vectors)
     rows: list[bytes | None] = []

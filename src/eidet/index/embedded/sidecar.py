@@ -1,7 +1,7 @@
 """Cache files of large scopes, so that a new process need not read the whole scope again.
 
-Only a cache: a file that is stale is caught up from the store, one that is damaged, foreign or
-from another time line of the store is ignored. Losing it costs a slower first search, nothing else.
+Only a cache: a stale file is caught up from the store; one that is damaged, of another store or of another
+history of the store is ignored. Losing it only makes the first search slower.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log: logging.Logger = logging.getLogger("eidet.index")
 
 
 class Sidecars:
-    """The cache files of one store in one folder; without a folder, nothing is kept."""
+    """The cache files of one store in one folder; without a folder, nothing is saved."""
 
     def __init__(self, folder: Path | None, store: Store) -> None:
         self._folder = folder
@@ -67,7 +67,7 @@ class Sidecars:
         return _restore(Shard(scope, VectorPlanes(width)), header, arrays, seen)
 
     def save(self, shard: PlaneShard) -> None:
-        """Writes beside and renames, so that no reader ever sees half a file."""
+        """Saves a shard atomically: writes a temporary file and renames it."""
         path = self.path(shard.scope)
         if path is None or not self._store.writable or self._is_fresh(path, shard):
             return
@@ -78,14 +78,14 @@ class Sidecars:
             with write_bytes_anew(partial) as file:
                 _write(file, self._header(shard), _arrays(shard))
             partial.replace(path)
-            if self._is_behind(shard):  # somebody deleted records, and their caches, while this was written
+            if self._is_behind(shard):  # records and their caches were deleted while this was written
                 self.remove(shard.scope)
         except OSError as error:
             log.warning("index cache %s was not written: %s", path, error)
             partial.unlink(missing_ok=True)
 
     def _is_behind(self, shard: PlaneShard) -> bool:
-        """Tells whether the shard still has deleted records, which must not be kept."""
+        """Returns whether the shard still has records deleted meanwhile, which must not stay in a file."""
         known, head = shard.head, self._store.head()
         while known != head:
             changes = self._store.changes(shard.scope, known.seq, PAGE)
@@ -107,7 +107,7 @@ class Sidecars:
             log.warning("index cache %s was not removed: %s", path, error)
 
     def _is_fresh(self, path: Path, shard: PlaneShard) -> bool:
-        """Tells whether the file on disk is nearly complete, so that catching up is cheaper than writing."""
+        """Returns whether the file on disk is so recent that catching up is cheaper than writing it."""
         try:
             with path.open("rb") as file:
                 header = _read_header(file)

@@ -1,7 +1,7 @@
 """Unit vectors in two byte planes: one that is scanned, one that makes the best scores exact.
 
-A vector v is kept as scale * (high + low / 254) with high and low in int8. A scan reads only the
-high plane (a quarter of float32); the candidates it finds are scored again with both.
+A vector v is stored as scale * (high + low / 254) with high and low in int8. A scan reads only the
+high plane (a quarter of float32); its best candidates are scored again with both.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from .. import Floats, Rows
 from .arrays import extend_array, grow_capacity, top
 
 _FINE: Final = 254.0
-AT_ONCE: Final = 128  # vectors that are split into planes: what that takes stays in the cache of a core
+AT_ONCE: Final = 128  # vectors split into planes at once: so few stay in the cache of a core
 
 
 class Scorer(Protocol):
     """Scores the rows of a scope by their vectors. The query has length one."""
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
-        """A cosine for every row (or those given, which rise), as near as a ranking of many needs it."""
+        """Returns a cosine for every row (or those given, ascending), exact enough to rank many."""
 
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        """The scores of candidates, exact for the best `count` of them; may change what it is given."""
+        """Returns the candidates' scores, exact for the best `count` of them; may overwrite `scores`."""
 
 
 class VectorArm(Scorer, Protocol):
-    """The vectors of a scope, a row for each row of its columns, wherever they are kept."""
+    """The vectors of a scope, wherever they are stored; their rows are those of its columns."""
 
     width: int
 
     def append(self, blobs: Sequence[bytes | None]) -> None:
-        """Adds a row for each; one without a vector scores 0."""
+        """Adds a row for each blob; a row without a vector scores 0."""
 
     def reserve(self, count: int) -> None:
-        """Makes room for so many rows in all."""
+        """Makes room for `count` rows in total."""
 
     def mark_gone(self, rows: Rows) -> None:
-        """Learns that living rows are gone; they stay where they are until `keep`."""
+        """Notes that living rows were deleted; they keep their places until `keep`."""
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Drops all other rows and renumbers the rest."""
@@ -84,8 +84,8 @@ class VectorPlanes:
         self.count += len(blobs)
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
-        """Cosine with every row (or those given), to about 0.001."""
-        if rows is not None and len(rows) * 4 > self.count:  # picking rows out first pays when they are few
+        """Returns the cosine with every row (or those given), to about 0.001."""
+        if rows is not None and len(rows) * 4 > self.count:  # picking out rows pays only for few
             return self.scan(query, None).take(rows)
         top, count = float(np.maximum.reduce(np.abs(query))), self.count if rows is None else len(rows)
         if top == 0 or count == 0:
@@ -100,7 +100,7 @@ class VectorPlanes:
         return scores
 
     def exact(self, query: Floats, rows: Rows) -> Floats:
-        """Cosine with the rows given, to about 0.00001."""
+        """Returns the cosine with the rows given, to about 0.00001."""
         matrix: Floats = self.low.take(rows, axis=0) * np.float32(1 / _FINE)
         matrix += self.high.take(rows, axis=0)
         scores: Floats = matrix @ query
@@ -108,20 +108,20 @@ class VectorPlanes:
         return scores
 
     def read(self, rows: slice) -> Floats:
-        """The unit vectors of some rows."""
+        """Returns the unit vectors of some rows."""
         matrix: Floats = self.low[rows] * np.float32(1 / _FINE)
         matrix += self.high[rows]
         matrix *= self.scale[rows, None]
         return matrix
 
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        """Makes the best `count` of the rows' scores exact."""
+        """Makes the best `count` of the rows' scores exact, in place."""
         near = top(scores, count)
         scores[near] = self.exact(query, rows[near])
         return scores
 
     def mark_gone(self, rows: Rows) -> None:
-        """Changes nothing before `keep`: searches leave these rows out."""
+        """Does nothing until `keep`: searches skip these rows."""
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Drops all other rows and renumbers the rest."""
@@ -142,13 +142,13 @@ class VectorPlanes:
 
 
 def normalise(matrix: Floats) -> Floats:
-    """Rows of length one; a zero row stays zero."""
+    """Scales rows to length one; a zero row stays zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     unit: Floats = (matrix / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
     return unit
 
 
 def unit(vector: Floats) -> Floats:
-    """The same direction with length one; a zero vector stays zero."""
+    """Scales a vector to length one; a zero vector stays zero."""
     length = math.sqrt(float(vector.dot(vector)))
     return vector / np.float32(length) if 0 < length < math.inf else normalise(vector[None])[0]

@@ -1,7 +1,7 @@
-"""The words of a scope's rows: how well they align with a question's.
+"""The words of a scope's rows, and how well they align with those of a question.
 
 Alignment is the weighted share of the question's terms that a row covers: a term it has counts 1, a
-similar word counts by its cosine (see `lexicon`). Only the rows that may be answered are read for it.
+similar word counts by its cosine (see `lexicon`). Only the rows of candidates are read for it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .filters import Mask
 from .lexicon import NOBODY, Numbers, WordReader
 from .postings import Docs, Postings
 
-BLOCK: Final = 16  # words; some rows are read by their blocks, which is quicker than word by word
+BLOCK: Final = 16  # words; reading rows by blocks is quicker than word by word
 
 
 class RowWords:
-    """Numbers of words in blocks, row after row; each row has one block at least. Rows are only added."""
+    """Numbers of words in blocks, row after row; each row has at least one block. Rows are only added."""
 
     def __init__(self, numbers: Numbers, docs: Docs, count: int) -> None:
-        """Builds it from pairs of a word's number and its row, for `count` rows."""
+        """Builds the blocks of `count` rows from pairs of a word's number and its row."""
         sizes = np.bincount(docs, minlength=count)
         taken = np.maximum(1, -(-sizes // BLOCK))
         self._count = count
@@ -39,7 +39,7 @@ class RowWords:
 
     @property
     def _size(self) -> int:
-        """Returns the size in blocks."""
+        """The size in blocks."""
         return int(self._ends[self._count - 1]) if self._count else 0
 
     def append(self, numbers: Sequence[int] | Numbers) -> None:
@@ -61,22 +61,22 @@ class RowWords:
             self._ends = extend_array(self._ends, self._count, grow_capacity(len(self._ends), count))
 
     def find_best(self, values: Floats, worth: Mask, rows: Rows) -> Floats:
-        """The highest value that any word of each row has; `values` has a row per term, a column per number.
+        """Returns each row's highest value of any word, per term; `values` has a column per word number.
 
-        No value is below 0. Of numbers that are not `worth` anything, as `NOBODY`, all are 0. Rows rise.
+        No value is below 0. Numbers outside `worth`, such as `NOBODY`, have only zeros. Rows ascend.
         """
         blocks, owners = self._read(rows)
         numbers = blocks.reshape(-1)
         at: Rows = worth.take(numbers).nonzero()[0]
         best = np.zeros((len(values), len(rows)), np.float32)
         places = owners.take(at // BLOCK) + len(rows) * np.arange(len(values))[:, None]
-        np.maximum.at(  # a reduction run by run takes three times as long, as most rows have one word
+        np.maximum.at(  # reducing run by run takes three times as long, as most rows have one word
             best.reshape(-1), places.reshape(-1), values.take(numbers.take(at), axis=1).reshape(-1)
         )
         return best
 
     def _read(self, rows: Rows) -> tuple[Numbers, Rows]:
-        """The blocks of some rows, and the place of its row among them for each block."""
+        """Returns the blocks of some rows, and for each block the position of its row among `rows`."""
         if len(rows) == self._count:
             return self._blocks[: self._size], self._list_owners()
         first = self._ends.take(rows - 1)
@@ -85,7 +85,7 @@ class RowWords:
         return self._blocks.take(at, axis=0), np.arange(len(rows)).repeat(sizes)
 
     def _list_owners(self) -> Rows:
-        """The row of each block; kept until rows are added."""
+        """Returns the row of each block; cached until rows are added."""
         if self._owners is None:
             ends = self._ends[: self._count]
             sizes = ends.copy()
@@ -99,7 +99,7 @@ class RowWords:
 
 
 class Vocabulary:
-    """The words of all rows of the postings. Code that adds rows to those adds their words here, too."""
+    """The words of all rows of the postings; whenever rows are added to those, `append` adds their words."""
 
     def __init__(self, postings: Postings, words: WordReader) -> None:
         self._known = words
@@ -109,13 +109,13 @@ class Vocabulary:
         self._rows = RowWords(numbers.take(spelt.searchsorted(terms)), docs, postings.count)
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
-        """Learns the words of new rows, given by their ids."""
+        """Adds the words of new rows, given by their ids."""
         numbers = self._known.number(np.fromiter(chain.from_iterable(units), np.uint32))
         for start, end in pairwise(accumulate(map(len, units), initial=0)):
             self._rows.append(numbers[start:end])
 
     def align(self, terms: Sequence[int], spelt: Sequence[str], weights: Floats, rows: Rows) -> Floats:
-        """Scores each row from 0 to 1: the share of the terms' weight that its words cover. Rows ascend."""
+        """Returns for each row the share (0 to 1) of the terms' weight that its words cover. Rows ascend."""
         total = weights.sum()
         if not total > 0 or not len(rows):
             return np.zeros(len(rows), np.float32)

@@ -1,6 +1,6 @@
-"""PostgreSQL as a source of candidates: it finds near vectors and matching words of scopes larger than RAM.
+"""Finds candidates with PostgreSQL, by near vectors and matching words, in scopes larger than RAM.
 
-Small scopes are searched in RAM, as ever. See `docs/operate/pgvector.md`.
+Small scopes are still searched in RAM. See `docs/operate/pgvector.md`.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ __all__ = ["PgvectorIndex", "PgvectorSettings"]
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
-_MATCHING_UNITS: Final = 5_000  # units that are looked at for their words: those with rare words
-_SHORTLIST: Final = 200  # candidates at least, the best of both arms together
+_MATCHING_UNITS: Final = 5_000  # units whose words are compared: those with rare words
+_SHORTLIST: Final = 200  # least number of candidates, the best of both arms together
 _LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
-_SAMPLE: Final = 256  # vectors by which the lowest cosine is judged
-_DEEPEST: Final = 1_000  # that the graph is searched for at once
+_SAMPLE: Final = 256  # vectors from which the lowest cosine is estimated
+_DEEPEST: Final = 1_000  # largest ef_search of the graph
 _RANK: Final = 60  # of reciprocal ranks
-REST_SECONDS: Final = 1.0  # between two copies of a scope: another process may be at it, or the disk full
+REST_SECONDS: Final = 1.0  # between two tries to copy a scope, as another process may copy it
 _JOIN_SECONDS: Final = 5.0
 
 _NEAREST: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq WHERE {test}
     AND u.embedding IS NOT NULL ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
-# A sum is no key of the graph, so all that pass are compared.
+# The graph cannot order by a sum, so all that pass are compared.
 _NEAREST_OF: Final = """SELECT u.seq FROM {units} u
     WHERE u.seq = ANY(ARRAY(SELECT seq FROM records WHERE {test})) AND u.embedding IS NOT NULL
     ORDER BY (u.embedding <=> %s::halfvec) + 0 LIMIT %s"""
@@ -76,10 +76,10 @@ _TURNS: Final = """SELECT array_agg(seq ORDER BY occurred, seq) FROM records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PgvectorSettings:
-    """From which size on the server searches a scope, and how.
+    """The size from which on the server searches a scope, and how it searches.
 
-    `tail` changes may wait before they are copied. So `few` that pass a filter are compared one by one.
-    `background`: large scopes are first copied by a thread of its own, and searched in RAM meanwhile.
+    Up to `tail` changes may wait before they are copied. Up to `few` records that pass a filter are compared
+    one by one. With `background`, a thread copies large scopes, which are searched in RAM meanwhile.
     """
 
     from_records: int = 20_000
@@ -103,17 +103,17 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
 
 
 class _PgvectorFinder:
-    """A `Finder` over copies of scopes: two statements, for near vectors and for matching words."""
+    """A `Finder` over copies of scopes: one statement finds near vectors, one matching words."""
 
     def __init__(self, store: SearchableDatabase, copies: Copies, settings: PgvectorSettings) -> None:
         self._store, self._copies, self._how = store, copies, settings
 
     def find(self, scope: str, probe: Probe) -> Scores:
-        """`NoCopy` where the scope has none."""
+        """Searches the scope's copy; raises `NoCopy` if it has none."""
         copy, late = self._copies.catch_up(scope, probe.head or self._store.head())
 
         def find(connection: Connection[Any]) -> Scores:
-            with connection.transaction():  # the planner thinks too little of the indexes of a copy
+            with connection.transaction():  # the planner underrates the indexes of a copy
                 connection.execute("SET LOCAL enable_seqscan = off")
                 return self._find(connection, scope, probe, copy, late)
 
@@ -126,7 +126,7 @@ class _PgvectorFinder:
         statistics = _count_words(connection, probe, copy)
         searched, enough = copy.records + len(late), max(self._how.few, probe.depth)
         passing = _estimate_passing(connection, test, searched)
-        if passing <= enough:  # else it would take long to count them
+        if passing <= enough:  # counting more would take long
             passing = _count_passing(connection, test, enough + 1)
         if passing <= probe.depth:
             rows = connection.execute(f"SELECT seq FROM records WHERE {test.sql}", test.values)
@@ -162,7 +162,7 @@ class _PgvectorFinder:
             connection.execute(_ALONG_THE_GRAPH, [str(reach)])
             sql = _NEAREST.format(units=copy.units_table, test=test.sql)
             near = connection.execute(sql, asked).fetchall()
-        if len(near) < probe.depth:  # few pass, or fewer than the planner believed
+        if len(near) < probe.depth:  # few pass, or fewer than the planner estimated
             sql = _NEAREST_OF.format(units=copy.units_table, test=test.sql)
             near = connection.execute(sql, asked).fetchall()
         sample = connection.execute(
@@ -199,7 +199,7 @@ def _count_passing(connection: Connection[Any], test: SqlCondition, most: int) -
 
 
 def _estimate_passing(connection: Connection[Any], test: SqlCondition, most: int) -> int:
-    """Estimates how many records pass a filter, by the planner's judgement."""
+    """Returns the planner's estimate of how many records pass a filter, at most `most`."""
     sql = f"EXPLAIN (FORMAT JSON) SELECT 1 FROM records WHERE {test.sql}"
     row = connection.execute(sql, test.values).fetchone()
     return most if row is None else min(most, int(row[0][0]["Plan"]["Plan Rows"]))
@@ -213,9 +213,9 @@ def _find_matching(
     stats: WordStatistics,
     looked_at: int,
 ) -> list[int]:
-    """The records with the rarest of the terms, best first: each term counts what it weighs, once.
+    """Returns the passing records that contain the rarest terms, best first; each term counts once.
 
-    Of the best, so many are looked at for those that pass.
+    Only the best `looked_at` are tested against the filter.
     """
     held = {word: count for word, count in zip(_sign(probe.terms), stats.holding, strict=True) if count}
     rare = sorted(held, key=held.__getitem__)
@@ -233,12 +233,12 @@ def _find_matching(
 
 
 def _sign(terms: Iterable[int]) -> list[int]:
-    """Ids of terms as the server's integers have them."""
+    """Converts ids of terms to the server's signed integers."""
     return [term - 2**32 if term >= 2**31 else term for term in terms]
 
 
 def _fuse(*arms: Iterable[int]) -> list[int]:
-    """The seqs of all arms, best first, by the sum of their reciprocal ranks."""
+    """Fuses the seqs of all arms, best first, by the sum of their reciprocal ranks."""
     scores: dict[int, float] = {}
     for arm in arms:
         for rank, seq in enumerate(dict.fromkeys(arm)):
@@ -252,7 +252,7 @@ def _answer(seqs: Iterable[int], statistics: WordStatistics, searched: int, kept
 
 
 class PgvectorIndex:
-    """Follows a PostgreSQL store. Any number of processes share what one of them copied."""
+    """Follows a PostgreSQL store. Any number of processes share the copies."""
 
     def __init__(
         self,
@@ -276,7 +276,7 @@ class PgvectorIndex:
         self._copies = Copies(self._store, width, self._how.tail)
         finder = _PgvectorFinder(self._store, self._copies, self._how)
         self._served = OutsideIndex(store, width, finder, words_in=self._ram.queries.words_in)
-        self._damaged: set[str] = set()  # scopes whose copies are to be made anew
+        self._damaged: set[str] = set()  # scopes whose copies must be rebuilt
         self._worker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)
 
     def search(self, probe: Probe) -> Candidates:
@@ -298,12 +298,12 @@ class PgvectorIndex:
                     self._copy(path)
                     return self._served.search_scope(path, replace(probe, head=head))
                 self._worker.ask(path)
-        except (Misconfigured, BeingCopied) as refused:  # such as a role that may read a copy, not extend it
+        except (Misconfigured, BeingCopied) as refused:  # such as a role that may read but not extend a copy
             log.warning("scope %s is searched in RAM: %s", path, refused)
         return self._ram.queries.search(path, head, probe)
 
     def _is_in_ram(self, path: str) -> bool:
-        """Tells whether a scope is loaded and small enough to stay in RAM."""
+        """Returns whether a scope is loaded and small enough to stay in RAM."""
         shard = self._ram.cache.peek(path)
         return shard is not None and shard.records < self._how.from_records
 

@@ -1,7 +1,7 @@
 """Copies of large scopes in tables of their own: the vector and the words of each unit.
 
-A copy is made and brought up to date page by page, each in one transaction with a lock: any number of
-processes share it, and one that is killed leaves it as it was after the page before.
+A copy is made and updated page by page, each page in one transaction under a lock: any number of processes
+share it, and if one is killed, the copy stays as it was after the previous page.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ T = TypeVar("T")
 LOCK: Final = 0x70677665
 PAGE: Final = 5_000  # entries copied at once
 WAIT_SECONDS: Final = 10.0  # for another process that copies the same scope
-_COPY_SECONDS: Final = 300.0  # that a page may take to copy …
-_EACH_SECONDS: Final = 0.01  # … and each record of the scope beyond that, when its graph is made
-WIDEST: Final = 4_000  # dimensions that an HNSW index of halfvec takes
-_PLAIN: Final = 3_900  # up to here a vector fits into its row
-_PREPARE_SECONDS: Final = 3_600.0  # that indexes on the records of a store may take to make
+_COPY_SECONDS: Final = 300.0  # time limit for copying a page …
+_EACH_SECONDS: Final = 0.01  # … and in addition for each record of the scope, when its graph is built
+WIDEST: Final = 4_000  # dimensions that an HNSW index of halfvec supports
+_PLAIN: Final = 3_900  # dimensions up to which a vector fits into its row
+_PREPARE_SECONDS: Final = 3_600.0  # time limit for building indexes on a store's records
 
 _SCOPES: Final = """CREATE TABLE IF NOT EXISTS pgvector_scopes (
     scope text PRIMARY KEY, width integer NOT NULL, epoch bigint NOT NULL,
     copied bigint NOT NULL DEFAULT 0, indexed boolean NOT NULL DEFAULT false,
     units bigint NOT NULL DEFAULT 0, records bigint NOT NULL DEFAULT 0,
     terms double precision NOT NULL DEFAULT 0)"""
-# What the store's own table needs so that filters, turns and voices of large scopes are looked up.
+# Indexes on the store's own table, for filters, turns and voices of large scopes.
 _LOOKUPS: Final = {
     "records_by_turn": "(scope, session, occurred, seq) WHERE session IS NOT NULL",
     "records_by_who": "(scope, who) WHERE who IS NOT NULL",
@@ -68,7 +68,7 @@ _NO_TABLES: Final = (
     "the index pgvector is not set up in this database yet ({}): open the memory once with it as the role "
     "that owns the table records and may CREATE in its schema"
 )
-# The types whose binary form COPY is given: a vector comes as the bytes that the server keeps.
+# The column types for binary COPY: a vector is sent as the bytes that the server stores.
 _UNITS: Final = {"seq": "int8", "unit": "int4", "length": "float4", "embedding": "bytea", "words": "int4[]"}
 _COMPARE: Final = """SELECT
     (SELECT count(*) FROM records WHERE scope = %s AND seq <= {copy.copied}
@@ -78,7 +78,7 @@ _COMPARE: Final = """SELECT
 
 
 class NoCopy(Exception):
-    """Raised if a scope has no usable copy; `damaged` if it has one whose tables cannot be read."""
+    """A scope has no usable copy; `damaged` if it has one whose tables cannot be read."""
 
     damaged = False
 
@@ -88,7 +88,7 @@ class BeingCopied(EidetError):
 
 
 class Copy(NamedTuple):
-    """The tables of a scope hold everything up to seq `copied`: so many units of so many records."""
+    """The copy of a scope: its tables hold everything up to seq `copied`."""
 
     scope: str
     width: int
@@ -116,17 +116,17 @@ class Copies:
     """Makes, extends, checks and removes the copies of one store, for vectors of one width."""
 
     def __init__(self, store: SearchableDatabase, width: int, few_changes: int) -> None:
-        """Up to `few_changes` may wait before they are copied."""
+        """Creates what the database lacks. Up to `few_changes` may wait before they are copied."""
         self._store, self._width, self._few_changes = store, width, few_changes
         self.prepare()
 
     def prepare(self) -> None:
-        """Makes the extension, the list of copies and the indexes on `records`, where they are missing."""
+        """Creates the extension, the list of copies and the indexes on `records` if they are missing."""
         if not self._store.ask(_is_ready):
             self._store.ask(_prepare, deadline_seconds=_PREPARE_SECONDS)
 
     def ask(self, job: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
-        """Runs a job on a connection; `NoCopy` where the tables it needs are gone or damaged."""
+        """Runs a job on a connection; raises `NoCopy` if the tables it needs are missing or damaged."""
         from psycopg import Error, errors
 
         def run(connection: Connection[Any]) -> T:
@@ -135,7 +135,7 @@ class Copies:
             except errors.InsufficientPrivilege:
                 raise
             except Error as error:
-                if (error.sqlstate or "").startswith(("42", "XX")):  # something is not there, or unreadable
+                if (error.sqlstate or "").startswith(("42", "XX")):  # a table is missing or unreadable
                     lack = NoCopy(str(error).splitlines()[0])
                     lack.damaged = True
                     raise lack from error
@@ -144,18 +144,18 @@ class Copies:
         return self._store.ask(run, deadline_seconds=seconds)
 
     def find(self, scope: str) -> Copy | None:
-        """Returns the copy of a scope, usable or not; None if there is none."""
+        """Returns the copy of a scope, usable or not; None if it has none."""
         try:
             return self.ask(lambda connection: _read_copy(connection, scope))
         except NoCopy:
             return None
 
     def _is_usable(self, copy: Copy, head: Head) -> bool:
-        """Tells whether a copy is finished and matches the store's present vectors."""
+        """Returns whether a copy is complete and matches the store's present vectors."""
         return copy.indexed and (copy.width, copy.epoch) == (self._width, head.epoch)
 
     def catch_up(self, scope: str, head: Head) -> tuple[Copy, list[int]]:
-        """The copy of a scope, and the seqs written since; copies those first where they are many."""
+        """Returns the copy of a scope and the seqs written since; if they are many, copies them first."""
         copy = self.find(scope)
         while copy is not None and self._is_usable(copy, head):
             if copy.copied >= head.seq:
@@ -170,11 +170,11 @@ class Copies:
         raise NoCopy(f"scope {scope} has no copy of its present vectors")
 
     def extend(self, scope: str, *, anew: bool = False) -> None:
-        """Copies what the copy of a scope lacks; with `anew`, copies everything.
+        """Copies the changes that the copy of a scope lacks; with `anew`, copies everything.
 
-        `BeingCopied` where another process is at it for too long.
+        Raises `BeingCopied` if another process copies it for longer than `WAIT_SECONDS`.
         """
-        self.prepare()  # somebody may have dropped them
+        self.prepare()  # they may have been dropped
         if anew:
             self._do_alone(scope, self._create)
         while self._do_alone(scope, self._add_page):
@@ -182,7 +182,7 @@ class Copies:
         self._do_alone(scope, _index, verbs.count(self._store, Where(scope=Scope(scope))))
 
     def compare(self, scope: str) -> tuple[int, int]:
-        """Brings a copy up to date; counts the records that it misses, and those that should be gone."""
+        """Updates a copy; returns how many records it lacks and how many it should not have."""
         self.extend(scope)
         copy = self.find(scope)
         if copy is None:
@@ -191,7 +191,7 @@ class Copies:
         return self.ask(lambda connection: connection.execute(sql, [scope, scope]).fetchone()) or (0, 0)
 
     def cleanse(self, scope: str) -> None:
-        """Removes what is gone. A copy that cannot be used, or of which nothing is left, goes as a whole."""
+        """Removes deleted records from a copy; drops a copy that is unusable or empty then."""
         copy = self.find(scope)
         if copy is None:
             return
@@ -200,7 +200,7 @@ class Copies:
         self._do_alone(scope, _drop)
 
     def _vacuum(self, scope: str) -> bool:
-        """Brings a copy up to date and vacuums it; whether anything is left in it."""
+        """Updates a copy and vacuums it; returns whether any record is left in it."""
         try:
             self.extend(scope)
             copy = self.find(scope)
@@ -232,7 +232,7 @@ class Copies:
         return self.ask(run, _COPY_SECONDS + _EACH_SECONDS * records)
 
     def _create(self, connection: Connection[Any], scope: str) -> None:
-        """Makes empty tables in place of those that a scope had."""
+        """Replaces the tables of a scope with empty ones."""
         _drop(connection, scope)
         copy = Copy(scope, self._width, self._store.head().epoch)
         connection.execute(
@@ -246,12 +246,12 @@ class Copies:
         connection.execute(f"CREATE TABLE {copy.words_table} (word integer PRIMARY KEY, units bigint)")
 
     def _is_stale(self, copy: Copy, changes: Changes) -> bool:
-        """Tells whether vectors were rewritten since, or the store no longer knows what was deleted."""
+        """Returns whether vectors were rewritten since, or the store no longer lists what was deleted."""
         fits = (copy.width, copy.epoch) == (self._width, changes.head.epoch)
         return not fits or 0 < copy.copied < changes.pruned
 
     def _add_page(self, connection: Connection[Any], scope: str) -> bool:
-        """Copies a page of changes; whether there may be more."""
+        """Copies a page of changes; returns whether there may be more."""
         copy = _read_copy(connection, scope)
         changes = self._store.changes_here(scope, 0 if copy is None else copy.copied, PAGE)
         if copy is None or self._is_stale(copy, changes):
@@ -274,19 +274,19 @@ class Copies:
 
 
 def lock_of(scope: str) -> list[int]:
-    """Returns the advisory lock for copying a scope."""
+    """Returns the key of the advisory lock for copying a scope."""
     return [LOCK, zlib.crc32(scope.encode()) - 2**31]
 
 
 def _drop(connection: Connection[Any], scope: str) -> None:
-    """Inside of DO, because the driver forgets all prepared statements when it sees a DROP."""
+    """Drops a copy, inside of DO because the driver forgets all prepared statements when it sees a DROP."""
     connection.execute("DELETE FROM pgvector_scopes WHERE scope = %s", [scope])
     copy = Copy(scope, 0, 0)
     connection.execute(f"DO $$BEGIN DROP TABLE IF EXISTS {copy.units_table}, {copy.words_table}; END$$")
 
 
 def _count(connection: Connection[Any], copy: Copy, units: Sequence[tuple[Any, ...]], sign: int) -> None:
-    """Counts units that came (1) or went (-1), and their words, for BM25."""
+    """Adds (`sign` 1) or subtracts (-1) units and their words in the counts for BM25."""
     if not units:
         return
     words = Counter(word for _, _, some in units for word in some)
@@ -307,7 +307,7 @@ def _count(connection: Connection[Any], copy: Copy, units: Sequence[tuple[Any, .
 
 
 def _index(connection: Connection[Any], scope: str) -> None:
-    """Makes what finds vectors and words; takes long in a large scope."""
+    """Builds the indexes on vectors and words; takes long in a large scope."""
     copy = _read_copy(connection, scope)
     if copy is None or copy.indexed:
         return
@@ -357,7 +357,7 @@ def _read_copy(connection: Connection[Any], scope: str) -> Copy | None:
 
 
 def _list_units(scope: str, width: int, changes: Changes) -> Iterator[tuple[Any, ...]]:
-    """A row of the table for each unit; for a damaged record one without vector and words."""
+    """Yields a row of the table for each unit; for a damaged record, one without vector and words."""
     shard = Shard(scope, VectorPlanes(width))
     shard.apply(Changes(changes.head, changes.entries, ()))
     terms, rows = shard.postings.pairs()
@@ -376,7 +376,7 @@ def _list_units(scope: str, width: int, changes: Changes) -> Iterator[tuple[Any,
 
 
 def _pack_vectors(vectors: Floats) -> Iterator[bytes | None]:
-    """Packs each vector as a halfvec: two bytes of width, two zero bytes, two per number."""
+    """Packs each vector as a halfvec (two bytes of width, two zero bytes, two per number); None for zeros."""
     halves = vectors.astype(np.float16)
     packed = np.zeros((len(halves), 2 + halves.shape[1]), ">u2")
     packed[:, 0] = halves.shape[1]

@@ -1,7 +1,7 @@
-"""A vector database as the index of any store: it holds the vectors, the store stays the truth.
+"""A vector database as the index of any store: it holds the vectors, the store stays authoritative.
 
-The database is one file with a class that has the methods of `Database`. What follows the store,
-fills the database, and turns what it finds into candidates is the same for all of them: `VectorIndex`.
+Each database is one file with a class that has the methods of `Database`. `VectorIndex`, the same for all,
+follows the store, fills the database and turns its matches into candidates.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ...core.errors import EidetError
 from ...net.retry import Retrier, RetryPolicy
 from .. import Floats
 
-NAMED = 10_000  # records that a filter may name: Pinecone takes no more
-UNIT_BITS = 12  # of a key of 63: seqs of stores that count microseconds fit beside them for a lifetime
+NAMED = 10_000  # records that a filter may list: Pinecone's limit
+UNIT_BITS = 12  # of a key of 63 bits; the rest holds seqs, even of stores that count microseconds
 
 
 class VectorLost(EidetError):
-    """The database answers, but what it was filled with is not there any more."""
+    """The database answers, but the vectors it was filled with are gone."""
 
 
 class VectorShelf(NamedTuple):
-    """Holds the vectors of one scope and no other. We name it: letters, digits, - and _."""
+    """The place for the vectors of one scope alone. Eidet names it: letters, digits, - and _."""
 
     collection: str
     name: str
@@ -54,23 +54,23 @@ def key_of(seq: int, unit: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSettings:
-    """When a scope goes to the database, and how."""
+    """The size from which on a scope goes to the database, and how it is sent."""
 
-    small: int = 20_000  # scopes of up to so many records stay in RAM
-    ship_rows: int = 1_000  # that wait in RAM before they are sent on
-    tail_rows: int = 50_000  # a scope that lacks more is sent before it is first searched
+    small: int = 20_000  # records up to which a scope stays in RAM
+    ship_rows: int = 1_000  # new rows that wait in RAM before they are sent
+    tail_rows: int = 50_000  # missing rows beyond which a scope is sent before its first search
     batch: int = 2_000  # records read from the store at once
-    background: bool = True  # in a thread of its own, else before a search goes on
+    background: bool = True  # send in a thread; else before a search continues
     lease_seconds: float = 60.0
-    prefix: str = "Eidet"  # of the names of collections; begins with a capital letter
+    prefix: str = "Eidet"  # of collection names; begins with a capital letter
 
 
 class Database(Protocol):
-    """The port to a vector database. Safe for threads.
+    """The port to a vector database. Thread-safe.
 
-    Every call ends within the deadline of `line`, and raises `Unavailable` where trying again may
-    help, `VectorLost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be
-    done twice. What was put is found when `settle_seconds` have passed.
+    Every call ends within the deadline of `retrier`, and raises `Unavailable` if a retry may help,
+    `VectorLost` if collection or shelf are gone, and `Misconfigured` otherwise. All calls are idempotent.
+    Points are found at the latest `settle_seconds` after `put`.
     """
 
     retrier: Retrier
@@ -79,24 +79,24 @@ class Database(Protocol):
     settle_seconds: float
 
     def prepare(self, shelf: VectorShelf) -> None:
-        """Makes the collection and the shelf, if they are not there."""
+        """Creates the collection and the shelf if they are missing."""
 
     def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
-        """Adds points; one with the same key is replaced."""
+        """Adds points; replaces those with the same key."""
 
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
-        """Removes all points of these records; not every one need be there."""
+        """Removes all points of these records; missing ones are ignored."""
 
     def near(
         self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
     ) -> list[Match]:
-        """The nearest points, best first; with `seqs` (at most `NAMED`), those of these records alone."""
+        """Returns the nearest points, best first; with `seqs` (at most `NAMED`), only of these records."""
 
     def count(self, shelf: VectorShelf) -> int:
-        """The points of a shelf; 0 without it."""
+        """Counts the points of a shelf; 0 if there is no such shelf."""
 
     def discard(self, shelf: VectorShelf) -> None:
-        """Removes a shelf and all that is on it, and its collection if that is then of no use."""
+        """Removes a shelf with all its points, and its collection if that is empty then."""
 
     def close(self) -> None: ...
 

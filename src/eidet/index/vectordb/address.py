@@ -29,7 +29,7 @@ _NUMBERS: Final = {f.name for f in fields(VectorSettings)} - {"background", "pre
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseAddress:
-    """A parsed address: where the database is, its credentials and its options.
+    """A parsed address: the database's location, credentials and options.
 
     `target` is an http(s) address, a path of a file, or ":memory:".
     """
@@ -53,7 +53,7 @@ class DatabaseAddress:
 def parse_database_address(
     url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()
 ) -> DatabaseAddress:
-    """`own` are the options that this database has beside those that all have."""
+    """Parses an address; `own` lists the options of this database beside those that all have."""
     name, target, options = _split(url)
     settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
     deadline = Options(options).parse_number("deadline", RETRY_POLICY.deadline_seconds)
@@ -83,7 +83,7 @@ def _split(url: str) -> tuple[str, str, dict[str, str]]:
 
 
 def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] = ()) -> VectorSettings:
-    """Parses index settings from the options; `own` lists the options that mean something else."""
+    """Parses index settings from the options; `own` lists further options that are allowed."""
     read = Options(options, hint=f"see docs/operate/vector-databases.md on {name}")
     read.check_known(sorted({"background", *own, *_NUMBERS}))
     usual = VectorSettings()
@@ -112,7 +112,7 @@ def open_vector_index(
     embedder: Embedder | None = None,
     analyzer: Analyzer | None = None,
 ) -> VectorIndex:
-    """The index that the setting `index` names."""
+    """Opens the index at the address in the setting `index`."""
     address = parse_database_address(settings.index, os.environ, own=own)
     return VectorIndex(
         store,
@@ -127,7 +127,7 @@ def open_vector_index(
 
 
 class Http:
-    """JSON over HTTP for databases that are spoken to without a driver of theirs."""
+    """JSON over HTTP, for databases that need no driver of their own."""
 
     def __init__(self, address: DatabaseAddress, headers: Mapping[str, str], *, under: str = "") -> None:
         if not address.target.startswith("http"):
@@ -137,9 +137,9 @@ class Http:
         self._client = HttpClient(endpoint=address.target + under, headers=headers)
 
     def ask(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None) -> Any:
-        """Returns the JSON of the answer, None for an empty one.
+        """Returns the JSON of the answer; None for an empty one.
 
-        404 is `VectorLost`; what may pass is `Unavailable`, and all else `Misconfigured`.
+        Raises `VectorLost` for 404, `Unavailable` for temporary failures, and `Misconfigured` for all others.
         """
         return self.retrier.call(partial(self._ask_once, method, path, body, query))
 
@@ -161,5 +161,5 @@ def uuid_of(shelf: VectorShelf, key: int) -> str:
 
 
 def key_in(id: object) -> int:
-    """The key that a UUID was made of."""
+    """Returns the key from which a UUID was made."""
     return UUID(str(id)).int & ((1 << 64) - 1)

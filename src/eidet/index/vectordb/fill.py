@@ -1,4 +1,4 @@
-"""Fills a database from the store: in the order of seq, by one process at a time, from where it was left."""
+"""Fills a database from the store in order of seq; one process at a time, each continuing the last."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placement:
-    """Where a scope is in a database, and up to which seq. Kept in the store's settings.
+    """The place of a scope in a database, and the last seq sent. Kept in the store's settings.
 
-    `settled` is what was sent so long ago before `sent_at` that it is found for sure.
+    `settled` is the seq sent so long before `sent_at` that everything up to it is surely found.
     """
 
     collection: str
@@ -38,14 +38,14 @@ class _Placement:
     seq: int = 0
     settled: int = 0
     sent_at: float = 0.0
-    scope: str = ""  # not kept: the name of the setting tells it
+    scope: str = ""  # not stored: it is in the name of the setting
 
     @property
     def at(self) -> VectorShelf:
         return VectorShelf(self.collection, self.shelf, self.width)
 
     def usable(self, now: float, settle_seconds: float) -> int:
-        """The seq up to which the database finds everything."""
+        """Returns the seq up to which the database finds everything."""
         return self.seq if now - self.sent_at >= settle_seconds else self.settled
 
     def advance(self, seq: int, now: float, settle_seconds: float) -> _Placement:
@@ -53,7 +53,7 @@ class _Placement:
 
 
 class Shipper:
-    """Keeps the placements of scopes, and moves them on. Safe from many threads."""
+    """Keeps the placements of scopes, and sends new records to the database. Thread-safe."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Shipper:
         self._where = _short(f"{settings.prefix} {database.retrier.name} {UNIT_BITS}")
 
     def placement(self, scope: str, epoch: int) -> _Placement | None:
-        """Returns the known placement; reads it again if it is of another epoch."""
+        """Returns the cached placement; reads it again if it is of another epoch."""
         if scope not in self._placements:
             return self.refresh(scope)
         known = self._placements[scope]
@@ -84,21 +84,21 @@ class Shipper:
         return found
 
     def usable(self, scope: str, epoch: int) -> int:
-        """The seq up to which the database is relied upon; 0 where it is not filled for this epoch."""
+        """Returns the seq up to which the database finds everything; 0 if it is not filled for this epoch."""
         found = self.placement(scope, epoch)
         if found is None or found.epoch != epoch or found.width != self._width:
             return 0
         return found.usable(self._clock(), self._database.settle_seconds)
 
     def find_shelf(self, scope: str, head: Head, *, anew: bool = False) -> VectorShelf:
-        """Returns a scope's shelf; with `anew`, also if another process switched to another shelf."""
+        """Returns a scope's shelf; `anew` reads the placement again, as another process may have moved it."""
         found = self.refresh(scope) if anew else self.placement(scope, head.epoch)
         if found is None:
             raise VectorLost(f"scope {scope} is not in {self._database.retrier.name}")
         return found.at
 
     def ship(self, scope: str, *, anew: bool = False) -> bool:
-        """Sends what is new and removes what is gone; `anew`, sends all. Tells whether it could at once."""
+        """Sends new records, or all with `anew`, and removes deleted ones; False if another process sends."""
         with self._lock:
             if not self._take_lease(scope):
                 self.refresh(scope)
@@ -113,7 +113,7 @@ class Shipper:
             return True
 
     def forget(self, scope: str) -> None:
-        """The database lost what it held: it is filled from the beginning."""
+        """Notes that the database lost its vectors, so that it is filled from the beginning."""
         with self._lock:
             found = self.refresh(scope)
             if found is not None:
@@ -122,9 +122,9 @@ class Shipper:
                     self._keep(scope, empty)
 
     def _forward(self, scope: str, *, anew: bool = False) -> None:
-        """Sends pages until the store's head is reached; each is remembered.
+        """Sends pages until the store's head is reached; notes progress after each.
 
-        An empty shelf is begun where vectors were rewritten, or deletions are no longer known.
+        Begins an empty shelf if vectors were rewritten, or the store no longer lists all deletions.
         """
         known, head = self.refresh(scope), self._store.head()
         if anew or known is None or known.epoch != head.epoch or known.width != self._width:
@@ -148,7 +148,7 @@ class Shipper:
         return None
 
     def _fresh(self, scope: str) -> _Placement:
-        """An empty shelf under a name that is not in use; what an earlier attempt left there is gone."""
+        """Prepares an empty shelf under an unused name; removes leftovers of an earlier attempt."""
         known = self._placements.get(scope)
         generation = 1 if known is None else known.generation + 1
         found = _Placement(
@@ -189,7 +189,7 @@ class Shipper:
 
 
 def list_vectors(entries: Sequence[Entry], width: int) -> Iterator[tuple[Entry, Floats]]:
-    """The unit vectors of records, a row for each of their units; records without any are left out."""
+    """Yields the unit vectors of records, a row for each unit; leaves out records without vectors."""
     for entry, blob in zip(entries, _raise_levels(entries, width), strict=True):
         if blob and len(blob) % (4 * width) == 0:
             yield entry, normalise(np.frombuffer(blob, np.float32).reshape(-1, width))
@@ -204,7 +204,7 @@ def _list_points(entries: Sequence[Entry], width: int) -> Iterator[Point]:
 
 
 def _raise_levels(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
-    """Vectors of whatever level as float32; None where they cannot be read."""
+    """Returns the vectors, whatever their level, as float32; None if unreadable."""
     try:
         return dequantise_all([e.vector for e in entries], [e.level for e in entries], width)
     except (Corrupt, ValueError):

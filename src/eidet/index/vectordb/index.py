@@ -1,4 +1,4 @@
-"""The index over a vector database: words and columns in RAM, vectors in the database but for the newest."""
+"""The index over a vector database: words, columns and the newest vectors in RAM, other vectors there."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors
 log: logging.Logger = logging.getLogger("eidet.index")
 
 PAUSE_SECONDS: Final = 0.05
-_STOP_SECONDS: Final = 30.0  # that a scope may take to be sent when the index is closed
-TRIES: Final = 3  # of one search while others send
-SLACK: Final = 16  # matches beyond those wanted: some may be gone since
-READ: Final = 400  # candidates whose vectors are read from the store, because only words or turns made them
+_STOP_SECONDS: Final = 30.0  # time limit for sending a scope when the index is closed
+TRIES: Final = 3  # of one search while other threads send
+SLACK: Final = 16  # matches requested beyond those wanted, as some records may be deleted
+READ: Final = 400  # candidates found by words or turns alone whose vectors are read from the store
 
 
 class VectorIndex:
-    """Follows the store as the embedded index does, and holds the same of a scope but for most vectors.
+    """Follows the store as the embedded index does, and holds the same in RAM except for most vectors.
 
-    A large scope is sent to the database in the order of seq. What is not there yet is searched in
-    RAM, so that a search finds all that was stored before it.
+    A large scope is sent to the database in the order of seq. Rows not sent yet are searched in RAM, so
+    that a search finds everything stored before it.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class VectorIndex:
         return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 
     def _search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
-        """Asks again where vectors have left for the database since it was asked for those it had."""
+        """Searches a scope; repeats the search if vectors moved to the database meanwhile."""
         if probe.vector is None or not probe.vector.any():
             return self.queries.search(scope, head, probe)
         self._keep_up(scope, head)
@@ -89,7 +89,7 @@ class VectorIndex:
         return self.cache.ask(scope, head, lambda shard: shard.vectors.turn)
 
     def _search_once(self, scope: str, head: Head, probe: Probe) -> Candidates:
-        """Searches once. While the database is down, words alone answer, and the notes say so."""
+        """Searches once. While the database is down, searches by words alone and says so in the notes."""
         passing, held = self.cache.ask(scope, head, partial(self._list_passing, probe))
         if not len(passing):
             return self.queries.search(scope, head, probe)
@@ -118,7 +118,7 @@ class VectorIndex:
         return replace(found, notes=(*found.notes, f"searched by words alone: {why}"))
 
     def _list_passing(self, probe: Probe, shard: RecentShard) -> tuple[Seqs, int]:
-        """The records that pass and are in the database, and how many are there in all."""
+        """Returns the seqs in the database that pass, and the number of records there in total."""
         columns, vectors = shard.columns, shard.vectors
         keep = columns.select_passing(probe.where, probe.now, self.queries.resolve_in(shard))
         held = np.flatnonzero(vectors.has[: vectors.base] & columns.alive[: vectors.base])
@@ -128,7 +128,7 @@ class VectorIndex:
     def _ask_database(
         self, scope: str, head: Head, probe: Probe, passing: Seqs, held: int
     ) -> tuple[dict[int, float], float, list[str]]:
-        """Returns the cosines of the nearest that pass, the lowest cosine, and in words what is missing."""
+        """Returns the cosines of the nearest that pass, the lowest cosine, and notes on what is missing."""
         query, depth = unit(_vector_of(probe)), probe.depth
         shelf = self._ships.find_shelf(scope, head)
         known = _find_nearest(self._database, shelf, query, depth, passing, held)
@@ -169,7 +169,7 @@ class VectorIndex:
     # Following.
 
     def follow(self, scope: str) -> None:
-        """Removes deleted records from the database even if nobody asked for the scope here."""
+        """Removes deleted records from the database even if the scope is not loaded in this process."""
         if self.cache.peek(scope) is not None:
             self._keep_up(scope, self.cache.read_head())
         elif self._ships.refresh(scope) is not None:
@@ -188,7 +188,7 @@ class VectorIndex:
         return [f"scope {scope}: {self._database.retrier.name} may hold vectors of what is gone: {error}"]
 
     def _keep_up(self, scope: str, head: Head) -> None:
-        """Lets the database be caught up where enough waits, or something that is gone is still there."""
+        """Updates the database if enough rows wait, or deleted records are still in it."""
         due = self.cache.ask(scope, head, self._is_due)
         if due and self._how.background:
             self._worker.ask(scope)
@@ -209,7 +209,7 @@ class VectorIndex:
         return sent < head.seq and wanted
 
     def _send(self, scope: str) -> bool:
-        """Sends pending changes. Tells whether it did so at once."""
+        """Sends pending changes; returns False if another process is sending."""
         sent = self._ships.ship(scope)
         if sent and self.cache.peek(scope) is not None:
             self._settle(scope)
@@ -222,7 +222,7 @@ class VectorIndex:
             log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
 
     def _settle(self, scope: str) -> None:
-        """After a scope was sent: what the database has leaves RAM."""
+        """Releases from RAM the vectors of a scope that were sent."""
 
         def settle(shard: RecentShard) -> bool:
             placed = self._ships.placement(scope, shard.head.epoch)
@@ -233,18 +233,18 @@ class VectorIndex:
         if self.cache.ask(scope, self.cache.read_head(), settle):
             self.cache.weigh(scope)
 
-    # Care.
+    # Maintenance.
 
     def rebuild(self, scope: str) -> int:
-        """Fills an empty shelf. Until it is full, searches in other processes may say that vectors lack."""
+        """Fills an empty shelf. Until it is full, searches in other processes may note missing vectors."""
         before = self._ships.refresh(scope)
         self.cache.drop(scope)
         records = self.cache.ask(scope, self._store.head(), lambda shard: shard.records)
         placed = self._ships.refresh(scope)
         if before is None and placed is not None:
-            return records  # it was sent before it was loaded, just now
+            return records  # the load just sent it
         if placed is not None or records > self._how.small:
-            self.cache.drop(scope)  # what the old shelf had is read again
+            self.cache.drop(scope)  # the vectors in the old shelf are read again
             if not self._insist(partial(self._ships.ship, scope, anew=True)):
                 raise Unavailable(
                     f"another process fills {self._database.retrier.name} with scope {scope}; "
@@ -255,7 +255,7 @@ class VectorIndex:
         return records
 
     def _insist(self, job: Callable[[], bool]) -> bool:
-        """Waits for the sender under way, as long as for an answer."""
+        """Retries the job while another sender runs, up to the deadline; returns whether it succeeded."""
         for _ in range(max(1, int(self._database.retrier.policy.deadline_seconds / PAUSE_SECONDS))):
             if job():
                 return True
@@ -278,7 +278,7 @@ class VectorIndex:
             ]
 
     def _compare_counts(self, scope: str) -> list[str]:
-        """A database that settles late is given the time."""
+        """Compares the numbers of points; waits for a database that settles late."""
         head, name = self._store.head(), self._database.retrier.name
         placed = self._ships.placement(scope, head.epoch)
         if placed is None or placed.epoch != head.epoch:
@@ -310,7 +310,7 @@ class VectorIndex:
         }
 
     def close(self) -> None:
-        """Sends pending changes if the database is up, so that the next process has less to do."""
+        """Sends pending changes if the database is up, to leave less to the next process."""
         self._worker.close(_STOP_SECONDS)
         if self._database.retrier.health().state == "up":
             for scope in self.cache.scopes:
@@ -328,10 +328,10 @@ def _vector_of(probe: Probe) -> Floats:
 def _find_nearest(
     database: Database, shelf: VectorShelf, query: Floats, depth: int, passing: Seqs, held: int
 ) -> dict[int, float]:
-    """The best cosine of each record near the query that passes.
+    """Returns the best cosine of each passing record near the query.
 
-    A filter is told to the database by the seqs that pass. Where they are too many for one request, enough
-    matches of all records are asked for first: with so many that pass, most often some of them do.
+    The database gets a filter as the seqs that pass. If they are too many for one request, it is first asked
+    for enough matches among all records: with so many passing, usually enough of them do.
     """
     enough = depth + SLACK if len(passing) == held else 2 * depth * held // len(passing)
     if len(passing) == held or (len(passing) > NAMED and enough <= database.most):
@@ -352,7 +352,7 @@ def _search_among(
     limit: int,
     seqs: Sequence[int] | None = None,
 ) -> dict[int, float]:
-    """Asks for more as long as too few records pass: matches may be units of one, or be gone."""
+    """Asks for more matches until enough records pass: several may be units of one record, or be deleted."""
     while True:
         found = database.near(shelf, query, min(limit, database.most), seqs=seqs)
         known: dict[int, float] = {}
@@ -365,7 +365,7 @@ def _search_among(
 
 
 def _compare(store: Store, scope: str, seqs: Seqs, query: Floats, batch: int) -> dict[int, float]:
-    """Cosines of records, computed from the vectors that the store has."""
+    """Computes the cosines of records from the vectors in the store."""
     known: dict[int, float] = {}
     for start in range(0, len(seqs), batch):
         read = store.read(scope, seqs[start : start + batch].tolist())
@@ -381,6 +381,6 @@ def _holds(rising: Seqs, seq: int) -> bool:
 
 
 def _lacks(known: dict[int, float], depth: int, passing: Seqs) -> int:
-    """Returns how many matches are missing; an approximate search may lose a few."""
+    """Returns how many matches are missing; 0 for the few that an approximate search may lose."""
     wanted = min(depth, len(passing))
     return wanted - len(known) if wanted - len(known) > wanted // 20 else 0

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_NO_COLLECTION: Final = 100  # a code of Milvus' errors
+_NO_COLLECTION: Final = 100  # an error code of Milvus
 _WRONG_REQUEST: Final = frozenset({1100, 1101, 2000, 65535})
 LONGEST: Final = 100  # characters of a name
 
 
 def milvus(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
-    """The index `milvus+http://host:19530` of the settings, or `milvus+file:///path.db` (Milvus Lite)."""
+    """Opens the index `milvus+http://host:19530`, or `milvus+file:///path.db` (Milvus Lite)."""
     return open_vector_index(connect, store, width, settings, **parts)
 
 
@@ -198,6 +198,6 @@ def _key(id: Any) -> int:
 
 
 def _expression(shelf: VectorShelf, seqs: Sequence[int] | None = None) -> str:
-    """A boolean expression; its text is ours: the name of the shelf is a hash."""
+    """Returns a filter expression; safe to format, as the shelf's name is a hash."""
     mine = f'shelf == "{shelf.name}"'
     return mine if seqs is None else f"{mine} and seq in [{', '.join(map(str, seqs))}]"

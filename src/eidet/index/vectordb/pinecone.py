@@ -1,4 +1,4 @@
-"""Pinecone over its vectors interface: the index is made by you, a shelf is a namespace of it."""
+"""Pinecone over its vectors interface: the user creates the index, a shelf is a namespace in it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .address import DatabaseAddress, Http, open_vector_index
 from .index import VectorIndex
 
 _API_VERSION: Final = "2025-10"
-_SETTLE_SECONDS: Final = 60.0  # what was written may take so long to be found
-_REQUEST_BYTES: Final = 1_800_000  # of the 2 MB that a request may have
+_SETTLE_SECONDS: Final = 60.0  # delay after which a write is surely found
+_REQUEST_BYTES: Final = 1_800_000  # below the limit of 2 MB
 _NUMBER_BYTES: Final = 24
 _REST_BYTES: Final = 100
 
 
 def pinecone(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
-    """The index `pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY` of the settings."""
+    """Opens the index `pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY`."""
     return open_vector_index(PineconeDatabase, store, width, settings, own=("settle",), **parts)
 
 
 class PineconeDatabase:
-    """Speaks HTTP to one index, which has the width of the vectors and the metric cosine."""
+    """Talks HTTP to one index, which must have the width of the vectors and the metric cosine."""
 
     most = 10_000
     batch = 100
@@ -43,7 +43,7 @@ class PineconeDatabase:
         self.retrier: Retrier = self._http.retrier
 
     def prepare(self, shelf: VectorShelf) -> None:
-        """Namespaces come with the first vector; here it is only seen whether the index fits."""
+        """Checks that the index fits; Pinecone creates a namespace with its first vector."""
         stats = self._post("/describe_index_stats", {})
         has, metric = stats.get("dimension"), stats.get("metric", "cosine")
         if has not in (None, shelf.width) or metric != "cosine":
@@ -66,7 +66,7 @@ class PineconeDatabase:
         try:
             self._post("/vectors/delete", body)
         except VectorLost:
-            return  # a namespace is gone with its last vector
+            return  # Pinecone removes a namespace with its last vector
 
     def near(
         self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None

@@ -1,4 +1,4 @@
-"""Qdrant: one collection per store and width; a shelf is a keyword that every point has."""
+"""Qdrant: one collection per store and width; a shelf is a keyword field of every point."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def qdrant(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
-    """The index `qdrant+http://host:6333`, `qdrant+file:///folder` or `qdrant://:memory:` of the settings."""
+    """Opens the index `qdrant+http://host:6333`, `qdrant+file:///folder` or `qdrant://:memory:`."""
     return open_vector_index(connect, store, width, settings, **parts)
 
 
@@ -48,7 +48,7 @@ def connect(address: DatabaseAddress) -> QdrantDatabase:
 
 
 class QdrantDatabase:
-    """Speaks to Qdrant through its own client. `client` is called when it is first needed."""
+    """Talks to Qdrant through its own client; `client` is called on first use."""
 
     most = 10_000
     batch = 256
@@ -65,7 +65,7 @@ class QdrantDatabase:
     ) -> None:
         self.retrier: Retrier = Retrier(name, retry_policy or RETRY_POLICY)
         self._connect, self._local, self._owned = client, local, owned
-        self._lock = threading.RLock()  # the client that runs in this process is not safe by itself
+        self._lock = threading.RLock()  # the in-process client is not thread-safe
 
     @cached_property
     def _client(self) -> QdrantClient:
@@ -154,7 +154,7 @@ def _check_installed() -> None:
 
 
 def _create(client: QdrantClient, name: str, vectors: models.VectorParams) -> bool:
-    """Makes a collection; another process may have been faster."""
+    """Creates a collection; returns False if another process was faster."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
@@ -186,7 +186,7 @@ def _translate_errors(name: str) -> Iterator[None]:
         raise Unavailable(str(error) or type(error.source).__name__) from error
     except UnexpectedResponse as error:
         raise _refusal(name, error.status_code or 500, str(error)) from error
-    except (ValueError, RuntimeError) as error:  # of the client that runs in this process
+    except (ValueError, RuntimeError) as error:  # from the in-process client
         if "not found" in str(error):
             raise VectorLost(f"{name}: {error}") from error
         raise Misconfigured(f"{name}: {error}") from error

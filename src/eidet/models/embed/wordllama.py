@@ -1,4 +1,4 @@
-"""The default embedder: static word vectors that come with the `wordllama` wheel. Offline, no torch."""
+"""The default embedder: static word vectors shipped in the `wordllama` wheel. Offline, no torch."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 256
 MODEL: Final = "l2-supercat-256"
-RELEASE: Final = "wordllama==0.2.2.post0"  # one wheel for every machine; later ones are compiled for a few
+RELEASE: Final = "wordllama==0.2.2.post0"  # one wheel for every machine; later ones exist for few platforms
 _MEND: Final = f"reinstall it: pip install --force-reinstall {RELEASE}"
 _AT_ONCE: Final = 256  # texts that are tokenised together
-_SEVERAL: Final = 8  # so many texts are spread over threads
+_SEVERAL: Final = 8  # texts from which on several threads are used
 _SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
 _SPACE: Final = "\u2581"  # how the tokenizer writes a space
 
@@ -53,8 +53,8 @@ WEIGHTS: Final = PackagedFile(
 class WordLlama:
     """The normalised sum of a text's token vectors; a text without tokens gives a zero row.
 
-    Made at once; the model is loaded by the first `embed`, once per process (about 0.1 s, 50 MB).
-    Then some 50 µs for a chat turn. Case makes no difference: the vectors are those that
+    Construction is instant: the first `embed` loads the model, once per process (about 0.1 s, 50 MB).
+    A chat turn then takes some 50 µs. Case makes no difference: the vectors are those that
     `wordllama.WordLlama.load().embed(norm=True)` gives the text in small letters.
     """
 
@@ -89,7 +89,7 @@ class _Model(NamedTuple):
     vectors: Vectors  # of the tokens
 
     def tokenise(self, texts: list[str]) -> list[Encoding]:
-        """Tokenises a few texts one by one: together they would start threads, for little gain."""
+        """Tokenises texts; a few one by one, because a batch would start threads for little gain."""
         if len(texts) < _SEVERAL:
             return [self.tokenizer.encode(text, add_special_tokens=False) for text in texts]
         return self.tokenizer.encode_batch(texts, add_special_tokens=False)
@@ -104,7 +104,7 @@ def _sum_vectors(vectors: Vectors, tokens: Sequence[int]) -> Vectors:
 
 
 def _normalise(row: Vectors) -> Vectors:
-    """Scales to length one; zeros stay."""
+    """Scales a row to length one; leaves zeros as they are."""
     length = sqrt(row.dot(row))
     return row / np.float32(length) if length else row
 
@@ -121,7 +121,7 @@ def _load_model() -> _Model:
 
 
 def _parse_weights(content: bytes) -> NDArray[np.float16]:
-    """The one table of the file: eight bytes of length, a description in JSON, then the numbers."""
+    """Returns the one table of the file: eight bytes of length, a description in JSON, then the numbers."""
     size = int.from_bytes(content[:8], "little")
     table = json.loads(content[8 : 8 + size])["embedding.weight"]
     start, end = table["data_offsets"]

@@ -1,6 +1,6 @@
-"""Questions to a language model: the `LLM` port, and `llm_of`, which finds one from what a user gives.
+"""The `LLM` port for questions to a language model, and `llm_of`, which makes one from a setting.
 
-Nothing in Eidet needs a model. Where one is set, `consult_or_fall_back` asks it, or lets the rules decide.
+Eidet needs no model. If one is set, `consult_or_fall_back` asks it, and lets the rules decide if it fails.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Stop = Literal["end", "length", "refusal"]
 
 
 class Declined(Refused):
-    """The model, or a filter around it, would not answer this."""
+    """The model, or a filter around it, declined to answer."""
 
 
 class BadAnswer(EidetError):
-    """An answer came and cannot be used; `cause` is empty, truncated, malformed, misfit or unusable."""
+    """The answer cannot be used; `cause` is empty, truncated, malformed, misfit or unusable."""
 
     def __init__(self, message: str, *, cause: str) -> None:
         super().__init__(message)
@@ -70,16 +70,16 @@ class Request:
         return (*self.before, Turn("user", self.prompt))
 
     def messages(self, system: str) -> list[dict[str, str]]:
-        """The turns as chat messages, after a system prompt if there is one."""
+        """Returns the turns as chat messages, after a system prompt if there is one."""
         turns = (*([Turn("system", system)] if system else []), *self.turns)
         return [{"role": turn.role, "content": turn.text} for turn in turns]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A model's answer. Tokens are None if nobody counted them.
+    """A model's answer. Token counts are None if the model reports none.
 
-    `value` is what the schema asked for; `ask` leaves it None, `consult` fills it.
+    `value` is the object of the schema; `ask` leaves it None, `consult` fills it.
     """
 
     text: str
@@ -96,13 +96,13 @@ class LLM(Protocol):
 
     @property
     def name(self) -> str:
-        """Says which model this is; where it can, in the words `llm_of` understands."""
+        """Identifies the model; if possible, by a name that `llm_of` accepts."""
 
     def ask(self, request: Request) -> Answer:
-        """Asks the model and returns its raw answer; `consult` judges it.
+        """Asks the model and returns its raw answer; `consult` checks it.
 
-        With a schema it asks for JSON by the best means it has. It comes back in bounded time.
-        Raises `Unavailable` for what may pass, `BadInput` for a request that is not taken,
+        A schema is requested by the best means of the endpoint. Returns in bounded time.
+        Raises `Unavailable` for temporary failures, `BadInput` for a refused request,
         `Misconfigured` for a wrong key, address or model; no error and no repr shows a key.
         """
 
@@ -115,15 +115,15 @@ def llm_of(
     headers: Mapping[str, str] | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> LLM:
-    """The model a user means.
+    """Returns the language model that a setting describes.
 
     A string names a model that speaks chat completions: `"openai:gpt-…"`, `"ollama:qwen3"`, or with the
     address of any such server after an @: `"openai:qwen3@http://127.0.0.1:8000/v1"`. An LLM is itself; any
     other callable, sync or async, is adapted: a function around the package of a provider, for instance.
 
     Without `key` the key is that of OPENAI_API_KEY. It goes to OpenAI's own address or that of
-    OPENAI_BASE_URL, never to an address of the string. A model that fails again and again is left alone
-    for half a minute at a time.
+    OPENAI_BASE_URL, never to an address of the string. A model that fails repeatedly is not called for
+    half a minute at a time.
     """
     if isinstance(thing, str):
         from ..http import HttpLLM

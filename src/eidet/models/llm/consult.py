@@ -1,6 +1,6 @@
-"""Asking and judging: `consult` gives a usable answer or says why not; `consult_or_fall_back` never fails.
+"""Asks models: `consult` returns a usable answer or raises, `consult_or_fall_back` uses rules instead.
 
-The JSON object that a schema asks for is looked for in what a model wrote: alone, in a fence, or amid prose.
+The JSON object of a schema is found in the model's text whether it stands alone, in a fence or amid prose.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...net.http import TooSlow
 from . import LLM, Answer, BadAnswer, Declined, Request, Turn, instruction
 
 T = TypeVar("T")
-_ECHOED = 4_000  # characters of a bad answer that are shown to the model again
+_ECHOED = 4_000  # characters of a bad answer that are sent back to the model
 _CAUSES: tuple[tuple[type[EidetError], str], ...] = (
     (TooSlow, "slow"),
     (Unavailable, "unavailable"),
@@ -29,8 +29,8 @@ _CAUSES: tuple[tuple[type[EidetError], str], ...] = (
 _UNREADABLE = (
     EidetError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
 )  # fmt: skip
-_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)  # some servers leave them in front
-_PLACES: Final = 64  # braces at which an object is looked for
+_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)  # some servers send them first
+_PLACES: Final = 64  # opening braces at which an object is tried
 _TYPES: Final[dict[str, type | tuple[type, ...]]] = {
     "object": dict,
     "array": list,
@@ -45,7 +45,7 @@ _log = logging.getLogger("eidet.llm")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Generic[T]):
-    """A value and who gave it. `cause` and `why` say what kept the model from it, "" if nothing did."""
+    """A value and its origin; `cause` and `why` say why it is not the model's, "" if it is."""
 
     value: T
     by: Literal["llm", "rules"]
@@ -59,9 +59,8 @@ def consult_or_fall_back(
 ) -> Outcome[T]:
     """Parses the model's answer with `read`; falls back to `otherwise` if none is usable.
 
-    No failure of a model gets out of here; each is logged as a warning of `eidet.llm`. `read` may raise to
-    say that the answer makes no sense (ValueError, LookupError, TypeError …). Errors of `otherwise` are
-    the caller's own and are raised.
+    No failure of the model is raised; each is logged as a warning of `eidet.llm`. `read` may
+    reject the answer by raising ValueError, LookupError, TypeError …; errors of `otherwise` are raised.
     """
     if llm is None:
         return Outcome(value=otherwise(), by="rules", cause="none", why="no LLM is set")
@@ -80,7 +79,7 @@ def consult_or_fall_back(
 
 
 def consult(llm: LLM, request: Request) -> Answer:
-    """An answer that can be used, with its `value` if a schema was given; asks once more if it does not fit.
+    """Returns a usable answer, with its `value` if a schema was given; asks once more if it does not fit.
 
     Raises `Declined`, `BadAnswer`, and what `LLM.ask` raises.
     """
@@ -105,13 +104,13 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 def _repair(request: Request, answer: Answer, wrong: str) -> Request:
     reply = answer.text[:_ECHOED].encode(errors="replace").decode().strip()
-    reply = reply or "(nothing)"  # an empty turn is refused by some
+    reply = reply or "(nothing)"  # some endpoints refuse an empty turn
     complaint = f"That answer cannot be used: {wrong}. {instruction(request.schema or {})}"
     return replace(request, before=(*request.turns, Turn("assistant", reply)), prompt=complaint)
 
 
 def _ask_model(llm: LLM, request: Request) -> Answer:
-    """Returns the answer without the model's thoughts; raises if something is wrong with it."""
+    """Returns the answer without the model's thoughts; raises if it was declined, cut off or empty."""
     with translate_errors(llm.name):
         answer = llm.ask(request)
     text = _THOUGHTS.sub("", answer.text)
@@ -132,7 +131,7 @@ def _ask_model(llm: LLM, request: Request) -> Answer:
 
 
 def find_fitting(text: str, schema: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns the first object in the text that fits the schema; raises `BadAnswer` saying what is wrong."""
+    """Returns the first object in the text that fits the schema; raises `BadAnswer` with the first misfit."""
     first = ""
     for value in _objects(text):
         wrong = find_misfit(value, schema)
@@ -150,7 +149,7 @@ def find_misfit(value: Json, schema: Mapping[str, Json], path: str = "$") -> str
     """Returns the first misfit with its path (`$.facts[2].text`); "" if all fits.
 
     Checks type, properties, required, additionalProperties (true or false), items, enum, minimum, maximum and
-    maxItems. Other keywords are told to the model and not checked.
+    maxItems. Other keywords are sent to the model but not checked.
     """
     return next(_misfits(value, schema, path), "")
 
@@ -185,7 +184,7 @@ def _object_misfits(value: dict[str, Json], schema: Mapping[str, Json], path: st
 
 
 def is_closed(schema: Any) -> bool:
-    """Tells whether every object names and requires all its fields, as strict modes of providers demand."""
+    """Returns whether every object lists and requires all its fields, as strict modes of providers demand."""
     if not isinstance(schema, Mapping):
         return True
     parts = schema.get("properties", {})
@@ -211,7 +210,7 @@ def _shorten(value: Json) -> str:
 
 
 def _objects(text: str) -> Iterator[dict[str, Json]]:
-    """The objects in the text from left to right, none of them inside another."""
+    """Yields the outermost JSON objects in the text, from left to right."""
     end = 0
     for _ in range(_PLACES):
         if (at := text.find("{", end)) < 0:
@@ -221,5 +220,5 @@ def _objects(text: str) -> Iterator[dict[str, Json]]:
             yield clean_json(value, "answer")
         except (ValueError, RecursionError):  # BadInput is a ValueError: a number or text JSON cannot carry
             if text[at + 1 : at + 100].lstrip().startswith('"'):
-                return  # a broken object: what it holds inside is not the answer
+                return  # a broken object: objects inside it are not the answer
             end = at + 1

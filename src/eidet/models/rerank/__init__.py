@@ -1,7 +1,7 @@
-"""A second look at the best hits: the `Reranker` port, and `reranker_of`, which finds the one meant.
+"""The `Reranker` port, which rates the best hits again, and `reranker_of`, which makes one from a setting.
 
 There is no default: Eidet ranks by itself. A reranker reads query and text together, which is
-better and a thousand times slower, so it is asked about the few best hits only.
+better and a thousand times slower, so it only gets the few best hits.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ _SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Says how well texts answer a query. `RerankerContract` tests these laws."""
+    """Rates how well texts answer a query. `RerankerContract` tests these laws."""
 
     @property
     def name(self) -> str:
-        """Says which scores these are; where it can, in the words `reranker_of` understands."""
+        """Identifies the scores; if possible, by a name that `reranker_of` accepts."""
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Returns one score per text, in the order given, from 0 (irrelevant) to 1.
 
-        The same query and text give the same score, alone or in company, whatever the order; no
+        The same query and text give the same score, whatever the other texts and their order; no
         texts give no scores. Empty and very long texts are scored too. Safe in many threads.
-        Raises `Unavailable` for what may pass, `BadInput` for texts that are not taken,
+        Raises `Unavailable` for temporary failures, `BadInput` for refused texts,
         `Misconfigured` for a wrong key, address or model, or an answer that breaks these laws.
         """
 
 
 def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
-    """Reranks and verifies number and range of the scores."""
+    """Scores texts and checks the number and range of the scores."""
     if isinstance(texts, str):
         raise BadInput("reranking takes a list of texts; wrap a single text: [text]")
     if not texts:
@@ -46,7 +46,7 @@ def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[
 
 
 def check_scores(name: str, texts: Sequence[str], answer: Any, *, logits: bool = False) -> list[float]:
-    """The answer as floats from 0 to 1, one per text, or `Misconfigured` saying what came.
+    """Returns the answer as floats from 0 to 1, one per text; raises `Misconfigured` if it is anything else.
 
     Logits, which may be of any size, go through a sigmoid.
     """
@@ -63,7 +63,7 @@ def check_scores(name: str, texts: Sequence[str], answer: Any, *, logits: bool =
 
 
 def parse_numbers(name: str, texts: Sequence[str], answer: Any) -> list[float]:
-    """The answer as finite floats of any size, one per text."""
+    """Returns the answer as finite floats of any size, one per text; raises `Misconfigured` otherwise."""
     try:
         scores = [float(score) for score in answer]
     except (TypeError, ValueError) as bad:
@@ -81,7 +81,7 @@ def out_of_range(score: float) -> bool:
 
 
 def sigmoid(logit: float) -> float:
-    """A logit as a number from 0 to 1: order is kept, apart from what rounding makes equal."""
+    """Maps a logit to 0 to 1, in the same order, apart from those that rounding makes equal."""
     grown = math.exp(-abs(logit))
     return (1.0 if logit >= 0 else grown) / (1.0 + grown)
 
@@ -94,7 +94,7 @@ _BUILT_IN = {
 
 
 def reranker_of(thing: object, *, timeout: float = 30.0) -> Reranker:
-    """The reranker a user means.
+    """Returns the reranker that a setting describes.
 
     A string names one: `"sentence-transformers:MODEL"`, `"fastembed:MODEL"`, or an entry point of the group
     `eidet.rerankers`. A reranker is itself; any other callable `(query, texts)`, sync or async, is adapted.

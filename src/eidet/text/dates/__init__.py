@@ -1,7 +1,7 @@
-"""Time expressions in a text as intervals of calendar days, against a reference time.
+"""Finds time expressions in a text as intervals of calendar days, relative to a reference time.
 
-English is read by a grammar of our own; other languages by their words for months, weekdays and relative
-days; dates in digits in any language. Nothing is ever raised for a text, and reading is linear in its length.
+English has a grammar of its own; other languages have words for months, weekdays and relative days; dates in
+digits are found in any language. Nothing is raised for any text, and the time is linear in its length.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .scanner import TIMES, TRIGGERS, Tokens, fold_text, scan
 
 
 def _letter_of(code: int) -> int:
-    """A small letter for a letter, 0 for a digit, a blank for everything else."""
+    """Returns the code of a letter in lower case, "0" for a digit, a blank for everything else."""
     if code < 128 and chr(code).isalpha():
         return ord(chr(code).lower())
     return 48 if 48 <= code < 58 else 32
@@ -37,7 +37,7 @@ _SOME_DAY = datetime(2000, 6, 15, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dated:
-    """A time expression, where it stands, and the days it means (ordinals, both ends included).
+    """A time expression, its position, and the days it means (ordinals, both ends included).
 
     `confidence` is 1 for a full date and less for a vague, ambiguous or yearless one. `grain` is "day",
     "weekend", "week", "month", "season", "year" or "span". `yearless`: day and month are certain, the year
@@ -58,7 +58,7 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     """Finds the time expressions of a text, in order, not overlapping. Days are those of `now`'s zone.
 
     With `past` an expression without a year means the latest not after `now`, as in questions about
-    memories. Without it the words around tell, else the nearest is taken, with less confidence.
+    memories. Without it the words around decide, else the nearest is taken, with less confidence.
     """
     if language != "en" and (code := code_of(language)) != "en":
         from .foreign import find_foreign
@@ -82,7 +82,7 @@ def list_other_readings(found: Sequence[Dated]) -> tuple[Dated, ...]:
 
 
 def has_time(text: str, language: str = "en") -> bool:
-    """Tells whether a text has a time expression, a duration, an hour or a recurrence ("every summer")."""
+    """Returns whether a text has a time expression, a duration, an hour or a recurrence ("every summer")."""
     if language != "en" and (code := code_of(language)) != "en":
         from .foreign import find_foreign
 
@@ -98,9 +98,9 @@ def has_time(text: str, language: str = "en") -> bool:
 
 @lru_cache(maxsize=4)
 def split_letters(text: str) -> tuple[Sequence[bytes], bool]:
-    """Splits a text into small words of ASCII letters, and tells whether it has a digit.
+    """Splits a text into lower-case words of ASCII letters, and returns whether it has a digit.
 
-    The analysis of one text asks several times.
+    Cached, because the analysis of a text asks several times.
     """
     letters = text.encode("ascii", "replace").translate(_LETTERS)
     return letters.split(), b"0" in letters
@@ -108,9 +108,9 @@ def split_letters(text: str) -> tuple[Sequence[bytes], bool]:
 
 @lru_cache(maxsize=4)
 def _parse_english(text: str, now: datetime, past: bool) -> tuple[Dated, ...]:
-    """The times of a text. A recall reads its question twice: to understand it, and to ask the facts.
+    """Finds the times of a text. Cached, because a recall parses its question twice.
 
-    `now` is without its zone: the same moment is equal in all of them, but its day is not.
+    `now` has no zone: a moment is equal in all zones, but its day is not.
     """
     return tuple(_english(scan(text, fold_text(text), now, past)))
 

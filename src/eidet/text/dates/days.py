@@ -1,4 +1,4 @@
-"""Intervals of calendar days and the arithmetic on them; every answer lies in years 1-9999.
+"""Intervals of calendar days and their arithmetic; all results lie in years 1-9999.
 
 Days are ordinals. An ordinal minus one, modulo seven, is the weekday (Monday is 0). Winter begins in
 December of its year.
@@ -19,7 +19,7 @@ _LONGER = {"fortnight": ("week", 2), "decade": ("year", 10)}
 
 
 class Days(NamedTuple):
-    """An interval with what `Dated` says of it; both ends belong to it."""
+    """An interval with the attributes of `Dated`; both ends are included."""
 
     first: int
     last: int
@@ -28,7 +28,7 @@ class Days(NamedTuple):
     yearless: bool = False
 
 
-Read = tuple[Days, int] | None  # what a reader answers: the days, and the place after the words that say them
+Read = tuple[Days, int] | None  # the result of a reader: the days, and the place after their words
 
 
 def placed(days: Days | None, after: int) -> Read:
@@ -40,7 +40,7 @@ def clip_day(ordinal: int) -> int:
 
 
 def ordinal_of(year: int, month: int, day: int) -> int:
-    """Returns the ordinal of a day that exists; clipped to the calendar where the year is not in it."""
+    """Returns the ordinal of an existing day; clipped to the calendar if the year is beyond it."""
     if year < 1:
         return 1
     return date(year, month, day).toordinal() if year <= 9999 else _LAST_DAY
@@ -55,14 +55,14 @@ def day(ordinal: int, confidence: float = 1.0) -> Days:
 
 
 def day_of(year: int, month: int, number: int, confidence: float = 1.0) -> Days | None:
-    """Makes a day; None where the month has no such day."""
+    """Makes a day; None if the month has no such day."""
     if not (1 <= month <= 12 and 1 <= number <= _month_length(year, month)):
         return None
     return day(ordinal_of(year, month, number), confidence)
 
 
 def run_of_days(year: int, month: int, first: int, last: int) -> Days | None:
-    """Makes some days of a month; None where it has no such days."""
+    """Makes a run of days of a month; None if it has no such days."""
     start, end = day_of(year, month, first), day_of(year, month, last)
     if start is None or end is None or first > last:
         return None
@@ -90,13 +90,13 @@ def season_of(year: int, first_month: int, confidence: float = 0.9) -> Days:
 
 
 def week_at(ordinal: int, confidence: float = 0.9) -> Days:
-    """Finds the week from Monday to Sunday that has the day."""
+    """Returns the week from Monday to Sunday around a day."""
     monday = ordinal - (ordinal - 1) % 7
     return Days(clip_day(monday), clip_day(monday + 6), "week", confidence)
 
 
 def weekend_at(ordinal: int, confidence: float = 0.9) -> Days:
-    """Finds Saturday and Sunday of the week that has the day."""
+    """Returns Saturday and Sunday of the week around a day."""
     saturday = ordinal - (ordinal - 1) % 7 + 5
     return Days(clip_day(saturday), clip_day(saturday + 1), "weekend", confidence)
 
@@ -112,17 +112,17 @@ def span(first: int, last: int, confidence: float, grain: str = "span") -> Days:
 
 
 def weekday_before(ordinal: int, weekday: int) -> int:
-    """Finds the last such weekday strictly before a day."""
+    """Returns the last such weekday strictly before a day."""
     return ordinal - 1 - (ordinal - 2 - weekday) % 7
 
 
 def weekday_after(ordinal: int, weekday: int) -> int:
-    """Finds the first such weekday strictly after a day."""
+    """Returns the first such weekday strictly after a day."""
     return ordinal + 1 + (weekday - ordinal) % 7
 
 
 def months_later(ordinal: int, count: int) -> int:
-    """Finds the same day of the month some months on, or that month's last day."""
+    """Returns the same day of the month `count` months later, or that month's last day."""
     at = date.fromordinal(clip_day(ordinal))
     index = at.year * 12 + at.month - 1 + count
     year, month = index // 12, index % 12 + 1
@@ -130,14 +130,14 @@ def months_later(ordinal: int, count: int) -> int:
 
 
 def move_day(ordinal: int, count: int, unit: str) -> int:
-    """Moves a day by so many days, weeks, months or years."""
+    """Moves a day by `count` days, weeks, months or years."""
     if unit in ("month", "year"):
         return months_later(ordinal, count * (12 if unit == "year" else 1))
     return clip_day(ordinal + count * _UNIT_DAYS[unit])
 
 
 def unit_away(today: int, unit: str, shift: int) -> Days | None:
-    """Finds the day, week, weekend, month, quarter, year or decade so many away from the present one."""
+    """Returns the day, week, weekend, month, quarter, year or decade `shift` units from the present one."""
     at = date.fromordinal(clip_day(today))
     match unit:
         case "day":
@@ -162,10 +162,10 @@ def distance(days: Days, ordinal: int) -> int:
 
 
 def choose_year(candidates: Iterable[Days | None], today: int, lean: int) -> Days | None:
-    """Chooses the year that is meant, of the same expression in several years.
+    """Chooses among the same expression in several years.
 
-    Leaning back (-1) it is the latest that has begun, leaning forward (1) the earliest that has not
-    ended, and with no leaning (0) the nearest, the earlier of two as near.
+    With `lean` -1 returns the latest that has begun, with 1 the earliest that has not ended, and with 0
+    the nearest, the earlier of two as near.
     """
     there = [days for days in candidates if days is not None]
     if lean < 0:
@@ -176,7 +176,7 @@ def choose_year(candidates: Iterable[Days | None], today: int, lean: int) -> Day
 
 
 def yearly(of_year: Callable[[int], Days | None], today: int, lean: int, reach: int = 2) -> Days | None:
-    """Chooses the one that is meant of what comes once a year, and marks its year as a guess."""
+    """Chooses the year of a yearly time, and marks it as guessed."""
     year = date.fromordinal(clip_day(today)).year
     candidates = (of_year(year + shift) for shift in range(-reach, reach + 1))
     days = choose_year(candidates, today, lean)
@@ -184,7 +184,7 @@ def yearly(of_year: Callable[[int], Days | None], today: int, lean: int, reach: 
 
 
 def year_away(of_year: Callable[[int], Days], today: int, shift: int) -> Days | None:
-    """Finds the last that has ended (-1), the next to begin (1), or the one of this year (0)."""
+    """Returns the last of a yearly time that has ended (-1), the next to begin (1), or this year's (0)."""
     year = date.fromordinal(clip_day(today)).year
     near = [of_year(y) for y in range(max(year - 2, 1), min(year + 2, 9999) + 1)]
     if shift < 0:
@@ -207,9 +207,9 @@ class Count(NamedTuple):
 
 
 def offset(base: int, count: Count, unit: str, sign: int, *, exact: bool = False) -> Days:
-    """Counts units back (-1) or on (1) from a day: that day, or the time around it that the unit allows.
+    """Counts units back (-1) or on (1) from a day; returns the time around the result, as wide as the unit.
 
-    `exact` asks for the day itself.
+    With `exact`, returns the day itself.
     """
     if unit in _LONGER:
         unit, times = _LONGER[unit]
@@ -238,7 +238,7 @@ def _point_at(at: int, count: Count, unit: str) -> Days:
 
 
 def slice_of(days: Days, part: str, edge: bool) -> Days:
-    """Cuts a third out of an interval, or less of a long one at its very beginning or end."""
+    """Cuts a third out of an interval, or a sixth of a long one for its very beginning or end."""
     length = days.last - days.first + 1
     if length < 3:
         return days
@@ -250,7 +250,7 @@ def slice_of(days: Days, part: str, edge: bool) -> Days:
 
 
 def nth_of(whole: Days, unit: str, weekday: int, number: int) -> Days | None:
-    """Finds the first (1) or the last (-1) day, week, weekend or weekday of a time."""
+    """Returns the nth (-1 is the last) day, week, weekend or weekday of a time; None if there is none."""
     sure = whole.confidence * 0.95
     size = {"day": 1, "week": 7}.get(unit)
     if size:

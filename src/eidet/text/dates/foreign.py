@@ -1,6 +1,6 @@
-"""Time expressions of languages other than English: rules made of tables of words.
+"""Time expressions of languages other than English, by rules made from tables of words.
 
-`locales.json` holds tables of dateparser (`train/dates/locales.py` writes it), `words.json` what they lack.
+`locales.json` holds tables of dateparser (`train/dates/locales.py` writes it), `words.json` their additions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Found = tuple[int, int, Days]
 
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """The day, and the leaning of what has no year."""
+    """The present day, and the lean of times without a year."""
 
     today: int
     lean: int
@@ -69,7 +69,7 @@ _Rule = tuple[re.Pattern[str], Callable[[re.Match[str], _Now], Days | None]]
 
 @dataclass(frozen=True, slots=True)
 class _Language:
-    """The rules of a language, and beginnings of words of which every expression has one."""
+    """The rules of a language, and beginnings of words, one of which every expression contains."""
 
     month_first: bool
     spaced: bool
@@ -149,7 +149,7 @@ def _load_tables() -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The names of months and weekdays, and whether words stand apart."""
+    """The names of months and weekdays, and whether words have spaces between them."""
 
     spaced: bool
     months: dict[str, int]
@@ -160,7 +160,7 @@ class _Words:
 
 
 def _any(words: Iterable[str]) -> str:
-    """The words as one pattern, the longest first; single spaces stand for any."""
+    """Joins words into one pattern, the longest first; a space matches up to three white-space characters."""
     ordered = sorted({re.escape(word).replace(r"\ ", r"\s{1,3}") for word in words}, key=len, reverse=True)
     return "|".join(ordered)
 
@@ -170,7 +170,7 @@ def _single_spaces(name: str) -> str:
 
 
 def _list_names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
-    """Names by number, without those so short that they are words of other meaning."""
+    """Maps names to numbers, without names so short that they are likely other words."""
     names: dict[str, int] = {}
     for key, number in keys.items():
         known = [str(name).lower() for name in info.get(key, ())]
@@ -183,7 +183,7 @@ def _list_names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
 
 
 def _list_relative(info: dict[str, Any]) -> dict[str, tuple[int, str]]:
-    """Maps phrases to how many of which unit away; "ago" has the last word."""
+    """Maps phrases to a shift and its unit; for ambiguous phrases, the past wins."""
     found: dict[str, tuple[int, str]] = {}
     for key, phrases in sorted(info.get("relative-type", {}).items(), reverse=True):
         if match := _SHIFT.fullmatch(key):
@@ -208,7 +208,7 @@ def _list_counted(info: dict[str, Any]) -> dict[tuple[int, str], list[str]]:
 
 
 def _build_phrases(info: dict[str, Any], sign: int, unit: str) -> set[str]:
-    """Phrases made of the words for "ago" or "in" and every form of a unit: "2 tygodnie temu"."""
+    """Builds phrases from the words for "ago" or "in" and every form of a unit: "2 tygodnie temu"."""
     forms = [str(form).lower() for form in info.get(unit, ()) if len(form) > 3]
     words = [str(word).lower() for word in info.get("ago" if sign < 0 else "in", ())]
     phrases = {f"{word} {_NUMBER} {form}" for word, form in product(words, forms)}
@@ -216,13 +216,13 @@ def _build_phrases(info: dict[str, Any], sign: int, unit: str) -> set[str]:
 
 
 def _names_its_unit(phrase: str) -> bool:
-    """A unit of one or two Latin letters ("5 m") is rather something else."""
+    """Returns whether a phrase names its unit clearly; one of up to three Latin letters ("5 m") does not."""
     words = phrase.replace(_NUMBER, " ").split()
     return not phrase.replace(_NUMBER, "").isascii() or max(map(len, words), default=0) > 3
 
 
 def _list_numbers(info: dict[str, Any], more: dict[str, Any]) -> dict[str, int]:
-    """Patterns of number words."""
+    """Maps patterns of number words to numbers."""
     own = number_words(more.get("numbers", ""), 1)
     for rule in info.get("simplifications", ()):
         for pattern, value in rule.items():
@@ -235,7 +235,7 @@ def _list_numbers(info: dict[str, Any], more: dict[str, Any]) -> dict[str, int]:
 
 
 def _date_rules(words: _Words) -> Iterator[_Rule]:
-    """8. Mai 2023 · du 3 au 7 mai · en mars · 2023. május 8."""
+    """Yields rules for dates: 8. Mai 2023 · du 3 au 7 mai · en mars · 2023. május 8."""
     names = _any(words.months)
     of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
     year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
@@ -285,7 +285,7 @@ def _parse_year(match: re.Match[str], _now: _Now) -> Days:
 def _count_rules(
     words: _Words, counted: dict[tuple[int, str], list[str]], numbers: dict[str, int]
 ) -> Iterator[_Rule]:
-    """Vor zwei Wochen · il y a 3 jours."""
+    """Yields rules for counted times: vor zwei Wochen · il y a 3 jours."""
     slot = f"({'|'.join(['[0-9]{1,4}', *sorted(numbers, key=len, reverse=True)])})"
 
     def parse(match: re.Match[str], now: _Now, sign: int, unit: str) -> Days | None:
@@ -310,7 +310,7 @@ def _relative_rules(words: _Words, relative: dict[str, tuple[int, str]]) -> Iter
 
 
 def _which_rules(words: _Words, more: dict[str, Any]) -> Iterator[_Rule]:
-    """Letzte Woche · el verano pasado · diesen Freitag."""
+    """Yields rules for named times: letzte Woche · el verano pasado · diesen Freitag."""
     if not more:
         return
     nouns: dict[str, str] = more["nouns"]
@@ -336,7 +336,7 @@ def _which_rules(words: _Words, more: dict[str, Any]) -> Iterator[_Rule]:
 
 
 def _weekday_rules(words: _Words) -> Iterator[_Rule]:
-    """A weekday, or from one to the next such day after it."""
+    """Yields rules for a weekday, or a range from one weekday to another."""
 
     def parse(match: re.Match[str], now: _Now) -> Days | None:
         first = words.weekdays[_single_spaces(match[1])]

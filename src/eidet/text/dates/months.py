@@ -1,6 +1,6 @@
-"""English dates that a month's name, a weekday or digits give.
+"""Parses English dates by months, weekdays or digits.
 
-A reader takes the tokens and a place, and answers the days and the place after them, or None.
+A reader takes the tokens and a place, and returns the days and the place after them, or None.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "unti
 def guess_year(
     tokens: Tokens, at: int, of_year: Callable[[int], Days | None], best: float = 0.7, reach: int = 2
 ) -> Days | None:
-    """Chooses the one that is meant of what comes once a year."""
+    """Chooses the year of a yearly time, and rates the confidence."""
     lean = tokens.lean(at)
     return _rate(tokens, yearly(of_year, tokens.today, lean, reach), lean, best)
 
 
 def guess_near(tokens: Tokens, at: int, near: Iterable[Days | None], best: float) -> Days | None:
-    """Chooses the one that is meant of several days, weeks or months around today."""
+    """Chooses among several days, weeks or months around today, and rates the confidence."""
     lean = tokens.lean(at)
     return _rate(tokens, choose_year(near, tokens.today, lean), lean, best)
 
 
 def _rate(tokens: Tokens, days: Days | None, lean: int, best: float) -> Days | None:
-    """Rates confidence: lower if nothing tells past from future, and far off in a message.
+    """Rates the confidence: lower in a message if the tense is unclear, or if the time is far off.
 
-    What lies far off would rather have been said with its year.
+    A time far off would rather have been given with its year.
     """
     if days is None:
         return None
@@ -62,7 +62,7 @@ def _rate(tokens: Tokens, days: Days | None, lean: int, best: float) -> Days | N
 
 
 def parse_month(tokens: Tokens, at: int) -> Read:
-    """May 8th, 2023 · May 3-7 · May 2023 · May."""
+    """Parses "May 8th, 2023", "May 3-7", "May 2023" or "May"."""
     words, month = tokens.words, ALL_MONTHS[tokens.words[at]]
     after = at + 1
     if words[after] == "." and words[at] not in MONTHS:
@@ -85,7 +85,7 @@ def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
 
 
 def parse_day_first(tokens: Tokens, at: int) -> Read:
-    """8 May 2023 · the 8th of May · 3 to 7 May · the twenty-first of May."""
+    """Parses "8 May 2023", "the 8th of May", "3 to 7 May" or "the twenty-first of May"."""
     words = tokens.words
     pair = _day_numbers(words, at)
     if not pair or not (words[at][0].isdecimal() or words[pair[2]] == "of"):
@@ -101,7 +101,7 @@ def parse_day_first(tokens: Tokens, at: int) -> Read:
 
 
 def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
-    """Is "3 may" a date? Only with an ordinal, a capital or a year."""
+    """Returns whether "3 may" is a date: only with an ordinal, a capital or a year."""
     if tokens.words[named] not in ("may", "march", "mar", "dec", "sep"):
         return True
     ordinal = not tokens.words[at].isdigit()
@@ -109,7 +109,7 @@ def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
 
 
 def _parse_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
-    """A day or a run of days of a month, with the year that follows or the likely one."""
+    """Parses a day or a run of days of a month, with the year that follows or the likely one."""
     first, last, after = pair
     year = tokens.year
     known = year_after(tokens, after)
@@ -122,7 +122,7 @@ def _parse_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]
 
 
 def _day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
-    """The first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
+    """Parses the first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
     if words[at][:1].isdecimal() and (match := _DAYS.fullmatch(words[at])):
         return int(match[1]), int(match[2]), at + 1
     one = day_number(words, at)
@@ -148,12 +148,12 @@ def day_number(words: list[str], at: int) -> tuple[int, int] | None:
 
 
 def _is_named(tokens: Tokens, at: int) -> bool:
-    """Does "May first" name a day? "You may first ask" does not."""
+    """Returns whether the word is a month: "May first" is a day, "you may first ask" is not."""
     return tokens.words[at] not in DOUBTFUL or tokens.capital(at) or tokens.before(at) in BEFORE_TIMES
 
 
 def _is_month(tokens: Tokens, at: int) -> bool:
-    """Is a month's name alone a month here, not a verb, a given name or a surname?"""
+    """Returns whether a month's name alone is a month here, not a verb, a given name or a surname."""
     word, before = tokens.words[at], tokens.before(at)
     if before in BEFORE_TIMES:
         return _after_preposition(tokens, at, word, before)
@@ -177,7 +177,7 @@ def _after_preposition(tokens: Tokens, at: int, word: str, before: str) -> bool:
 
 
 def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
-    """The year that follows a month, a season or a holiday: 2023 · , 2023 · of 2023 · '23 · last year."""
+    """Parses the year after a month, a season or a holiday: 2023 · , 2023 · of 2023 · '23 · last year."""
     words = tokens.words
     if words[at] == "'" and len(words[at + 1]) == 2 and words[at + 1].isdecimal():
         return 2000 + int(words[at + 1]) - (100 if int(words[at + 1]) >= 70 else 0), at + 2
@@ -192,7 +192,7 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
 
 
 def parse_numeric(tokens: Tokens, at: int) -> Read:
-    """2023-05-08 · 8/5/2023 · (on) 5/8."""
+    """Parses "2023-05-08", "8/5/2023" or "(on) 5/8"."""
     if match := _SLASHED.fullmatch(tokens.words[at]):
         return _parse_slashed(tokens, at, int(match[1]), int(match[2]))
     return placed(parse_number(tokens.words[at], tokens.before(at), True), at + 1)
@@ -222,7 +222,7 @@ _SOFT_ENDS = words_of(
 
 
 def parse_weekday(tokens: Tokens, at: int) -> Read:
-    """Friday · Friday night · Friday, May 8."""
+    """Parses "Friday", "Friday night" or "Friday, May 8"."""
     words, weekday = tokens.words, ALL_WEEKDAYS[tokens.words[at]]
     after = at + 1 + (words[at + 1] == "." and words[at] not in WEEKDAYS)
     if dated := _parse_date(tokens, after + (words[after] == ",")):
@@ -236,7 +236,7 @@ def parse_weekday(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
-    """Which week's day it is: (Friday) last week · (Friday) of this week."""
+    """Parses the week of a weekday: (Friday) last week · (Friday) of this week."""
     words = tokens.words
     at += words[at] in ("of", "in")
     shift = _WEEKS.get(words[at])
@@ -295,7 +295,7 @@ def _is_weekday_name(tokens: Tokens, at: int) -> bool:
 
 
 def _is_end_of_range(tokens: Tokens, at: int) -> bool:
-    """Monday to Friday · Mon-Wed."""
+    """Returns whether the weekday is an end of a range: "Monday to Friday", "Mon-Wed"."""
     words = tokens.words
     from_here = words[at + 1] in RANGE_LINKS and words[at + 2] in ALL_WEEKDAYS
     return from_here or (at > 1 and words[at - 1] in RANGE_LINKS and words[at - 2] in ALL_WEEKDAYS)
@@ -318,7 +318,7 @@ def _is_name(tokens: Tokens, at: int) -> bool:
 
 
 def parse_day_of_month(tokens: Tokens, at: int) -> Read:
-    """(on) the 8th, without a month; "the 8th floor" is no date."""
+    """Parses "(on) the 8th" without a month; "the 8th floor" is no date."""
     match = _DAY.fullmatch(tokens.words[at])
     if not match or not match[2] or not 1 <= int(match[1]) <= 31 or tokens.words[at + 1] not in _SOFT_ENDS:
         return None
@@ -331,6 +331,6 @@ def parse_day_of_month(tokens: Tokens, at: int) -> Read:
 
 
 def ordinal_number(word: str) -> int | None:
-    """First, 1st, last (-1)."""
+    """Returns the number of "first", "1st" or "last" (-1); None for other words."""
     match = _DAY.fullmatch(word)
     return int(match[1]) if match and match[2] else ORDINALS.get(word)

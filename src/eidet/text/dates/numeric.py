@@ -1,4 +1,4 @@
-"""Dates written in digits, as any language may have them."""
+"""Parses dates in digits, for all languages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MONEY = frozenset("$€£¥₹#@")
 
 
 def parse_number(number: str, before: str, month_first: bool | None) -> Days | None:
-    """Parses one number as a date; `month_first` is None where people write it both ways."""
+    """Parses one number as a date; `month_first` is None if both orders are in use."""
     if len(number) < 6 or before in _MONEY:
         return None
     if match := _ISO.fullmatch(number):
@@ -55,7 +55,7 @@ def parse_years(number: str) -> Days | None:
 
 
 def find_written_out(text: str) -> list[tuple[int, int, Days]]:
-    """Finds Chinese, Japanese and Korean full dates, with where they stand."""
+    """Finds full dates in Chinese, Japanese and Korean, with their positions."""
     found = ((match, _of_parts(match)) for match in _WRITTEN_OUT.finditer(text))
     return [(match.start(), match.end(), days) for match, days in found if days]
 
@@ -70,7 +70,7 @@ def _of_parts(match: re.Match[str]) -> Days | None:
 
 
 def _short(match: re.Match[str], month_first: bool | None) -> Days | None:
-    """8/5/2023: the order of the language, and less certain where the other one is a date too."""
+    """Parses "8/5/2023" in the order of the language; less certain if the other order is a date, too."""
     one, mark, two, year = int(match[1]), match[2], int(match[3]), int(match[4])
     if len(match[4]) == 2:
         if mark == "." and month_first is not False:

@@ -1,6 +1,6 @@
-"""English time expressions: which reader begins at which word, times told by other times, and spans.
+"""Parses English time expressions: readers by first word, times relative to other times, and spans.
 
-A reader takes the tokens and a place, and answers the days and the place after them, or None.
+A reader takes the tokens and a place, and returns the days and the place after them, or None.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ from .scanner import (
 )
 
 _OPENERS = frozenset({"since", "before", "after", "until", "till", "between", "from"})
-_LINKS = {"before": -1, "prior": -1, "after": 1, "following": 1}  # what is counted from follows
+_LINKS = {"before": -1, "prior": -1, "after": 1, "following": 1}  # followed by the anchor
 _WHOLE = frozenset({"week", "month", "year", "quarter", "decade"})
-_DEEPEST = 3  # "the day before the week before the ..." is read so far
+_DEEPEST = 3  # nested times: "the day before the week before the ..."
 _NTH = frozenset(["day", "week", "weekend"]) | ALL_WEEKDAYS.keys()
 _AFTER_THE = WHICH | SEASONS.keys() | {"fourth", "weekend", "early", "mid", "late"}
 
@@ -84,7 +84,7 @@ def expression(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_opened(tokens: Tokens, at: int) -> Read:
-    """Since, before, after, until a time; between and from one time to another."""
+    """Parses a span that begins with "since", "before", "after", "until", "between" or "from"."""
     word = tokens.words[at]
     if word in ("between", "from"):
         return _between(tokens, at)
@@ -95,7 +95,7 @@ def _parse_opened(tokens: Tokens, at: int) -> Read:
 
 
 def _open(tokens: Tokens, word: str, days: Days) -> Days:
-    """An interval without one end, capped at ten years or at today."""
+    """Makes an interval open at one end, capped at ten years or at today."""
     today, sure = tokens.today, days.confidence * 0.85
     if word == "since":
         first, last = days.first, max(today, days.last)
@@ -111,7 +111,7 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
 
 
 def _between(tokens: Tokens, at: int) -> Read:
-    """Between A and B; from A to B; from A on; else only what follows "from"."""
+    """Parses "between A and B", "from A to B" or "from A on"; None without the second part."""
     one = _parse_counted_days(tokens, at + 1) or point(tokens, at + 1)
     if not one:
         return None
@@ -126,7 +126,7 @@ def _between(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_counted_days(tokens: Tokens, at: int) -> Read:
-    """ "Between 3 and 7 May", "from the 3rd to the 7th of May": the second says that the first is a day."""
+    """Parses "between 3 and 7 May", "from the 3rd to the 7th of May": the second gives the month."""
     words = tokens.words
     number = day_number(words, at + (words[at] == "the"))
     if not number or (words[number[1]] != "and" and words[number[1]] not in RANGE_LINKS):
@@ -142,7 +142,7 @@ def _parse_counted_days(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_range(tokens: Tokens, at: int) -> Read:
-    """A point, or from one to another: "March to May 2023", "Monday - Friday"."""
+    """Parses a point, or a range of two: "March to May 2023", "Monday - Friday"."""
     one = point(tokens, at)
     if one and tokens.words[one[1]] in RANGE_LINKS:
         return _join_points(tokens, at, one, one[1] + 1) or one
@@ -150,7 +150,7 @@ def _parse_range(tokens: Tokens, at: int) -> Read:
 
 
 def _join_points(tokens: Tokens, at: int, one: tuple[Days, int], other_at: int) -> Read:
-    """Joins two points to a span; the year and order of the second hold for the first."""
+    """Joins two points to a span; the first takes the year of the second if it has none."""
     two = point(tokens, other_at)
     if not two:
         return None
@@ -176,7 +176,7 @@ def _in_year_of(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
 
 
 def _later(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
-    """ "November to February", "Friday to Sunday": the second comes after the first."""
+    """Moves the second point after the first: "November to February", "Friday to Sunday"."""
     if not end.yearless:
         if start.first - end.last < 7:
             return end._replace(first=end.first + 7, last=end.last + 7)
@@ -203,7 +203,7 @@ def point(tokens: Tokens, at: int) -> Read:
 
 
 def _inner(tokens: Tokens, at: int) -> Read:
-    """A time inside of another one."""
+    """Parses a time inside another one, down to a limited depth."""
     return point(replace(tokens, depth=tokens.depth + 1), at) if tokens.depth < _DEEPEST else None
 
 
@@ -217,7 +217,7 @@ def _digits(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_counted(tokens: Tokens, at: int) -> Read:
-    """Two weeks ago · two days before Christmas · three weeks from now · in two weeks."""
+    """Parses counted times: two weeks ago · two days before Christmas · a week from now · in two weeks."""
     if tokens.words[at] == "in":
         return _ahead(tokens, at)
     count = parse_count(tokens.words, at)
@@ -234,7 +234,7 @@ def _exactly(tokens: Tokens, at: int) -> Read:
 
 
 def _ago(tokens: Tokens, count: Count) -> Read:
-    """Two weeks ago · a week or two ago · a few weeks back."""
+    """Parses "two weeks ago", "a week or two ago" or "a few weeks back"."""
     words, named = tokens.words, count.after
     end = named + 1
     if words[end] == "or" and words[end + 1] in ("two", "three", "so"):
@@ -250,7 +250,7 @@ def _ago(tokens: Tokens, count: Count) -> Read:
 
 
 def _ahead(tokens: Tokens, at: int) -> Read:
-    """In two weeks; it may also say how long something took, so it is not sure."""
+    """Parses "in two weeks", with less confidence, as it may also be a duration."""
     words = tokens.words
     count = parse_count(words, at + 1)
     unit = UNITS.get(words[count.after]) if count else None
@@ -263,7 +263,7 @@ def _ahead(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_counted_from(tokens: Tokens, count: Count) -> Read:
-    """Two days before Christmas · a week from 8 May · three weeks from now."""
+    """Parses "two days before Christmas", "a week from 8 May" or "three weeks from now"."""
     words, link = tokens.words, count.after + 1
     unit, sign = UNITS.get(words[count.after]), 1 if words[link] == "from" else _LINKS.get(words[link])
     if unit is None:
@@ -274,7 +274,7 @@ def _parse_counted_from(tokens: Tokens, count: Count) -> Read:
     if sign is None or not anchor or (anchor[0].grain in ("year", "season") and unit != "year"):
         return None
     if words[anchor[1]] in RANGE_LINKS:
-        return None  # "ten days from 8 May to 18 May" says how long it is
+        return None  # "ten days from 8 May to 18 May" is a duration
     base = anchor[0].first if sign < 0 else anchor[0].last
     days = offset(base, count, unit, sign)
     sure = days.confidence * anchor[0].confidence
@@ -282,7 +282,7 @@ def _parse_counted_from(tokens: Tokens, count: Count) -> Read:
 
 
 def _parse_beside(tokens: Tokens, at: int) -> Read:
-    """(The) day before yesterday · week after Christmas · Friday before 8 May · weekend before last."""
+    """Parses "(the) day before yesterday", "week after Christmas" or "weekend before last"."""
     words, unit = tokens.words, tokens.words[at]
     sign = _LINKS.get(words[at + 1])
     anchor = _inner(tokens, at + 2) if sign else None
@@ -304,7 +304,7 @@ def _parse_beside(tokens: Tokens, at: int) -> Read:
 
 
 def _the(tokens: Tokens, at: int) -> Read:
-    """What "the" begins: the week before last, the end of June, the 8th of May, the past year, the 90s."""
+    """Parses times with "the": the week before last, the end of June, the 8th of May, the 90s."""
     words, named = tokens.words, at + 1
     if words[named] == "other" and words[named + 1] in ("day", "night", "week", "weekend", "month"):
         days = {"day": 7, "night": 7, "week": 21, "weekend": 21, "month": 90}[words[named + 1]]
@@ -327,7 +327,7 @@ def _the(tokens: Tokens, at: int) -> Read:
 
 
 def _part(tokens: Tokens, at: int) -> Read:
-    """Early May · mid-May · the end of June · late last year."""
+    """Parses a part of a time: early May · mid-May · the end of June · late last year."""
     words, word = tokens.words, tokens.words[at]
     if word not in PARTS:
         return None
@@ -341,14 +341,14 @@ def _part(tokens: Tokens, at: int) -> Read:
 
 
 def _this_unit(tokens: Tokens, at: int) -> Read:
-    """(The end of) the month: the present one."""
+    """Parses "the month" in "the end of the month" as the present one."""
     if tokens.words[at] != "the" or tokens.words[at + 1] not in _WHOLE:
         return None
     return placed(unit_away(tokens.today, tokens.words[at + 1], 0), at + 2)
 
 
 def _nth(tokens: Tokens, at: int) -> Read:
-    """(The) first week of June · last Friday of May · second quarter of 2024."""
+    """Parses "(the) first week of June", "last Friday of May" or "second quarter of 2024"."""
     words, number = tokens.words, ordinal_number(tokens.words[at])
     if number is None:
         return None

@@ -1,4 +1,4 @@
-"""English times by name (years, decades, seasons, holidays), and those that count from today: last week."""
+"""Parses English times by name (years, decades, seasons, holidays) and relative to today ("last week")."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _LIKE_VERBS = words_of("was is has as his this 's us perhaps always besides towa
 
 
 def parse_year(tokens: Tokens, at: int) -> Read:
-    """2019, where a preposition says that it is a year; 2019-2021; 90s and 1990s."""
+    """Parses "2019" or "2019-2021" after a preposition or in brackets, "90s" or "1990s"."""
     word = tokens.words[at]
     if match := DECADE.fullmatch(word):
         return _decade(tokens, at, int(match[1]))
@@ -77,7 +77,7 @@ def parse_year(tokens: Tokens, at: int) -> Read:
 
 
 def _decade(tokens: Tokens, at: int, first: int) -> Read:
-    """The nineties; of two-digit ones the latest that has begun."""
+    """Parses a decade; for two digits, the latest that has begun."""
     if first < 100:
         if tokens.before(at) not in ("the", "'", "early", "mid", "late", "-"):
             return None
@@ -87,13 +87,13 @@ def _decade(tokens: Tokens, at: int, first: int) -> Read:
 
 
 def _is_titled(tokens: Tokens, at: int, after: int) -> bool:
-    """Spring Fling, Halloween Horror Nights: the beginning of a name."""
+    """Returns whether the word begins a name: Spring Fling, Halloween Horror Nights."""
     word = tokens.words[after]
     return word.isalpha() and word != "i" and tokens.capital(at) and tokens.capital(after)
 
 
 def parse_season(tokens: Tokens, at: int) -> Read:
-    """Summer 2022 · summer of 2022 · in (the) summer."""
+    """Parses "summer 2022", "summer of 2022" or "in (the) summer"."""
     first = SEASONS[tokens.words[at]]
     if known := year_after(tokens, at + 1):
         return season_of(known[0], first, 0.65 if first == 12 else 0.9), known[1]
@@ -103,7 +103,7 @@ def parse_season(tokens: Tokens, at: int) -> Read:
 
 
 def _is_season(tokens: Tokens, at: int) -> bool:
-    """Is it a time, not a fall, a spring, or what goes with a season ("summer camp", "fall flavors")?"""
+    """Returns whether a season is a time here, not another sense or part of a term ("summer camp")."""
     if _is_titled(tokens, at, at + 1) or tokens.words[at + 1] in _SEASONAL:
         return False
     named = tokens.before(at) == "the"
@@ -122,7 +122,7 @@ def parse_quarter(tokens: Tokens, at: int, number: int, after: int, length: int 
 
 
 def parse_code(tokens: Tokens, at: int) -> Read:
-    """Q3 2024 · H1 2024."""
+    """Parses "Q3 2024" or "H1 2024"."""
     word = tokens.words[at]
     if word[0] == "h" and not year_after(tokens, at + 1):
         return None
@@ -139,7 +139,7 @@ def _feast_name(words: list[str], at: int) -> tuple[str, int] | None:
 
 
 def parse_feast(tokens: Tokens, at: int) -> Read:
-    """Christmas · Christmas 2022 · New Year's Eve."""
+    """Parses "Christmas", "Christmas 2022" or "New Year's Eve"."""
     named = _feast_name(tokens.words, at)
     if not named or (named[0] == "new year" and tokens.before(at) in ("a", "the", "happy")):
         return None
@@ -159,7 +159,7 @@ def parse_feast(tokens: Tokens, at: int) -> Read:
 
 
 def _find_easter(year: int) -> int:
-    """Western Easter Sunday: the Sunday after the full moon that the Gregorian tables give."""
+    """Computes Western Easter Sunday: the Sunday after the full moon of the Gregorian tables."""
     golden, century = year % 19, year // 100
     moon = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
     moon -= (moon // 28) * (1 - (29 // (moon + 1)) * ((21 - golden) // 11))
@@ -169,7 +169,7 @@ def _find_easter(year: int) -> int:
 
 
 def _find_weekday(year: int, month: int, weekday: int, which: int) -> int:
-    """The which-th such weekday of a month, the last one for -1."""
+    """Returns the which-th such weekday of a month; -1 is the last."""
     if which < 0:
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
     first = ordinal_of(year, month, 1)
@@ -197,18 +197,18 @@ _ROLLING = words_of("in over during within for throughout across")
 
 
 def parse_day_word(tokens: Tokens, at: int) -> Read:
-    """Today · yesterday evening."""
+    """Parses "today" or "yesterday evening"."""
     after = at + 2 if tokens.words[at + 1] in PARTS_OF_DAY else at + 1
     return day(tokens.today + DAY_WORDS[tokens.words[at]], 0.98), after
 
 
 def parse_vague(tokens: Tokens, at: int) -> Read:
-    """Recently · lately."""
+    """Parses "recently" or "lately" as the last thirty days."""
     return span(tokens.today - 30, tokens.today, 0.3), at + 1
 
 
 def parse_which(tokens: Tokens, at: int) -> Read:
-    """Last week · this past Friday · next summer · the last three months."""
+    """Parses "last week", "this past Friday", "next summer" or "the last three months"."""
     word, named = tokens.words[at], at + 1
     if word == "this" and tokens.words[named] in ("past", "coming", "last", "next"):
         word, named = tokens.words[named], named + 1
@@ -219,7 +219,7 @@ def parse_which(tokens: Tokens, at: int) -> Read:
 
 
 def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
-    """The last three weeks, the past month: up to today, or on from it."""
+    """Parses "the last three weeks" or "the past month" as a span up to today, or on from it."""
     words = tokens.words
     count = parse_count(words, named)
     if not count and words[named] in _ALONE and (words[named - 1] == "past" or _is_rolling(tokens, at)):
@@ -234,7 +234,7 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
 
 
 def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
-    """Last, this or next week, Friday, March, summer, Christmas, night."""
+    """Parses last, this or next week, Friday, March, summer, Christmas or night."""
     word = tokens.words[named]
     if _is_weekday(tokens, named):
         after = named + 1 + (tokens.words[named + 1] in PARTS_OF_DAY)
@@ -267,7 +267,7 @@ def _parse_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
 
 
 def _is_rolling(tokens: Tokens, at: int) -> bool:
-    """Over the last month: thirty days back, not the calendar month."""
+    """Returns whether "over the last month" means thirty days back, not the calendar month."""
     return tokens.before(at) == "the" and tokens.before(at - 1) in _ROLLING
 
 
@@ -295,21 +295,21 @@ def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
 
 
 def _calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
-    """Finds the whole week, weekend, month, quarter, year or decade so many away from the present one."""
+    """Returns the whole week, weekend, month, quarter, year or decade `shift` units from the present one."""
     if word == "weekend":
         return _weekend(tokens, at, shift)
     return unit_away(tokens.today, word, shift) if word != "day" else None
 
 
 def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
-    """This weekend is the running or coming one, the one just over when the talk is of the past."""
+    """Returns a weekend: "this weekend" is the present or coming one, or with a past tense the last one."""
     if shift == 0 and (tokens.today - 1) % 7 < 5 and tokens.tense(at) < 0:
         return weekend_at(tokens.today - 7, 0.75)
     return weekend_at(tokens.today + 7 * shift)
 
 
 def parse_the_weekend(tokens: Tokens, at: int) -> Read:
-    """(over, at, on) the weekend."""
+    """Parses "(over, at, on) the weekend"."""
     if tokens.before(at) != "the" or tokens.before(at - 1) not in _BEFORE_WEEKEND:
         return None
     near = [weekend_at(tokens.today + 7 * shift) for shift in (-1, 0, 1)]
@@ -317,7 +317,7 @@ def parse_the_weekend(tokens: Tokens, at: int) -> Read:
 
 
 def parse_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
-    """Finds the day that some hours ago or on fall on; None for other units."""
+    """Returns the day some hours ago (-1) or ahead (1); None for other units."""
     seconds = HOURS.get(tokens.words[count.after], 0) * count.high
     try:
         return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9) if seconds else None

@@ -1,7 +1,7 @@
-"""English words of time, and a text as words, numbers and marks, with what a reading of dates must know.
+"""Tables of English time words, and the tokens of a text with the context that date readers need.
 
 Everything tied by `-/.:` to a digit is one number ("2023-05-08", "1.2.3", "555-0199", "3-7"), so that no
-part of a code or of a telephone number is taken for a date. Only a month may be tied to its day ("8May").
+part of a code or telephone number is taken for a date. Only a month may be tied to its day ("8May").
 The longer lists of words are in `words.json`.
 """
 
@@ -20,7 +20,7 @@ TABLE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("words.json")
 
 
 def words_of(words: str | list[str]) -> frozenset[str]:
-    """Words between spaces; a list has several lines of them."""
+    """Returns the set of words in a string, or in a list of lines."""
     return frozenset((words if isinstance(words, str) else " ".join(words)).split())
 
 
@@ -33,7 +33,7 @@ MONTHS = number_words(
 )
 SHORT_MONTHS = {name[:3]: number for name, number in MONTHS.items() if name != "may"} | {"sept": 9}
 ALL_MONTHS = MONTHS | SHORT_MONTHS
-# names of people, verbs and adjectives too: months only where the words around say so
+# also names of people, verbs or adjectives: months only if the words around say so
 DOUBTFUL = frozenset({"march", "april", "may", "june", "august"})
 
 WEEKDAYS = number_words("monday tuesday wednesday thursday friday saturday sunday", 0)
@@ -53,7 +53,7 @@ NUMBERS = number_words(
 )
 _TENS = number_words("twenty thirty forty fifty sixty seventy eighty ninety", 2)
 TENS = {word: 10 * number for word, number in _TENS.items()}
-# how few and how many a vague number means
+# the range of a vague number
 VAGUE = {"few": (2, 5), "several": (3, 7), "couple": (2, 2), "some": (2, 8), "many": (5, 20)}
 _FIRSTS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
@@ -69,10 +69,10 @@ _EDGES = {"beginning": "early", "start": "early", "middle": "mid", "end": "late"
 PARTS = {"early": "early", "mid": "mid", "late": "late"} | _EDGES
 # after these a month, a weekday, a season or a holiday is a time
 BEFORE_TIMES = words_of(TABLE["before_times"])
-# a bare number before these counts them
+# nouns that a bare number before them counts
 COUNTED = words_of(TABLE["counted"])
 
-FEASTS: dict[str, tuple[str, list[int]]] = {  # by name: by which rule, and its numbers
+FEASTS: dict[str, tuple[str, list[int]]] = {  # by name: the rule and its numbers
     name: (rule, [int(number) for number in numbers.split()])
     for rule in ("by_date", "by_rule", "by_easter")
     for numbers, names in TABLE["feasts"][rule].items()
@@ -82,14 +82,14 @@ FEAST_STARTS = frozenset(name.split()[0].partition("'")[0] for name in FEASTS)
 # things that carry a holiday's name at any time of the year
 FEAST_THINGS = words_of(TABLE["feast_things"])
 
-# as `split_letters` gives them: an expression has one of these, or digits that look like a date
+# in the form of `split_letters`: every expression has one of these, or digits that look like a date
 _TRIGGERS = (
     {*ALL_MONTHS, *ALL_WEEKDAYS, *_MANY_WEEKDAYS, *UNITS, *HOURS, *PARTS_OF_DAY, *SEASONS}
     | {name.split()[-1].partition("'")[0] for name in FEASTS} - {"day", "s", "year", "years"}
     | words_of(TABLE["triggers"])
 )
-# words that are about time wherever they stand; the others of TRIGGERS are asked of the grammar, and some
-# are in greetings and idioms too
+# words that always concern time; for the others of TRIGGERS the grammar decides, as some occur in
+# greetings and idioms, too
 _IDLE = {"min", "mins", "day", "night"}
 _SURE = {*WEEKDAYS, *_MANY_WEEKDAYS, *MONTHS, *UNITS, *HOURS} - DOUBTFUL - _IDLE
 TRIGGERS = frozenset(word.encode() for word in _TRIGGERS)
@@ -103,8 +103,8 @@ _TOKEN = re.compile(
     r"|(?<=\w)'[^\W\d_]+|\w+|[^\w\s]"
 )
 _ENDS = frozenset(".!?;")
-_BEYOND = [""] * 12  # more than a reading looks ahead of any word
-_NEAR = 14  # words on either side that tell the tense
+_BEYOND = [""] * 12  # padding, longer than any lookahead
+_NEAR = 14  # words on either side that are searched for the tense
 
 _FUTURE = words_of(TABLE["future"])
 _PAST = words_of(TABLE["past"])
@@ -114,10 +114,10 @@ _BE = words_of("is are am be being")
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The words (folded, padded with empty ones) and where each stands.
+    """The words (folded, padded with empty ones) and their positions.
 
-    `year` is the one that another part of the expression gives ("between March and May 2023"); `depth` is how
-    many expressions this reading is inside of.
+    `year` comes from another part of the expression ("between March and May 2023"); `depth` is the number of
+    expressions around this one.
     """
 
     text: str
@@ -139,7 +139,7 @@ class Tokens:
         return self.text[self.start(at)].isupper()
 
     def opens(self, at: int) -> bool:
-        """Tells whether a sentence begins here."""
+        """Returns whether a sentence begins here."""
         return at == 0 or self.words[at - 1] in _ENDS or self.words[at - 1] in ':"-*('
 
     def before(self, at: int) -> str:
@@ -160,7 +160,7 @@ class Tokens:
 
 
 def fold_text(text: str) -> str:
-    """Folds a text to small letters and plain apostrophes, character for character."""
+    """Folds a text to lower case and plain apostrophes; positions stay the same."""
     low = text.lower().replace("\u2019", "'")
     if len(low) != len(text):
         low = "".join(c if len(c.lower()) != 1 else c.lower() for c in text).replace("\u2019", "'")
@@ -175,7 +175,7 @@ def scan(text: str, low: str, now: datetime, past: bool) -> Tokens:
 
 
 def _clue(words: list[str]) -> tuple[int, int]:
-    """Returns how far the first word with a tense is, and which tense; commas count as distance."""
+    """Returns the distance of the first word with a tense, and the tense; commas add to the distance."""
     far = 0
     for place, word in enumerate(words):
         far += 6 if word == "," else 1
@@ -189,7 +189,7 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 
 def _is_passive(words: list[str], place: int) -> bool:
-    """Tells whether "closed" is passive, as in "is the office closed", which is about now."""
+    """Returns whether "closed" is passive, as in "is the office closed", which is about now."""
     near = words[max(place - 3, 0) : place + 4]
     return words[place] not in _PAST and not _BE.isdisjoint(near)
 
@@ -205,7 +205,7 @@ _RANGE = re.compile(r"([0-9]{1,3})[-\u2013]([0-9]{1,3})")
 
 
 def parse_count(words: list[str], at: int) -> Count | None:
-    """Two · 12 · 2-3 · a · a couple of · a few · several · two or three · twenty-five."""
+    """Parses a count: two · 12 · 2-3 · a · a couple of · a few · several · two or three · twenty-five."""
     if match := _RANGE.fullmatch(words[at]):
         low, high = sorted((int(match[1]), int(match[2])))
         return Count(low, high, at + 1, True)
@@ -223,7 +223,7 @@ def parse_count(words: list[str], at: int) -> Count | None:
 
 
 def _number(words: list[str], at: int) -> tuple[int, int] | None:
-    """A number and the place after it."""
+    """Parses a number, and the place after it."""
     word = words[at]
     if word in ("a", "an"):
         return 1, at + 1

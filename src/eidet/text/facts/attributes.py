@@ -1,4 +1,4 @@
-"""What "is" says of attributes, kin and favourites: "my phone number is …", "Tom is my boss"."""
+"""Parses "is" with attributes, kin and favourites: "my phone number is …", "Tom is my boss"."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FREE: Final = frozenset(  # attributes whose value may be any words
 
 
 def parse_is(reading: SentenceReading, copula: int) -> bool:
-    """Parses what a form of "be" says of an attribute, a favourite or kin; False for any other clause."""
+    """Parses a form of "be" with an attribute, a favourite or kin; returns False for any other clause."""
     mood = detect_mood(reading.words, copula, reading.known, PRESENT)
     if _UNREAL & mood.effects or reading.low[copula] == "been":
         return False
@@ -42,7 +42,7 @@ def parse_is(reading: SentenceReading, copula: int) -> bool:
 
 
 def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool) -> bool:
-    """My phone number is … · Ann's favourite colour is …"""
+    """Parses "my phone number is …" or "Ann's favourite colour is …"; returns False for other clauses."""
     low, known = reading.low, reading.known
     held = _find_owner(reading, end)
     if held is None:
@@ -54,7 +54,7 @@ def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool
         and (low[first] in known.kin or low[first] in known.pets)
         and reading.after.is_name(first + 1)
     ):
-        return False  # "my daughter Ivy" is somebody
+        return False  # "my daughter Ivy" is a person
     begin = copula + 1
     while low[begin] in known.adverbs:
         begin += 1
@@ -65,7 +65,7 @@ def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool
 
 
 def _find_owner(reading: SentenceReading, end: int) -> tuple[Mention, list[str]] | None:
-    """My phone number · Ann's favourite colour: the owner and the words of the attribute."""
+    """Parses "my phone number" or "Ann's favourite colour" into the owner and the words of the attribute."""
     low, known, at = reading.low, reading.known, end
     while at > max(end - 5, 0) and low[at] not in OWNERS and low[at] != "'s":
         if not low[at][0].isalpha() or low[at] in known.stops or low[at] in known.effects:
@@ -104,7 +104,7 @@ def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, 
 
 
 def _find_relation(reading: SentenceReading, name: list[str]) -> str:
-    """Returns the relation of an attribute, or one of its own: a jersey number is no phone number."""
+    """Returns the catalogue's relation for an attribute, or one by its name ("jersey number" is no phone)."""
     sizes = [len(name)] if name[-1] == "number" else range(min(len(name), 3), 0, -1)
     found = (reading.known.nouns.get(" ".join(name[-size:])) for size in sizes)
     return next(filter(None, found), "_".join(name) + ATTRIBUTE)
@@ -117,7 +117,7 @@ def _is_plain_name(name: list[str], reading: SentenceReading) -> bool:
 
 
 def _find_value(reading: SentenceReading, relation: str, begin: int) -> Mention | None:
-    """Finds the value that follows, if it fits the relation."""
+    """Parses the value that follows; None if it does not fit the relation."""
     words = reading.words
     if begin > words.last:
         return None
@@ -137,7 +137,7 @@ def _find_value(reading: SentenceReading, relation: str, begin: int) -> Mention 
 
 
 def _find_open_value(reading: SentenceReading, relation: str, begin: int, rest: str) -> Mention | None:
-    """A name or a number for any attribute; other words for those that have some."""
+    """Parses a name or a number for any attribute; other words only for attributes that allow them."""
     objects, _ = reading.after.objects(begin, "name")
     if objects:
         kind = {"owner": "person", "from": "place", "lives_in": "place"}.get(relation, VALUE)
@@ -156,7 +156,7 @@ def _find_open_value(reading: SentenceReading, relation: str, begin: int, rest: 
 
 
 def _say_favourite(reading: SentenceReading, owner: Mention, name: list[str], begin: int, past: bool) -> bool:
-    """My favourite colour is blue."""
+    """Adds the preference of "my favourite colour is blue"; returns whether there is one."""
     objects, _ = reading.after.objects(begin, "activity")
     if not name or past or not objects or objects[0].name.lower() in reading.known.vague:
         return False
@@ -168,7 +168,7 @@ def _say_favourite(reading: SentenceReading, owner: Mention, name: list[str], be
 
 
 def _say_kin(reading: SentenceReading, owner: Mention, role: str, begin: int, past: bool) -> bool:
-    """My sister is Maria. "My sister is a nurse" is no attribute."""
+    """Adds the names of "my sister is Maria"; returns False without one, as for "my sister is a nurse"."""
     begin += reading.low[begin] in NAMING
     if reading.low[begin] in reading.known.states:
         return False
@@ -187,7 +187,7 @@ def _add_kin(
 
 
 def _parse_kin_of(reading: SentenceReading, copula: int, mood: Mood, past: bool) -> bool:
-    """Tom is my boss · Maria is Ann's sister."""
+    """Parses "Tom is my boss" or "Maria is Ann's sister"; returns False for other clauses."""
     low, known, at = reading.low, reading.known, copula + 1
     end = next((at + far for far in range(6) if low[at + far] in known.kin or low[at + far] in known.pets), 0)
     owner = reading.before.owner_before(end - 1)
@@ -206,7 +206,7 @@ def _parse_kin_of(reading: SentenceReading, copula: int, mood: Mood, past: bool)
 
 
 def parse_kin(reading: SentenceReading, at: int) -> None:
-    """Parses what a word such as "sister" says by itself: "my sister Maria", "Ann's husband, Tom,"."""
+    """Parses kin outside a clause with "be": "my sister Maria", "Ann's husband, Tom,"."""
     owner = reading.before.owner_before(at - 1)
     if owner is None or reading.words.capital(at):
         return
@@ -214,7 +214,7 @@ def parse_kin(reading: SentenceReading, at: int) -> None:
 
 
 def parse_having(reading: SentenceReading, at: int) -> bool:
-    """I have a sister called Maria · we've got two cats, Milo and Otis · Tom adopted a kitten called Nemo."""
+    """Parses "I have a sister called Maria" or "Tom adopted a kitten called Nemo"; else False."""
     low, known = reading.low, reading.known
     mood = detect_mood(reading.words, at, known, PRESENT)
     if (_UNREAL | {"past"}) & mood.effects:
@@ -233,7 +233,7 @@ def parse_having(reading: SentenceReading, at: int) -> bool:
 
 
 def _names_after(reading: SentenceReading, at: int) -> list[Mention]:
-    """Sister Maria · sister, Maria, · sister (Maria) · cats named Milo and Otis."""
+    """Parses the names of "sister Maria", "sister, Maria,", "sister (Maria)", "cats named Milo and Otis"."""
     low, begin = reading.low, at + 1
     plural = low[at].endswith("s") or low[at] == "children"
     if low[begin] in (",", "("):

@@ -1,4 +1,4 @@
-"""One sentence while its facts are read: its verbs and what they say of whom."""
+"""Parses the facts of one sentence: its verbs, with their subjects and objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OF_THINGS: Final = frozenset(("thing", "only_thing"))
 
 
 class _Clause(NamedTuple):
-    """A verb with its subjects, read once for all of its frames."""
+    """A verb with its mood and subjects, parsed once for all of its frames."""
 
     verb: int
     mood: Mood
@@ -45,7 +45,7 @@ class _Clause(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class SentenceReading:
-    """Collects what one sentence states."""
+    """Collects the statements of one sentence."""
 
     words: SentenceWords
     known: Vocabulary
@@ -67,11 +67,11 @@ class SentenceReading:
         self.span = find_validity(self.words, self.dated, self.said)
 
     def is_quoted(self, at: int) -> bool:
-        """Tells whether a word is inside quotation marks, and so somebody else's."""
+        """Returns whether a word is inside quotation marks, and so the words of another speaker."""
         return bool(self.quoted) and any(self.words.starts[at] in span for span in self.quoted)
 
     def _is_cited(self, at: int) -> bool:
-        """Tells whether somebody else speaks at a word: "Tom said: I live in Paris"."""
+        """Returns whether a word is reported speech after a colon: "Tom said: I live in Paris"."""
         for place in range(2, at):
             before = self.low[max(place - 4, 0) : place]
             if self.low[place] == ":" and not self.known.reporting.isdisjoint(before[-3:]):
@@ -79,7 +79,7 @@ class SentenceReading:
         return False
 
     def confidence_at(self, at: int) -> float:
-        """Estimates how sure the text is at a word, by hedges, quotation marks and who reports it."""
+        """Estimates the confidence of the text at a word, by hedges, quotation marks and reports."""
         sure = 1.0
         for place in range(1, at):
             word = self.low[place]
@@ -102,7 +102,7 @@ class SentenceReading:
     ) -> None:
         """Adds one statement per subject and object, as worded at a place.
 
-        Who says "I" in somebody else's words is not the speaker: that states nothing.
+        An "I" in quoted or reported words is not the speaker, so it adds nothing.
         """
         sure = min(sure, self.confidence_at(at))
         said |= {"since": span.since, "until": span.until, "confidence": sure}
@@ -113,10 +113,10 @@ class SentenceReading:
                 told = Statement(subject=subject, relation=relation, object=item, **said)
                 self.statements.append(told)
 
-    # --- who does it
+    # --- subjects
 
     def subjects_before(self, end: int, things: bool = False) -> list[Mention]:
-        """Finds the subjects that end with a word, else those of the clause before."""
+        """Returns the subjects that end with a word, else those of the clause before."""
         found, _ = self.before.subjects(end, things)
         if not found and (end == 0 or self.low[end] in LISTS or self.low[end] in (",", "but", "then", "-")):
             found = self.subject
@@ -126,7 +126,7 @@ class SentenceReading:
     # --- verbs
 
     def parse_verb(self, verb: int) -> None:
-        """Parses what the verb at a word says, if it has an object that fits."""
+        """Parses the statements of the verb at a word, if it has an object that fits."""
         by_tie = self.known.frames[self.low[verb]]
         at, denied = self._skip(verb)
         match = self._match(by_tie, at)
@@ -141,7 +141,7 @@ class SentenceReading:
             match = self._match(by_tie, after, used)
 
     def _skip(self, verb: int) -> tuple[int, bool]:
-        """Past adverbs, and "not" after a form of "be"; whether there was one."""
+        """Skips adverbs, and "not" after a form of "be"; returns the next place, and whether it is denied."""
         at, denied, is_be = verb + 1, False, self._is_be(verb)
         while self.low[at] in self.known.adverbs or (is_be and self.low[at] in (*_DENIALS, "longer")):
             denied = denied or self.low[at] in _DENIALS
@@ -165,7 +165,7 @@ class SentenceReading:
                 objects, after = self.after.objects(after_tie, frame.object)
                 if objects and not self._is_vague(frame, after_tie, objects):
                     if used and frame.tie == ("for",) and not objects[0].name[:1].isupper():
-                        continue  # "fighting for fair chances" names nobody's employer
+                        continue  # "fighting for fair chances" names no employer
                     return frame, objects, after
         return None
 
@@ -197,7 +197,7 @@ class SentenceReading:
         return _Clause(verb, mood, subjects, sure)
 
     def _agrees(self, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
-        """Tells whether subject and verb agree: "Sounds like fun" and "…, like yoga" are nobody's tastes."""
+        """Returns whether subject and verb agree: "sounds like fun" and "…, like yoga" are no tastes."""
         first, before = subjects[0], self.low[mood.subject_end - 1 : mood.subject_end + 1]
         is_thing = first.reference is Reference.IT or (first.kind == "thing" and not first.role)
         if is_thing and not _OF_THINGS & frame.marks:
@@ -207,7 +207,7 @@ class SentenceReading:
         if frame.object == "self" and first.reference is not Reference.SPEAKER:
             return False
         if frame.relation == "name" and first.role:
-            return False  # "my sister is called Maria" tells of the sister
+            return False  # "my sister is called Maria" is about the sister
         if "what" in before or (frame.form == PRESENT and "have" in mood):
             return False
         if frame.form != PRESENT or mood.effects or frame.verb in ("be", "rather"):
@@ -217,7 +217,7 @@ class SentenceReading:
         )
 
     def _is_vague(self, frame: Frame, begin: int, objects: list[Mention]) -> bool:
-        """Tells whether an object means nothing outside its talk: "the way", "this app", "the colour"."""
+        """Returns whether an object means nothing out of context: "the way", "this app", "the colour"."""
         if "own" in frame.marks and self.low[begin] not in OWNERS and self.low[begin] not in ARTICLES:
             return True
         words = objects[0].name.lower().split()
@@ -232,11 +232,11 @@ class SentenceReading:
             return False
         return not self.after.is_name(begin + 1) and words[-1] not in self.known.generic
 
-    # --- what it says
+    # --- statements
 
     def _say(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
         if frame.verb == "leave" and self.low[after] == "for":
-            return  # "left Lisbon for Porto" tells no employer
+            return  # "left Lisbon for Porto" names no employer
         span, is_taste = self.span, "taste" in frame.marks
         outcome = judge(frame, clause.mood, span.lasting, span.since is not None)
         if outcome is Outcome.NEGATED and says_no_more(self.words, clause.verb):
@@ -279,7 +279,7 @@ class SentenceReading:
 
 
 def _may_follow(last: Frame, frame: Frame) -> bool:
-    """Tells whether a frame may follow another: "work at Acme as a nurse", "moved from Rome to Bern"."""
+    """Returns whether a frame may follow another: "work at Acme as a nurse", "moved from Rome to Bern"."""
     if not frame.tie or (frame.verb == "be" and "next" not in frame.marks):
         return False
     return frame.relation != last.relation or ("ends" in last.marks) != ("ends" in frame.marks)
@@ -290,9 +290,9 @@ def _is_plural(mention: Mention) -> bool:
 
 
 def _fit_span(frame: Frame, span: Validity, ended: bool) -> Validity:
-    """Applies a time to a verb: as its beginning, its end, or both."""
+    """Returns the validity that a time gives to a verb: its beginning, its end, or both."""
     if frame.tie[:1] == ("born",):
-        return NO_TIME  # a birthday holds ever after, and a birthplace
+        return NO_TIME  # a birthday or birthplace always holds
     if ended and "ends" in frame.marks:
         return Validity(until=span.since)
     if ended or "trip" in frame.marks or "aim" in frame.marks:

@@ -1,4 +1,4 @@
-"""From a text to its statements: its sentences, and what the verbs, kin and events in each say."""
+"""Parses a text into statements, sentence by sentence, by rules for verbs, kin and events."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .vocabulary import Vocabulary, load_vocabulary
 
 _Rule = Callable[[SentenceReading, int], object]
 
-_LANGUAGE: Final = "en"  # the one that the tables have
+_LANGUAGE: Final = "en"  # the only language of the tables
 MOST: Final = 64  # statements of one text
-_FEWEST: Final = 4  # words that tell something, and a comma, before a question
+_FEWEST: Final = 4  # words of a statement, with a comma, before a question
 _FEWEST_ASKED: Final = 3  # words of the question
 _LONGEST_ORDER: Final = 300  # characters of an instruction
 _TAGGED: Final = frozenset(("n't", "not", "that", "this", "it", "he", "she", "they"))
@@ -40,7 +40,7 @@ _QUOTED: Final = re.compile(
 def read_facts(
     text: str, *, said: datetime, language: str = _LANGUAGE, dated: Sequence[Dated] | None = None
 ) -> tuple[Statement, ...]:
-    """Parses what a text states, by rules, in the order of the text. Pure; raises nothing for any text.
+    """Parses the statements of a text, by rules, in the order of the text. Pure; raises nothing for any text.
 
     Only the first `LONGEST` characters are read, and only in English. `dated` are the text's time
     expressions, if the caller has found them already (`dates_in(text, said, past=False)`).
@@ -64,7 +64,7 @@ def read_facts(
 
 
 def _is_telling(words: SentenceWords, known: Vocabulary) -> bool:
-    """Tells whether a sentence may state anything: it has a word of the rules, no question, no secret."""
+    """Returns whether a sentence may state anything: it has a word of the rules, no question, no secret."""
     if _list_rules().keys().isdisjoint(words.low) and known.actions.isdisjoint(words.low):
         return False
     if not known.secrets.isdisjoint(words.low) or (words.mark == "?" and not _drop_question(words, known)):
@@ -75,9 +75,9 @@ def _is_telling(words: SentenceWords, known: Vocabulary) -> bool:
 
 
 def _drop_question(words: SentenceWords, known: Vocabulary) -> bool:
-    """Tells whether a sentence states something before it asks: "I live in Porto, know a dentist?".
+    """Returns whether a sentence states something before it asks: "I live in Porto, know a dentist?".
 
-    Then only what it tells is left of it.
+    If so, cuts the question off the sentence.
     """
     if words.low[1] in known.asking:
         return False
@@ -89,7 +89,7 @@ def _drop_question(words: SentenceWords, known: Vocabulary) -> bool:
 
 
 def _opens_question(low: list[str], at: int, known: Vocabulary) -> bool:
-    """Tells whether a question begins at a word; "so" and "and" may precede it.
+    """Returns whether a question begins at a word; "so" and "and" may precede it.
 
     "Is that so?" and "doesn't she?" ask whether what was said is true.
     """
@@ -108,12 +108,12 @@ def _parse_sentence(reading: SentenceReading) -> list[Statement]:
     low, rules, unreal = words.low, _list_rules(), reading.known.unreal
     try:
         for at in range(1, words.last + 1):
-            if low[at] in unreal:  # from here on, it supposes
+            if low[at] in unreal:  # from here on, it is hypothetical
                 break
             for rule in rules.get(low[at], ()):
                 if rule(reading, at) is True:
                     break
-    except (LookupError, ValueError):  # no slip of a rule may lose the message that is being stored
+    except (LookupError, ValueError):  # a bug in a rule must not lose the message that is stored
         return []
     return reading.statements
 
@@ -137,7 +137,7 @@ def _list_rules() -> Mapping[str, tuple[_Rule, ...]]:
 
 
 def _unique(found: list[Statement]) -> tuple[Statement, ...]:
-    """Drops what two rules read in one sentence; keeps the surer statement."""
+    """Drops duplicates from several rules in one sentence; keeps the statement with more confidence."""
     kept: dict[tuple[object, ...], Statement] = {}
     for one in found:
         who = (one.subject.name, one.subject.reference, one.subject.role)
@@ -151,7 +151,7 @@ def _unique(found: list[Statement]) -> tuple[Statement, ...]:
 
 
 def _is_instruction(low: list[str], known: Vocabulary) -> bool:
-    """Tells whether a sentence instructs the assistant from now on. Its words are lower case."""
+    """Returns whether a sentence instructs the assistant from now on. Its words are lower case."""
     at, is_polite = 1, False
     while low[at] in known.leading:
         is_polite = is_polite or low[at] in known.polite
@@ -177,27 +177,27 @@ def _is_instruction(low: list[str], known: Vocabulary) -> bool:
 
 
 def _comes_first(low: list[str], at: int) -> bool:
-    """Ask before you delete anything · check with me before booking; not "ask Tom before the party"."""
+    """Returns whether "before you …" or "before …ing" follows: "check with me before booking"."""
     while low[at] in ("me", "us", "with", "first"):
         at += 1
     return low[at] == "before" and (low[at + 1] == "you" or low[at + 1].endswith("ing"))
 
 
 def _find_end(low: list[str], at: int, phrases: frozenset[str]) -> int:
-    """The place after the longest of some phrases that begins at a word; 0 where none does."""
+    """Returns the place after the longest of some phrases that begins at a word; 0 if none does."""
     sizes = range(6, 0, -1)
     return next((at + size for size in sizes if " ".join(low[at : at + size]) in phrases), 0)
 
 
 def _begins_order(low: list[str], at: int, known: Vocabulary) -> bool:
-    """Answer … · don't answer … · , please answer …"""
+    """Returns whether an order begins here: "answer …", "don't answer …", ", please answer …"."""
     while low[at] in known.leading or low[at] in _BEFORE_ORDERS:
         at += 1
     return low[at] in known.actions and low[at + 1] != "up"
 
 
 def _is_action(gerund: str, known: Vocabulary) -> bool:
-    """Using · adding · putting."""
+    """Returns whether a gerund is of an action: using, adding, putting."""
     stem = gerund[:-3]
     doubled = stem[:-1] if len(stem) > 2 and stem[-1] == stem[-2] else stem
     return not known.actions.isdisjoint((stem, stem + "e", doubled))

@@ -1,4 +1,4 @@
-"""Whether a clause says that something holds: tense, negation, plans and doubt, read back from its verb."""
+"""Detects the mood of a clause from the words before its verb: tense, negation, plans and doubt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mood:
-    """What stands between a subject and its verb. `subject_end` is the last word before it."""
+    """The effects of the words between a subject and its verb. `subject_end` is the last word before them."""
 
     effects: frozenset[str]
     confidence: float
@@ -48,7 +48,7 @@ def detect_mood(words: SentenceWords, verb: int, known: Vocabulary, form: str) -
 
 
 def _find_effect(low: list[str], at: int, known: Vocabulary, form: str) -> tuple[str, int]:
-    """Returns what a word before a verb does to it, and how many words that takes; "" for nothing."""
+    """Returns the effect of a word before a verb, and the number of words it takes; "" for none."""
     word, before = low[at], low[at - 1]
     if word == "to":
         return known.infinitives.get(before, "none"), 2
@@ -64,10 +64,10 @@ def _find_effect(low: list[str], at: int, known: Vocabulary, form: str) -> tuple
 
 
 def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> Outcome:
-    """Decides what a clause says of its relation.
+    """Decides how a clause qualifies its relation.
 
-    lasting   "since March" or "for two years" goes with it
-    dated     some time goes with it
+    lasting   it has a duration such as "since March" or "for two years"
+    dated     it has a time
     """
     marks = frame.marks
     if "planned" in mood:
@@ -144,6 +144,6 @@ def _judge_present(frame: Frame, mood: Mood, dated: bool) -> Outcome:
 
 
 def says_no_more(words: SentenceWords, verb: int) -> bool:
-    """Detects "any more" or "any longer" after a denied verb: it did hold before."""
+    """Returns whether "any more" or "any longer" follows a denied verb, so that it held before."""
     after = words.low[verb + 1 :]
     return "anymore" in after or any(pair in (("any", "more"), ("any", "longer")) for pair in pairwise(after))

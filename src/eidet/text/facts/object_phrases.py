@@ -1,4 +1,4 @@
-"""What a clause says of somebody, read forward from its verb: names, places, things, and lists of them."""
+"""Parses the objects of a clause, forward from its verb: names, places, things, and lists of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHAPES: Final = {  # kinds of object that a regular expression knows
 
 
 class ObjectPhrases:
-    """Reads the noun phrases that begin at a word. `times` are where times begin and end."""
+    """Parses the noun phrases that begin at a word. `times` maps starts of time expressions to their ends."""
 
     __slots__ = ("known", "low", "times", "words")
 
@@ -48,7 +48,7 @@ class ObjectPhrases:
     def objects(self, at: int, kind: str, listed: bool = False) -> tuple[list[Mention], int]:
         """Parses the objects that begin at a word, and the place after them; an empty list if there are none.
 
-        `listed` tells that there are several, so that what follows an "and" is no other clause.
+        `listed` means that there are several, so that no other clause follows an "and".
         """
         found = self._object(at, kind)
         if found is None:
@@ -72,7 +72,7 @@ class ObjectPhrases:
         return int(self.low[at] in LISTS)
 
     def _object(self, at: int, kind: str) -> PhraseAt | None:
-        if kind[0] == "=":  # the verb says all by itself
+        if kind[0] == "=":  # the verb needs no object
             return PhraseAt(Mention(name=kind[1:], kind=VALUE), at, at) if self.ends_clause(at) else None
         if at > self.words.last:
             return None
@@ -91,7 +91,7 @@ class ObjectPhrases:
         return self._thing(at, kind)
 
     def _component(self, at: int) -> PhraseAt | None:
-        """Redis · auth-service · the billing service."""
+        """Parses a component: Redis · auth-service · the billing service."""
         if self.low[at] in ARTICLES:
             return self._thing(at, "component")
         if named := self.proper(at, "component"):
@@ -111,7 +111,7 @@ class ObjectPhrases:
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=VALUE), first, after)
 
     def _state(self, at: int, relation: str) -> PhraseAt | None:
-        """Vegetarian · lactose intolerant · a Buddhist: it stands alone."""
+        """Parses a state that ends its clause: vegetarian · lactose intolerant · a Buddhist."""
         at += self.low[at] in ARTICLES
         for size in (1, 2):
             if self.known.states.get("_".join(self.low[at : at + size])) == relation:
@@ -131,7 +131,7 @@ class ObjectPhrases:
         return PhraseAt(Mention(name=name, kind=VALUE), at, _word_from(words, first, end))
 
     def _headed(self, at: int, kind: str) -> PhraseAt | None:
-        """A senior software engineer · two black cats · mild asthma: up to a noun of its kind."""
+        """Parses up to a noun of the kind: a senior software engineer · two black cats · mild asthma."""
         low, known, heads = self.low, self.known, self._list_heads(kind)
         while low[at] in ARTICLES:
             at += 1
@@ -172,7 +172,7 @@ class ObjectPhrases:
         return self._value(at, after) if after > at + 1 else None
 
     def _thing(self, at: int, kind: str) -> PhraseAt | None:
-        """A noun phrase; an activity may have prepositions in it."""
+        """Parses a noun phrase; an activity may contain prepositions."""
         low, first, is_activity = self.low, at, kind == "activity"
         while low[first] in ARTICLES or low[first] in OWNERS:
             first += 1
@@ -186,7 +186,7 @@ class ObjectPhrases:
             return None
         is_doing = low[first].endswith("ing") or low[first - 1] == "to"
         if after == first + 1 and is_doing and low[after] in _POINTING:
-            return None  # "watching them" says nothing
+            return None  # "watching them" has no meaning by itself
         shown = VALUE if kind in _VALUES else _KINDS.get(kind, "thing")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
 
@@ -205,29 +205,29 @@ class ObjectPhrases:
     def _is_of_class(self, first: int, after: int, kind: str) -> bool:
         allowed = self.known.classes.get(kind)
         if kind == "school" and after == first + 1 and not self.words.capital(first):
-            return False  # "goes to school" does not say to which
+            return False  # "goes to school" names no school
         if allowed is None or not allowed.isdisjoint(self.low[first:after]):
             return True
         return kind in _NAMED_KINDS and self.is_name(first)
 
-    # --- names, and where a clause ends
+    # --- names, and the ends of clauses
 
     def is_name(self, at: int) -> bool:
         return is_name(self.words, self.known, at)
 
     def is_time(self, at: int) -> bool:
-        """Tells whether a time expression begins at a word."""
+        """Returns whether a time expression begins at a word."""
         return bool(self.times) and at <= self.words.last and self.words.starts[at] in self.times
 
     def ends_clause(self, at: int) -> bool:
-        """Tells whether a clause may end before a word: at a mark, a conjunction, a time."""
+        """Returns whether a clause may end before a word: at a mark, a conjunction, a time."""
         word = self.low[at]
         if at > self.words.last or not word[0].isalnum() or word in self.known.stops:
             return True
         return word in ("since", "for", "in", "on", "and") or self.is_time(at)
 
     def begins_clause(self, at: int, after: int) -> bool:
-        """Tells whether what looks like another item is a clause: "… and Leo works at Acme"."""
+        """Returns whether an apparent list item begins a clause: "… and Leo works at Acme"."""
         first, known, next_word = self.low[at], self.known, self.low[after]
         if first in known.frames and after - at <= 4 and not first.endswith("ing"):
             return True
@@ -236,14 +236,14 @@ class ObjectPhrases:
         return next_word in known.frames or next_word in known.effects or next_word in known.adverbs
 
     def _looks_like_verb(self, at: int) -> bool:
-        """Keeps the window open · practises in the study."""
+        """Returns whether a word looks like a verb: "keeps the window open", "practises in the study"."""
         word, after = self.low[at], self.low[at + 1]
         if not word.endswith("s") or word.endswith("ss") or self.words.capital(at):
             return False
         return after in ARTICLES or after in OWNERS or (after in self.known.ties and after != "of")
 
     def _own_name(self, at: int) -> PhraseAt | None:
-        """I'm Nina."""
+        """Parses the name in "I'm Nina"; it must end the clause or precede "from"."""
         named = self.proper(at, "name")
         if named is None or not (self.ends_clause(named.after) or self.low[named.after] == "from"):
             return None
@@ -265,14 +265,14 @@ class ObjectPhrases:
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
 
     def _title(self, at: int) -> PhraseAt | None:
-        """ "Gone with the Wind": what stands in quotation marks."""
+        """Parses a title in quotation marks: "Gone with the Wind"."""
         for end in range(at + 2, min(at + _LONGEST_TITLE, self.words.last + 1)):
             if is_quote(self.low[end]):
                 return PhraseAt(Mention(name=self.words.cut(at + 1, end)), at, end + 1)
         return None
 
     def _is_part(self, at: int) -> bool:
-        """Tells whether a noun continues a name: "the LGBTQ center" is not "LGBTQ"."""
+        """Returns whether a noun continues a name: "the LGBTQ center" is not "LGBTQ"."""
         word, known = self.low[at], self.known
         if not word[:1].isalpha() or self.is_time(at) or word in LISTS or word in ARTICLES:
             return False

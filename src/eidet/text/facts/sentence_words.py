@@ -1,4 +1,4 @@
-"""A text as sentences of words, with what a reader of facts asks of each. Linear in the text's length."""
+"""Splits a text into sentences of words for the fact reader, in time linear in its length."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-LONGEST: Final = 4_000  # characters read of a text: what comes after them gives no facts
-_WORD_LIMIT: Final = 120  # words read of a sentence: longer ones are lists, tables or code
+LONGEST: Final = 4_000  # characters of a text that are parsed for facts
+_WORD_LIMIT: Final = 120  # words of a sentence that are parsed: longer ones are lists, tables or code
 _PAD: Final = [""] * 6
 _PIECE: Final = re.compile(
     r"https?://[^\s<>\"]{1,300}(?<![.,!?;:])"
@@ -20,13 +20,13 @@ _ENDS: Final = frozenset(".!?;\u2026\n")
 _TITLES: Final = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "e.g", "i.e", "approx"))
 _QUOTES: Final = frozenset('"\u201c\u201d\u00ab\u00bb\u201e')
 
-_Piece = tuple[str, int]  # as written, and where it begins
+_Piece = tuple[str, int]  # a word as written, and its start
 
 
 class SentenceWords:
     """One sentence: its lower-case words, padded with "" on both sides, and their positions.
 
-    Word 0 and those after `last` are padding, so that a reader may look around without asking.
+    Word 0 and those after `last` are padding, so that a reader may look around without bounds checks.
     """
 
     __slots__ = ("last", "low", "mark", "raws", "starts", "text")
@@ -34,14 +34,14 @@ class SentenceWords:
     def __init__(self, text: str, pieces: list[_Piece], mark: str) -> None:
         kept = [piece for piece in pieces if piece[0] != "."][:_WORD_LIMIT]  # "." of abbreviations
         self.text = text
-        self.mark = mark  # what ends it: ".", "?", "" …
+        self.mark = mark  # its end: ".", "?", "" …
         self.raws: list[str] = ["", *[raw for raw, _ in kept]]  # as written; word 1 is the first
         self.starts: list[int] = [0, *[start for _, start in kept]]
         self.low: list[str] = [raw.lower().replace("\u2019", "'") for raw in self.raws] + _PAD
         self.last = len(kept)  # the number of words
 
     def keep(self, count: int) -> None:
-        """Drops the words after the first so many."""
+        """Drops the words after the first `count`."""
         self.raws, self.starts, self.last = self.raws[: count + 1], self.starts[: count + 1], count
         self.low = self.low[: count + 1] + _PAD
 
@@ -49,11 +49,11 @@ class SentenceWords:
         return 0 < at <= self.last and self.raws[at][0].isupper()
 
     def end(self, at: int) -> int:
-        """Returns where a word ends in the text."""
+        """Returns the end of a word in the text."""
         return self.starts[at] + len(self.raws[at])
 
     def cut(self, first: int, after: int) -> str:
-        """Cuts out the text from one word up to another, as written."""
+        """Returns the text from one word up to another, as written."""
         return self.text[self.starts[first] : self.end(after - 1)]
 
     @property

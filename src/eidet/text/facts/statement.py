@@ -1,7 +1,7 @@
-"""What a text states: a subject, a relation, an object, and when that held. Frozen values and their bytes.
+"""Statements of a text: subject, relation, object and validity. Frozen values and their bytes.
 
-A statement is a function of one text, who said it and when. It names people as the text does: who "she"
-is, and whether two texts speak of the same Ann, is decided where all statements of a scope are known.
+A statement depends only on one text, its speaker and its time. It names people as the text does: the graph
+of a scope, which has all statements, decides who "she" is and whether two texts mean the same Ann.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Reference(StrEnum):
     """How a text refers to a person or thing."""
 
     NAME = "name"  # by a name: Ann, Porto, "the billing service"
-    SPEAKER = "speaker"  # I, my, we: whoever said it
+    SPEAKER = "speaker"  # I, my, we: the speaker of the text
     HE = "he"
     SHE = "she"
     THEY = "they"
@@ -33,7 +33,7 @@ class Nature(StrEnum):
     """The type of a statement."""
 
     FACT = "fact"
-    PREFERENCE = "preference"  # what somebody likes, prefers, avoids
+    PREFERENCE = "preference"  # a like, a preference, an aversion
     INSTRUCTION = "instruction"  # "always answer in metric": its object is the sentence to follow
 
 
@@ -41,14 +41,14 @@ class Nature(StrEnum):
 class Mention:
     """A person or thing as a text names it.
 
-    `role` tells people of one name apart: "brother" (of `owner`) in "my brother Alex", or words such as
+    `role` distinguishes people of one name: "brother" (of `owner`) in "my brother Alex", or words such as
     "from work". The owner of a role is the name of an entity, "" for the speaker, or a pronoun ("she" in
     "her brother"). A mention without a name that has a role is "my brother", unnamed.
     """
 
     name: str = ""  # as written, without an article; "" unless `reference` is NAME
     reference: Reference = Reference.NAME
-    kind: str = ""  # person, place, organisation, thing, event, value; "" where the text does not tell
+    kind: str = ""  # person, place, organisation, thing, event, value; "" if the text does not say
     role: str = ""
     owner: str = ""
 
@@ -58,11 +58,11 @@ class Statement:
     """States that a relation holds (or not) between a subject and an object, and when, as one text says
     it.
 
-    since, until   seconds since 1970, where the text says so; until is exclusive
+    since, until   seconds since 1970, None unless the text says so; until is exclusive
     ended          it held before and no longer does ("used to", "no longer", "quit", "sold")
     negated        it does not hold ("is not vegetarian")
     confidence     1 for a plain sentence, less for "maybe" or "thinking of"
-    start, end     where the sentence that says it stands in the text
+    start, end     the position of its sentence in the text
     """
 
     subject: Mention
@@ -82,7 +82,7 @@ KnownMentions = dict[tuple[object, ...], Mention]  # by the items of their JSON
 
 
 def pack_statements(statements: Sequence[Statement]) -> bytes:
-    """Packs statements as compact JSON without defaults; no statements as no bytes."""
+    """Packs statements as compact JSON without defaults; empty bytes for no statements."""
     return dump_json(list(map(statement_data, statements))).encode() if statements else b""
 
 
@@ -105,7 +105,7 @@ def mention_data(mention: Mention) -> dict[str, str]:
 def parse_statements(blob: bytes, known: KnownMentions | None = None) -> tuple[Statement, ...]:
     """Parses packed statements; raises `Corrupt` for other bytes.
 
-    `known` has the mentions read so far, so that equal ones are one object.
+    `known` caches mentions, so that equal ones share one object.
     """
     if not blob:
         return ()
@@ -120,7 +120,7 @@ def _parse_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[State
 
 
 def parse_statement(row: dict[str, Any], known: KnownMentions) -> Statement:
-    """Parses a row that `statement_data` made. It changes the row."""
+    """Parses a row that `statement_data` made; modifies the row."""
     row["subject"] = _parse_mention(row["subject"], known)
     row["object"] = _parse_mention(row["object"], known)
     if "nature" in row:

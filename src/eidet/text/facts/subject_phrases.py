@@ -1,4 +1,4 @@
-"""Who a clause is about, read backward from its verb: I, she, Ann, my sister Maria, the billing service."""
+"""Parses the subject of a clause, backward from its verb: I, she, my sister Maria, the billing service."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ PRONOUNS: Final = frozenset(("he", "she", "they", "it"))
 FIRST_PERSON: Final = frozenset(("i", "we"))
 LONGEST_NAME: Final = 6  # words
 _COPULAS: Final = frozenset(("is", "are", "was", "were", "'s", "'m", "'re", "am"))
-_PARTIES: Final = frozenset(("user", "customer", "client", "patient"))  # whom notes speak of
+_PARTIES: Final = frozenset(("user", "customer", "client", "patient"))  # people in notes
 
 
 class PhraseAt(NamedTuple):
-    """A mention and the words it takes: from `first` up to, not with, `after`."""
+    """A mention and its words: from `first` up to `after`, exclusive."""
 
     mention: Mention
     first: int
@@ -35,26 +35,26 @@ def mention_owner(owner: str) -> Mention:
 
 
 def name_owner(mention: Mention) -> str:
-    """Names a mention as the owner of a role."""
+    """Returns a mention as the owner of a role: its name, a pronoun, or "" for the speaker."""
     if mention.reference is Reference.NAME:
         return mention.name
     return "" if mention.reference is Reference.SPEAKER else mention.reference.value
 
 
 def is_name(words: SentenceWords, known: Vocabulary, at: int) -> bool:
-    """Tells whether a word is a name: it has a capital and is no common word. "New York" is one."""
+    """Returns whether a word is a name: capitalised and no common word, except in "New York"."""
     if not words.capital(at):
         return False
     return words.low[at] not in known.common or (words.low[at] == "new" and words.capital(at + 1))
 
 
 def looks_like_code(word: str) -> bool:
-    """Tells whether a word looks like a name in code: auth-service, billing_api, node.js."""
+    """Returns whether a word looks like a name in code: auth-service, billing_api, node.js."""
     return word[:1].isalpha() and ("-" in word or "_" in word or "." in word or word[-1:].isdigit())
 
 
 class SubjectPhrases:
-    """Reads the noun phrases of a sentence that end with a word."""
+    """Parses the noun phrases of a sentence that end with a word."""
 
     __slots__ = ("known", "low", "words")
 
@@ -64,7 +64,7 @@ class SubjectPhrases:
         self.known: Vocabulary = known
 
     def subjects(self, end: int, things: bool = False) -> tuple[list[Mention], int]:
-        """Parses whom a phrase that ends with a word names, and where it begins; an empty list if nobody."""
+        """Parses the mentions in a phrase that ends with a word, and its beginning; an empty list if none."""
         found = self._before(end, things)
         if found is None:
             return [], end
@@ -109,7 +109,7 @@ class SubjectPhrases:
         return PhraseAt(_with_role(name, role.mention), role.first, end + 1)
 
     def _role_before(self, end: int) -> PhraseAt | None:
-        """My sister · Ann's older sister · her dog."""
+        """Parses a role: my sister · Ann's older sister · her dog."""
         word = self.low[end]
         is_pet = word in self.known.pets
         if self.words.capital(end) or not (is_pet or word in self.known.kin):
@@ -121,7 +121,7 @@ class SubjectPhrases:
         return PhraseAt(mention, owner[1], end + 1)
 
     def owner_before(self, end: int) -> tuple[str, int] | None:
-        """Finds whose the next word is, across at most two adjectives, and where that begins.
+        """Finds the owner of the next word, across at most two adjectives, and the place it begins.
 
         The owner is a name, "" for the speaker, or a pronoun.
         """
@@ -137,7 +137,7 @@ class SubjectPhrases:
         return None
 
     def _thing_before(self, end: int) -> PhraseAt | None:
-        """The billing service · our staging cluster · auth-service."""
+        """Parses a thing: the billing service · our staging cluster · auth-service."""
         low, at = self.low, end
         if looks_like_code(low[end]):
             first = end - (low[end - 1] in ARTICLES)
@@ -154,5 +154,5 @@ class SubjectPhrases:
 
 
 def _with_role(name: str, role: Mention) -> Mention:
-    """Maria, and "my sister": the sister Maria."""
+    """Combines a name and a role: "Maria" and "my sister" give the sister Maria."""
     return Mention(name=name, kind=role.kind, role=role.role, owner=role.owner)

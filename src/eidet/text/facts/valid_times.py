@@ -1,4 +1,4 @@
-"""When a statement holds: the time expressions of its sentence as moments."""
+"""Computes the validity of a statement from the time expressions of its sentence."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ABOUT: Final = frozenset(("the", "past", "last", "over", "about", "almost", "ne
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """The start and end of validity in seconds since 1970; None where the text does not say.
+    """The start and end of validity in seconds since 1970; None if the text does not say.
 
-    point    the time is one at which something happens, not the beginning or end of it
-    lasting  it goes on: "since March", "for two years"
+    point    the time is that of an event, not its beginning or end
+    lasting  it continues: "since March", "for two years"
     """
 
     since: float | None = None
@@ -60,7 +60,7 @@ def _add_time(span: Validity, found: Dated, before: str, said: datetime) -> Vali
 
 
 def _moment(ordinal: int, said: datetime) -> float:
-    """Midnight of a day in the zone in which the text was said."""
+    """Returns midnight of a day in the zone of the text's time."""
     day = datetime.combine(date.fromordinal(clip_day(ordinal)), time.min, said.tzinfo)
     try:
         return day.timestamp()
@@ -77,7 +77,7 @@ def _word_before(words: SentenceWords, found: Dated) -> str:
 
 
 def _find_duration(words: SentenceWords, said: datetime) -> float | None:
-    """ "… for three years": since then."""
+    """Returns the beginning of a duration such as "for three years"; None without one."""
     began = (_count_back(words, at + 1, said) for at in range(1, words.last) if words.low[at] == "for")
     return next((one for one in began if one is not None), None)
 

@@ -1,6 +1,6 @@
 """The relations and words of the two tables beside this module, `relations.json` and `words.json`.
 
-A relation says how many values it holds at a time, its inverse, and its wording.
+A relation has its number of values at a time, its inverse, and its wording.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _load_table(name: str) -> dict[str, Any]:
 
 
 def _split_list(words: str | list[str]) -> list[str]:
-    """Words between spaces; a list has several lines of them."""
+    """Splits a string, or a list of lines, into words."""
     return words.split() if isinstance(words, str) else " ".join(words).split()
 
 
@@ -34,12 +34,12 @@ ATTRIBUTE: Final = "_is"  # ends a relation that the text names: "Ann's shoe siz
 class Relation:
     """A relation of the catalogue.
 
-    single      it holds one value at a time: a new one closes the old one
+    single      it has one value at a time: a new one closes the old one
     inverse     the relation of the same fact read from its object ("parent" of "child")
     symmetric   it is its own inverse ("sibling", "married")
-    transitive  it carries on ("part of", "located in")
+    transitive  it carries over ("part of", "located in")
     personal    only people have it
-    object      what its object is: person, place, organisation, thing, event or value; "" where nobody says
+    object      the kind of its object: person, place, organisation, thing, event, value, or "" if open
     phrase      a short sentence, for profiles and explanations
     """
 
@@ -62,7 +62,7 @@ RELATIONS: Final = {
 
 
 def phrase_relation(name: str, value: str) -> str:
-    """Returns the sentence of a relation with places for subject and object."""
+    """Returns the sentence of a relation with placeholders for subject and object."""
     if name == "condition" and value.lower().rpartition(" ")[2] in _CONDITIONS:
         return "{subject} is {object}"
     return relation_of(name).phrase
@@ -70,9 +70,9 @@ def phrase_relation(name: str, value: str) -> str:
 
 @lru_cache(maxsize=4096)
 def relation_of(name: str) -> Relation:
-    """Finds a relation in the catalogue, or makes one of a name that a text or a caller gives.
+    """Returns the relation of a name: that of the catalogue, or a new one.
 
-    `favourite_…` and `…_is` hold one value at a time; other unknown relations hold many.
+    `favourite_…` and `…_is` have one value at a time; other unknown relations have many.
     """
     if known := RELATIONS.get(name):
         return known
@@ -96,7 +96,7 @@ _BE: Final = ("am/are/'m/'re", "is/'s", "was/were/been")
 
 
 class Frame(NamedTuple):
-    """One form of a verb, what ties its object to it, and its meaning; see `relations.json`."""
+    """One form of a verb, the tie of its object, and its meaning; see `relations.json`."""
 
     relation: str
     verb: str
@@ -141,7 +141,7 @@ class Vocabulary:
     leading: frozenset[str]  # before an instruction
     answers: frozenset[str]
     ever: frozenset[str]  # an action with one of these is an instruction
-    bystanders: frozenset[str]  # whoever tells of them after an opening gives no order
+    bystanders: frozenset[str]  # subjects after an opening that make it no order
     openings: frozenset[str]  # what follows is an instruction
     before_actions: frozenset[str]  # what follows is one if it is an action
     occasions: frozenset[str]  # what follows the next comma is one if it is an action
@@ -215,7 +215,7 @@ def _list_forms(verb: str, verbs: Mapping[str, str]) -> Iterable[tuple[str, str]
 
 
 def _inflect(verb: str) -> str:
-    """The third person, past and progressive of a regular verb."""
+    """Returns the third person, past and progressive of a regular verb."""
     is_vowel_y = verb[-2:-1] in "aeiou" or verb[-1] != "y"
     stem = verb if is_vowel_y else verb[:-1] + "i"
     third = stem + ("es" if stem.endswith(("s", "sh", "ch", "x", "o", "i")) else "s")
