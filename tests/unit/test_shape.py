@@ -41,7 +41,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "exchange": (2762, 59),
     "graph": (3128, 55),
     "hooks": (787, 18),
-    "index": (7176, 105),
+    "index": (7177, 105),
     "integrations": (3962, 52),
     "memory": (2513, 38),
     "mirror": (613, 11),

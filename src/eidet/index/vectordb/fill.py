@@ -132,6 +132,7 @@ class Shipper:
             self._keep(scope, fresh)
             if known is not None:
                 self._database.discard(known.at)
+                self._database.prepare(fresh.at)  # a collection may go with its last shelf
             known = fresh
         elif known.seq == 0:
             self._database.prepare(known.at)
