@@ -48,7 +48,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "models": (2492, 73),
     "net": (922, 25),
     "quality": (546, 25),
-    "recall": (5458, 109),
+    "recall": (5476, 109),
     "server": (6013, 138),
     "store": (12505, 275),
     "text": (5301, 140),

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.record import Kind
 from ..index import Candidates
 from ..text.analysis import ACTOR, NAMED, NUMBERED, QUESTION, TIMED
 from .participants import AGENT_ROLES
@@ -25,6 +26,7 @@ BEST: Final = 50  # candidates of each arm, and of both together, that are ranke
 LONG_TERMS: Final = 200.0  # what a record in several units counts as
 LATER: Final = 60.0  # by which all places count as later ones, so that the first is not everything
 ASIDE: Final = 30.0  # terms from which on a question tells something, too
+_KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 
 
 def choose_rows(found: Candidates, signals: Signals, limit: int) -> NDArray[np.intp]:
@@ -54,7 +56,7 @@ class Pool:
 
     near, counted, covered   the cosine; BM25 by what all words weigh; the share of the question they cover
     told, length             the share of its own words that the question has; how many it has
-    asking, tells            whether it asks; has what is expected of an answer
+    asking, has, tells       whether it asks; has a name, a time, a number; has what is expected of an answer
     around, date             the best match within six turns; how well its time fits
     """
 
@@ -72,16 +74,20 @@ class Pool:
         if traits.aligned is not None:
             self.covered = traits.aligned.take(rows) * known + self.counted * asked.foreign
         self.covered_share = _to_best(self.covered)
-        self.length: Floats = np.minimum(traits.length.take(rows), LONG_TERMS)
+        full = traits.length.take(rows)
+        self.units: Floats = np.isinf(full)
+        self.length: Floats = np.minimum(full, LONG_TERMS)
         self.size: Floats = np.log1p(self.length) / 5.0
         told = self.covered * signals.terms / np.maximum(self.length, 1.0)
         self.told: Floats = np.minimum(told, 1.0)
         marks = _list_marks(asked.expects).take(traits.flags.take(rows), axis=1)
         self.asking: Floats = marks[0]
-        self.tells: Floats = marks[1:]
+        self.has: Floats = marks[1:4]
+        self.tells: Floats = marks[4:]
         own = 0.5 * self.near_share + 0.5 * self.covered_share
         self.around: Floats = self.share("context") if "context" in signals.shares else own
         self.date: Floats = self.share("date")
+        self.kind: Floats = traits.kind.take(rows)
         self.who: Floats = traits.who.take(rows)
 
     def share(self, name: str) -> Floats:
@@ -102,6 +108,10 @@ class Pool:
         low, high = np.minimum.reduce(both, initial=1.0), np.maximum.reduce(both, initial=0.0)
         return self.asked.message * (both - low) / (high - low) if high > low else self.nothing
 
+    def is_kind(self, kind: Kind) -> Floats:
+        same: Floats = self.kind == _KINDS[kind]
+        return same
+
     def is_by_agent(self) -> Floats:
         by_agent = self.nothing
         for code, who in enumerate(self.found.traits.voices):
@@ -112,12 +122,12 @@ class Pool:
 
 @lru_cache(maxsize=256)
 def _list_marks(expects: int) -> Floats:
-    """Tabulates, for each of the 256 combinations of flags, what a record is and has of what is asked for."""
+    """Tabulates, for each of the 256 combinations of flags, what a record is, has, and has as expected."""
     flags = np.arange(256)
-    asks = (flags & QUESTION) > 0
+    has = [(flags & which) > 0 for which in (QUESTION, NAMED, TIMED, NUMBERED)]
     wanted = ((TIMED, TIMED), (NUMBERED, NUMBERED), (NAMED, NAMED | ACTOR), (ACTOR, NAMED | ACTOR))
     fits = [((flags & which) > 0) & bool(expects & expected) for expected, which in wanted]
-    marks: Floats = np.array([asks, *fits], float)
+    marks: Floats = np.array([*has, *fits], float)
     return marks
 
 
@@ -174,9 +184,17 @@ TABLE: Final = (
     Feature("tells who", "form", "a person is asked for", lambda p: p.tells[3]),
     Feature("asked", "asked", "of the session, kind or place named", lambda p: p.share("asked")),
     Feature("importance", "importance", "said to matter", lambda p: p.found.traits.importance.take(p.rows)),
+    Feature("named", "kind", "names somebody or something", lambda p: p.has[0]),
+    Feature("timed", "kind", "speaks of a time", lambda p: p.has[1]),
+    Feature("numbered", "kind", "has a number", lambda p: p.has[2]),
     Feature("length", "kind", "long records match by chance", lambda p: p.size),
     Feature("length squared", "kind", "and so do very short ones", lambda p: p.size * p.size),
+    Feature("units", "kind", "a document of many parts", lambda p: p.units),
+    Feature("nobody", "kind", "no speaker", lambda p: p.who < 0),
     Feature("agent", "kind", "said by the agent", lambda p: p.is_by_agent()),
+    Feature("fact", "kind", "a fact", lambda p: p.is_kind(Kind.FACT)),
+    Feature("document", "kind", "a document", lambda p: p.is_kind(Kind.DOCUMENT)),
+    Feature("message", "kind", "a message", lambda p: p.is_kind(Kind.MESSAGE)),
 )
 KEPT: Final = frozenset(
     ("told", "reciprocal", "identifier", "dated message", "asked", "importance")
