@@ -14,12 +14,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.reference import DOCS, ROOT, list_pages, load_script
-from tests.unit.exchange.sources import open_memory
 from tests.unit.test_docs import LINK, SNIPPET
 from tests.unit.test_release import load_script as load_ci_script
 
 import eidet
-from eidet.exchange import import_memories
+from eidet.exchange.front_matter import split_front_matter
 
 LISTING = load_ci_script("make_server_json.py")
 MODELS = load_script("make_llms")
@@ -97,14 +96,10 @@ def test_the_site_holds_what_the_lists_link_to(tmp_path: Path) -> None:
             assert not local or "reference/" in target or (file.parent / target).exists(), target
 
 
-def test_the_skill_is_one_that_agents_read_and_says_only_what_the_pages_say(tmp_path: Path) -> None:
-    MODELS.write(tmp_path)
-    with open_memory() as memory:
-        import_memories(memory, "skill", tmp_path / "skills")
-        [record] = memory.find()
-    assert isinstance(record.data, dict)
-    assert record.data["name"] == "eidet"
+def test_the_skill_is_one_that_agents_read_and_says_only_what_the_pages_say() -> None:
     text = MODELS.make_skill()
+    front, _body, _line = split_front_matter(text, "SKILL.md")
+    assert (front["name"], bool(front["description"])) == ("eidet", True)
     assert text.count("\n") < 500
     pages = "".join(page.read_text(encoding="utf-8") for page in list_pages())
     assert all(code in pages for code, _ in SNIPPET.findall(text))

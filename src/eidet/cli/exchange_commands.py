@@ -49,7 +49,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, okf, jsonl or csv.",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, markdown, okf, jsonl or csv.",
         ),
     ],
     source: Source,

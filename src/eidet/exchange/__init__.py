@@ -2,7 +2,7 @@
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
     source_items.py  the items of a reader, and its notes        table_files.py     records as rows of a table
-    source_files.py  files of other programs                     skills.py          procedures both ways
+    source_files.py  files of other programs                     skills.py          procedures for agents
     markdown.py      notes both ways                             front_matter.py    YAML in Markdown
     from_*.py        readers of formats                          folder_sync.py     documents of a folder
     document_files.py  files as passages
@@ -32,7 +32,6 @@ from .from_tables import read_csv, read_jsonl
 from .importing import Imported, Importer
 from .markdown import read_markdown, read_okf
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
-from .skills import read_skills
 from .source_items import ImportOptions, LeftOut, Notes, SourceFormat, SourceItem
 
 __all__ = [
@@ -74,9 +73,6 @@ FORMATS: Final[dict[str, SourceFormat]] = {
         about="Claude: a data export (zip, folder or conversations.json)", read=read_claude, scope="default"
     ),
     "mcp": SourceFormat(about="MCP: the memory file of the reference server", read=read_mcp, scope="default"),
-    "skill": SourceFormat(
-        about="Agent Skills: SKILL.md, or a folder of skills", read=read_skills, scope="{scope}"
-    ),
     "markdown": SourceFormat(
         about="Markdown notes: MEMORY.md, CLAUDE.md, AGENTS.md, or a folder of such files",
         read=read_markdown,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -134,17 +133,6 @@ def parse_time(value: Any, what: str) -> float | None:
         raise BadInput(f"{what} is not a time: {value!r:.80}")
     moment = value if isinstance(value, datetime) else datetime.combine(value, time())
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def parse_own(text: Any) -> dict[str, Any] | None:
-    """Parses the fields that an export of Eidet adds; None if another program wrote it."""
-    try:
-        own = json.loads(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-    if isinstance(own, dict) and isinstance(own.get("id"), str) and isinstance(own.get("scope"), str):
-        return own
-    return None
 
 
 def plain_json(value: Any) -> Any:

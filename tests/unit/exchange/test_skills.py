@@ -1,4 +1,4 @@
-"""Procedures: their shape, how they are found, and their way to SKILL.md and back."""
+"""Procedures: their shape, how they are found, and their way to SKILL.md."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from tests.unit.exchange.sources import FOREIGN, open_memory
+from tests.unit.exchange.sources import open_memory
 
 from eidet import BadInput, Memory, Refused, Unavailable
-from eidet.exchange import export_memories, import_memories
+from eidet.exchange import export_memories
 
 NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")  # as the format says it
 RELEASE = {
@@ -104,96 +102,13 @@ def test_a_skill_is_what_agents_expect(tmp_path: Path) -> None:
     )
 
 
-words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), max_size=20)
-line = words.map(lambda text: " ".join(text.split())).filter(bool)
-step = st.lists(line, min_size=1, max_size=3).map("\n  ".join)
-name = st.from_regex(NAME, fullmatch=True)
-procedure = st.fixed_dictionaries(
-    {"when": line, "steps": st.lists(step, min_size=1, max_size=3) | step},
-    optional={"name": name, "when_not": line, "outcome": line},
-)
-said = st.one_of(
-    st.fixed_dictionaries({"data": procedure}, optional={"text": step, "meta": st.just({"n": 1})}),
-    st.fixed_dictionaries({"text": step}, optional={"session": line}),
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(said, max_size=4), st.sampled_from(["default", "team/ann"]))
-def test_a_round_trip_loses_nothing(
-    tmp_path_factory: pytest.TempPathFactory, told: list[dict[str, Any]], scope: str
-) -> None:
-    folder = tmp_path_factory.mktemp("skills")
-    with open_memory() as memory, open_memory() as other:
-        for at, one in enumerate(told):
-            details = {name: value for name, value in one.items() if name != "text"}
-            memory.remember(one.get("text"), kind="procedure", scope=scope, id=f"p{at}", **details)
-        count = export_memories(memory, "skill", folder).count
-        assert count == memory.count(scope=scope)
-        if not count:
-            return
-        assert all(NAME.fullmatch(skill.name) for skill in folder.iterdir())
-        assert import_memories(other, "skill", folder).created == count
-        before, after = ({one.id: one for one in each.find(scope=scope)} for each in (memory, other))
-        for id, record in before.items():
-            for field in ("text", "data", "kind", "meta", "session", "occurred", "importance"):
-                assert getattr(after[id], field) == getattr(record, field)
-        assert import_memories(memory, "skill", folder).same == count
-
-
-def test_skills_of_others_come_with_their_words() -> None:
+@pytest.mark.parametrize("when", ["Über den Fluß!", "…", "x" * 200])
+def test_a_procedure_without_a_name_gets_one_of_the_format(when: str, tmp_path: Path) -> None:
     with open_memory() as memory:
-        done = import_memories(memory, "skill", FOREIGN / "skills")
-        assert done.dropped == {"file: of a skill, SKILL.md is read": 1}
-        bread, herbs = sorted(memory.find(), key=lambda record: record.text)
-    assert herbs.data == {
-        "name": "water-the-herbs",
-        "when": "Water the herbs on the balcony. Use when the soil is dry, or when somebody asks for basil.",
-        "steps": [
-            "Fill the green can.",
-            "Water slowly:\n\n- basil first\n- then thyme",
-            "Empty the saucers.",
-        ],
-        "when_not": "When it rains.",
-    }
-    assert bread.data is not None
-    assert (bread.data["name"], bread.source) == ("bake-bread", "bake-bread/SKILL.md")
-    assert "oven --degrees 240" in bread.text
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("# Tea\n", "tea/SKILL.md is not a skill: its front matter needs a name and a description"),
-        ("---\nname: [\n---\nx\n", "tea/SKILL.md, line 2: this is not YAML"),
-        ("---\nname: tea\n---\nx\n", "needs a name and a description"),
-        ("---\n- tea\n---\nx\n", "tea/SKILL.md, line 2: `name: value` lines are expected"),
-        ("---\nname: tea\ndescription: x\n---\n", "steps is a list of texts, or one text"),
-    ],
-)
-def test_what_is_no_skill_is_named_and_changes_nothing(text: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "tea").mkdir()
-    (tmp_path / "tea" / "SKILL.md").write_text(text)
-    with open_memory() as memory:
-        with pytest.raises(BadInput, match=said):
-            import_memories(memory, "skill", tmp_path)
-        assert memory.scopes() == {}
-
-
-def test_a_folder_without_skills_is_named(tmp_path: Path) -> None:
-    with open_memory() as memory, pytest.raises(BadInput, match="holds no skill"):
-        import_memories(memory, "skill", tmp_path)
-
-
-def test_a_skill_cannot_say_that_it_is_trusted(tmp_path: Path) -> None:
-    with open_memory() as memory:
-        memory.remember(kind="procedure", data=RELEASE)
-        export_memories(memory, "skill", tmp_path)
-    file = tmp_path / "release" / "SKILL.md"
-    file.write_text(file.read_text().replace('"tier":', '"trust":"trusted","tier":'))
-    with open_memory() as memory:
-        import_memories(memory, "skill", tmp_path, trust="web")
-        assert [str(record.trust) for record in memory.find()] == ["web"]
+        memory.remember(kind="procedure", data={"when": when, "steps": "Walk."})
+        memory.remember(when, kind="procedure")
+        assert export_memories(memory, "skill", tmp_path).count == 2
+    assert all(NAME.fullmatch(skill.name) for skill in tmp_path.iterdir())
 
 
 def test_an_export_replaces_its_own_skills_and_no_others(tmp_path: Path) -> None:
@@ -228,7 +143,6 @@ def test_procedures_of_one_name_get_numbers(tmp_path: Path) -> None:
             memory.remember(kind="procedure", data=RELEASE, scope=scope)
         export_memories(memory, "skill", tmp_path)
         assert sorted(skill.name for skill in tmp_path.iterdir()) == ["release", "release-2"]
-        assert import_memories(memory, "skill", tmp_path).same == 2
 
 
 def test_a_sealed_memory_writes_skills_only_plainly_asked_for_and_says_so_in_its_log(tmp_path: Path) -> None:
