@@ -30,11 +30,11 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     """Current messages, lasting experiences and recall by meaning in one `Memory`.
 
     `persistent` keeps everything in the file `path`; `memory` (a Memory, a path or a URL) replaces that.
-    Working memory is that of `session_id`, by default a new session. `working`, `long_term` and
-    `vector_store` replace the three stores: each is a `MemoryStore` or the name of one that a package
-    offers. With `summary_every`, working memory is summarised after that many messages; `llm` words the
-    summaries. `privacy` (a policy of `eidet.trust.privacy`, or "redact") removes personal data before
-    anything is written, and `key` seals the file; both are for a memory that is opened here.
+    Working memory is that of `session_id`, by default a new session. `long_term` and `vector_store` replace
+    these stores: each is a `MemoryStore` or the name of one that a package offers. With `summary_every`,
+    working memory is summarised after that many messages; `llm` words the summaries. `privacy` (a policy of
+    `eidet.trust.privacy`, or "redact") removes personal data before anything is written, and `key` seals the
+    file; both are for a memory that is opened here.
     """
 
     def __init__(
@@ -47,7 +47,6 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         scope: str = "default",
         session_id: str | None = None,
         agent: str | None = None,
-        working: MemoryStore[str] | str | None = None,
         long_term: MemoryStore[str] | str | None = None,
         vector_store: MemoryStore[str] | str | None = None,
         model_name: str = MODEL,
@@ -77,11 +76,9 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         self.scope = scope
         self._agent, self._llm = agent, llm
         self._every, self._keep, self._scale = summary_every, summary_keep, importance_scale
-        self._said: list[str] = []
         self._steps = 0
-        log = WorkingStore(self.memory, session_id, scope=scope, agent=agent)
-        self.session_id: str = log.log.session
-        self.working: MemoryStore[str] = log if working is None else _store_of(working)
+        self.working: WorkingStore = WorkingStore(self.memory, session_id, scope=scope, agent=agent)
+        self.session_id: str = self.working.log.session
         if long_term is None:
             self.long_term: MemoryStore[str] = self._open_experiences(place)
         else:
@@ -165,30 +162,21 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return sum(_forget_in(store, key, for_good) for store in stores) > 0
 
     def add_message(self, role: str, content: str) -> None:
-        if isinstance(self.working, WorkingStore):
-            self.working.say(role, content)
-        else:
-            key = f"msg_{next_number(self.memory, f'messages in {self.scope} of {self.session_id}')}"
-            self.working.add(key, f"{role}: {content}")
-            self._said.append(key)
+        self.working.say(role, content)
         self._steps += 1
         if self._every is not None and self._steps % self._every == 0:
             self.create_summary()
 
     def get_recent_messages(self, n: int = 10) -> str:
         """Returns the newest `n` messages, one line `role: content` each, oldest first."""
-        if isinstance(self.working, WorkingStore):
-            return "\n".join(self.working.recent(n))
-        lines = [self.working.get(key) for key in self._said[-n:]] if n > 0 else []
-        return "\n".join(line for line in lines if line is not None)
+        return "\n".join(self.working.recent(n))
 
     def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
         """Returns a prompt section with matching experiences, the summary and recent messages."""
         known = "\n".join(f"- {' '.join(text.split())}" for _, text, _ in self.recall(query, k))
-        before = self._earlier_summary()
         parts = {
             "Relevant experience": known,
-            "Earlier": before,
+            "Earlier": self.working.log.summary,
             "Recent messages": self.get_recent_messages(n),
         }
         return "\n\n".join(f"{title}:\n{text}" for title, text in parts.items() if text)
@@ -202,37 +190,14 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         """
         counted = f"{len(self.messages)} messages, {len(self.tool_call_history)} tool calls"
         stay = self._keep if keep is None else keep
-        if isinstance(self.working, WorkingStore):
-            text = self.working.log.summarise(keep=stay, llm=self._llm) or ""
-        else:
-            text = self._prune(stay)
+        text = self.working.log.summarise(keep=stay, llm=self._llm) or ""
         return text if step is None else f"Step {step} summary: {counted}.\n{text}".rstrip()
-
-    def _prune(self, keep: int) -> str:
-        """Replaces the older messages of a caller's store by their summary."""
-        older = self._said[: max(len(self._said) - keep, 0)]
-        lines = [line for key in older if (line := self.working.get(key)) is not None]
-        if not lines:
-            return ""
-        text = self._short(lines)
-        for key in older[1:]:
-            self.working.forget(key)
-        self.working.add(older[0], f"system: {text}")
-        self._said[: len(older)] = [older[0]]
-        return text
 
     def summary(self, tokens: int = _SUMMARY_TOKENS) -> str:
         """Returns the working memory in a few sentences; changes nothing."""
-        before = self._earlier_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
-        if before:
+        if before := self.working.log.summary:
             lines.insert(0, before)
-        return self._short(lines, tokens)
-
-    def _earlier_summary(self) -> str:
-        return self.working.log.summary or "" if isinstance(self.working, WorkingStore) else ""
-
-    def _short(self, lines: list[str], tokens: int = _SUMMARY_TOKENS) -> str:
         return summarise([Passage(text=line) for line in lines], self.memory.parts.embedder.embed, tokens)
 
     def maintain(self, **how: Any) -> Maintained:

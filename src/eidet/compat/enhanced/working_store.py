@@ -17,7 +17,7 @@ from ...memory import Memory
 from ...views import Conversation, Working, message_of
 from ...views.messages import put_away
 from ..opening import next_number
-from .stores import ALL, InMemoryStore, MemoryStore
+from .stores import ALL, InMemoryStore
 
 
 class WorkingStore(InMemoryStore):
@@ -86,12 +86,6 @@ def _line_of(message: Message) -> str:
     return f"{message.role}: {message.content or ''}"
 
 
-def _message_in(line: str) -> Message:
-    """Parses what `_line_of` wrote; a line without a role becomes a system message."""
-    role, colon, content = line.partition(": ")
-    return Message(role=role, content=content) if colon else Message(role="system", content=line)
-
-
 TOOLS: Final = "tool_calls"
 _TASK: Final = "task "  # prefix of the names of tasks in the state
 _FINAL: Final = "final_answer"
@@ -129,20 +123,16 @@ class OldCalls:
     """Messages, tool calls, tasks and state under the names of plain agent memories."""
 
     memory: Memory
-    working: MemoryStore[str]
+    working: WorkingStore
     scope: str
     session_id: str
     _agent: str | None
-    _said: list[str]
     _state: Working
 
     @property
     def messages(self) -> list[Message]:
         """The messages of the working memory, oldest first."""
-        if isinstance(self.working, WorkingStore):
-            return self.working.log.messages()
-        lines = (self.working.get(key) for key in self._said)
-        return [_message_in(line) for line in lines if line is not None]
+        return self.working.log.messages()
 
     @property
     def conversation_history(self) -> list[Message]:
@@ -210,11 +200,7 @@ class OldCalls:
 
     def clear(self) -> None:
         """Empties the session: messages, tool calls and state. Experiences stay."""
-        if isinstance(self.working, WorkingStore):
-            self.working.log.clear()
-        for key in self._said:
-            self.working.forget(key)
-        self._said.clear()
+        self.working.log.clear()
         put_away(self.memory, where=self._tools, scope=self.scope)
         self._state.clear()
 
