@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...core.errors import BadInput, translate_errors
 from ...models.adapt import find_qualified_name, guess_argument, make_argument
-from ...models.llm import Request, Turn, llm_of
+from ...models.llm import llm_of
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text
-from ..messages.message import Message, message_of_record
+from ..messages.message import Message, make_request, message_of_record
 from ..opening import run
 from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes
 from .memory_manager import MemoryManager
@@ -131,7 +131,9 @@ class Agent:
         before = await run(context.memory.memory, self._before, message, context)
         memories = await self._retrieve(message, context, before)
         prompt_context = self._build_prompt_context(message, memories)
-        request = _request(prompt_context, self.system, before, self._limits)
+        request = make_request(
+            before, system=self.system, prompt=prompt_context, purpose="reply", **self._limits
+        )
         if inspect.isasyncgenfunction(self._llm):
             with translate_errors(find_qualified_name(self._llm)):
                 async for piece in self._llm(make_argument(request, guess_argument(self._llm))):
@@ -180,20 +182,3 @@ def _line(entry: MemoryEntry) -> str:
     strange = entry.trust in UNTRUSTED
     text = fence_text(entry.content, entry.trust) if strange else " ".join(entry.content.split())
     return f"- [{entry.timestamp:%Y-%m-%d}{who}] {text}"
-
-
-def _request(
-    prompt: str, system: str, before: Sequence[Message], limits: Mapping[str, int | float | None]
-) -> Request:
-    """Builds a request. Its turns alternate from the user on; a last turn of the user joins the prompt."""
-    turns: list[Turn] = []
-    for turn in before:
-        if turn.role not in ("user", "assistant") or not (turn.content or "").strip():
-            continue
-        if turns and turns[-1].role == turn.role:
-            turns[-1] = Turn(turn.role, f"{turns[-1].text}\n\n{turn.content}")
-        elif turns or turn.role == "user":
-            turns.append(Turn(turn.role, turn.content or ""))
-    if turns and turns[-1].role == "user":
-        prompt = f"{turns.pop().text}\n\n{prompt}"
-    return Request(prompt=prompt, system=system, before=tuple(turns), purpose="reply", **limits)  # type: ignore[arg-type]

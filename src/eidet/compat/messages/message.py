@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -11,6 +11,7 @@ from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput
 from ...core.record import Record
 from ...core.validate import Json, Moment, clean_json, clean_text, moment
+from ...models.llm import Request, Turn
 from ...text.tokens import TokenCounter
 from ...views.messages import message_of, tokens_of
 
@@ -105,6 +106,35 @@ def message_of_record(record: Record) -> Message:
     message = _from_core(message_of(record), _at(record.occurred, offset))
     message.record_id = record.id
     return message
+
+
+def make_request(
+    messages: Iterable[Message], *, system: str = "", prompt: str = "", **limits: Any
+) -> Request:
+    """Builds a request for a model from messages, which end in the `prompt`.
+
+    Turns alternate from the user on; a last turn of the user joins the prompt. Messages of the system
+    join its instructions, empty ones are left out.
+    """
+    orders, turns = [system], list[Turn]()
+    for message in messages:
+        role, text = message.role, message.content or ""
+        side = "assistant" if role == "assistant" else "user"
+        if role == "system":
+            orders.append(text)
+        elif text.strip() and turns and turns[-1].role == side:
+            turns[-1] = Turn(side, f"{turns[-1].text}\n\n{text}")
+        elif text.strip() and (turns or side == "user"):
+            turns.append(Turn(side, text))
+    asked = [prompt]
+    if turns and turns[-1].role == "user":
+        asked.insert(0, turns.pop().text)
+    return Request(
+        prompt="\n\n".join(filter(None, asked)),
+        system="\n\n".join(filter(None, orders)),
+        before=tuple(turns),
+        **limits,
+    )
 
 
 def local_time(record: Record) -> datetime:

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol, Unpack, runtime_checkable
+from typing import Any, Unpack
 
-from ...core.errors import BadInput, EidetError, Misconfigured, NotFound
+from ...core.errors import BadInput, Misconfigured, NotFound
 from ...core.record import Trust
-from ...models.llm import LLM, Answer, Request, Turn, llm_of
+from ...models.llm import LLM, llm_of
 from ...text.tokens import counter_of
 from ...views.log_order import summary_id
 from ...views.messages import drop_results, fit_messages
 from ..opening import check_limit, check_whole
 from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
 from .limits import InMemoryMemoryStore
-from .message import Message, local_time, message_from
+from .message import Message, local_time, make_request, message_from
 from .wrappers import Around
 
 KEPT = 10
 BEGINNING = "Previous conversation summary: "
 _log = logging.getLogger(__name__)
-
-
-class _AgentCaller(Protocol):
-    """Calls agents by name, as `App.run_context()` does."""
-
-    async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
-
-
-@runtime_checkable
-class _NeedsContext(Protocol):
-    """A store that calls agents by name, through `App.run_context()`."""
-
-    context: _AgentCaller | None
 
 
 class SummaryMemory(BaseMemoryStore):
@@ -48,14 +34,14 @@ class SummaryMemory(BaseMemoryStore):
     memory.
     """
 
-    context: _AgentCaller | None = None
+    context: RunContext | None = None
 
     def __init__(
         self,
         summarizer_agent: str | LLM | Callable[[str], Any] | None = None,
         threshold: int = 50,
         *,
-        context: _AgentCaller | None = None,
+        context: RunContext | None = None,
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
@@ -161,9 +147,9 @@ class SummaryMemory(BaseMemoryStore):
 class LLMAgent:
     """An agent that asks a model with its system prompt and memory, and stores both sides.
 
-    `llm` is an LLM of `eidet.models.llm`, a name such as "openai:gpt-…", an object with
-    `chat_completion(messages)`, or a function or coroutine function. It takes the messages as dicts, or
-    one text if its parameter is a str or named `prompt` or `text`. Agents with the same store share it.
+    `llm` is an object with `chat_completion(messages)`, or what `eidet.models.llm.llm_of` takes: an LLM, a
+    name such as "openai:gpt-…", or a function or coroutine function of the prompt, or of the messages as
+    dicts if its parameter is a list or named `messages`. Agents with the same store share it.
     """
 
     def __init__(
@@ -176,7 +162,7 @@ class LLMAgent:
         max_context_tokens: int = 4000,
     ) -> None:
         self.name = name
-        self.llm: LLM | object = llm_of(llm) if isinstance(llm, str) else llm
+        self.llm: LLM | object = llm if hasattr(llm, "chat_completion") else llm_of(llm)
         self.memory_store: InMemoryMemoryStore | BaseMemoryStore = (
             InMemoryMemoryStore() if memory_store is None else memory_store
         )
@@ -188,7 +174,7 @@ class LLMAgent:
         await self.memory_store.add_message(message_from(input_message))
         window = await self.memory_store.get_context_window(max_tokens=self.max_context_tokens)
         prompt = [Message(role="system", content=self.system_prompt)] if self.system_prompt else []
-        answer = await _ask_llm(self.llm, [*prompt, *window])
+        answer = await _ask(self.llm, [*prompt, *window])
         await self.memory_store.add_message(answer)
         return answer
 
@@ -231,61 +217,12 @@ def _give_context(store: object, context: RunContext) -> None:
     """Gives the context to a store that calls agents by name, through any wrappers."""
     while isinstance(store, Around):
         store = store.store
-    if isinstance(store, _NeedsContext):
+    if hasattr(store, "context"):
         store.context = context
 
 
-async def _ask_llm(llm: Any, messages: Sequence[Message]) -> Message:
-    if callable(getattr(llm, "ask", None)):
-        return _answer(await asyncio.to_thread(llm.ask, _request(messages)))
-    if callable(getattr(llm, "chat_completion", None)):
-        return _answer(await await_if_needed(llm.chat_completion(list(messages))))
-    if callable(llm):
-        return _answer(await _call_function(llm, messages))
-    raise Misconfigured(
-        f"a {type(llm).__name__} is not an llm: pass a name such as 'openai:gpt-…', an LLM of "
-        "eidet.models.llm, an object with chat_completion, or a function that takes the messages"
-    )
-
-
-async def _call_function(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:
-    """Calls a coroutine function in the caller's loop, and a plain one, which may block, in a thread."""
-    argument = _argument(function, messages)
-    called = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):
-        return await function(argument)
-    return await await_if_needed(await asyncio.to_thread(function, argument))
-
-
-def _argument(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:
-    first = next(iter(inspect.signature(function).parameters.values()), None)
-    if first is None:
-        raise Misconfigured("the llm function takes no argument; it has to take the messages")
-    if first.name in ("prompt", "text") or first.annotation in (str, "str"):
-        return "\n\n".join(f"{message.role}: {message.content or ''}" for message in messages)
-    return [message.as_chat() for message in messages]
-
-
-def _request(messages: Sequence[Message]) -> Request:
-    system = "\n\n".join(m.content or "" for m in messages if m.role == "system")
-    turns = [Turn(_side(m), m.content or "") for m in messages if m.role != "system" and m.content]
-    while turns and turns[0].role != "user":  # models expect the user to begin
-        del turns[0]
-    if not turns:
-        raise BadInput("there is nothing to ask: every message is empty")
-    return Request(prompt=turns[-1].text, system=system, before=tuple(turns[:-1]), purpose="agent")
-
-
-def _side(message: Message) -> str:
-    return "assistant" if message.role == "assistant" else "user"
-
-
-def _answer(given: Any) -> Message:
-    if isinstance(given, Answer):
-        given = given.text
-    if isinstance(given, str):
-        return Message(role="assistant", content=given)
-    try:
-        return message_from(given)
-    except EidetError as bad:
-        raise Misconfigured(f"the llm returned a {type(given).__name__}: {bad}") from bad
+async def _ask(llm: Any, messages: Sequence[Message]) -> Message:
+    if callable(chat := getattr(llm, "chat_completion", None)):
+        return message_from(await await_if_needed(chat(list(messages))))
+    answer = await asyncio.to_thread(llm.ask, make_request(messages, purpose="agent"))
+    return Message(role="assistant", content=answer.text)
