@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,7 @@ from .entries import check_id
 from .errors import MemoryRetrievalException
 from .models import contents_of
 from .reader import Look, Scored, both, by_score, state_as_text
-from .strategies import Attribute, Ranked, Strategy, Temporal, TimeWindow
+from .strategies import Attribute, Strategy
 
 LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
     "low": (None, 0.4),
@@ -25,7 +25,7 @@ LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Similarity(Ranked):
+class Similarity(Strategy):
     """Memories similar to a state, a text or a vector: by a state's values, otherwise by cosine."""
 
     state: Mapping[str, Json] | str | None = None
@@ -51,7 +51,7 @@ class Similarity(Ranked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Content(Ranked):
+class Content(Strategy):
     """Memories about a text, by meaning and by words."""
 
     text: str
@@ -67,15 +67,15 @@ class Content(Ranked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Importance:
+class Importance(Strategy):
     """Memories by priority after decay: in a range, at a level (low, medium, high), or the `top` few."""
 
     minimum: float | None = None
     maximum: float | None = None
     top: int | None = None
     level: str | None = None
-
-    graded = True
+    sorts = True
+    ages = True
 
     def __post_init__(self) -> None:
         for name, bound in (("minimum", self.minimum), ("maximum", self.maximum)):
@@ -120,7 +120,7 @@ def _within(value: float, low: float | None, high: float | None, closed: bool) -
 
 
 @dataclass(frozen=True, kw_only=True)
-class Narrative(Ranked):
+class Narrative(Strategy):
     """A memory and its neighbours before and after, in the order in which they happened."""
 
     memory_id: str
@@ -178,7 +178,7 @@ POOL: Final = 50  # the fewest candidates of each part of a weighted search
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compound:
+class Compound(Strategy):
     """Strategies joined by 'and' or 'or', nested to any depth."""
 
     parts: tuple[Strategy, ...]
@@ -190,60 +190,46 @@ class Compound:
             raise MemoryRetrievalException("a compound search joins strategies by 'and' or 'or'")
 
     @property
-    def graded(self) -> bool:
-        return any(part.graded for part in self.parts)
+    def sorts(self) -> bool:  # type: ignore[override]
+        return any(part.sorts or part.ages for part in self.parts)
+
+    @property
+    def ages(self) -> bool:  # type: ignore[override]
+        return any(part.ages for part in self.parts)
 
     def where(self, look: Look) -> Where | None:
         filters = [part.where(look) for part in self.parts]
         known = tuple(one for one in filters if one is not None)
         if len(known) < len(filters):
             return None
-        if self.how == "and":
-            return Where(every=known)
-        return Where(some=known)
+        return Where(every=known) if self.how == "and" else Where(some=known)
 
     def score(self, look: Look, record: Record) -> float:
-        scores = [part.score(look, record) for part in self._holding(look, record)]
+        owns = [(part, part.where(look)) for part in self.parts]
+        scores = [part.score(look, record) for part, own in owns if own is None or own.matches(record)]
         return sum(scores) / len(self.parts)
-
-    def _holding(self, look: Look, record: Record) -> Iterator[Strategy]:
-        for part in self.parts:
-            own = part.where(look)
-            if own is None or own.matches(record):
-                yield part
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         return self._all(look, where, k) if self.how == "and" else self._any(look, where, k)
 
     def _all(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        filters: list[Strategy] = []
-        ranking: list[Strategy] = []
-        joined = [where]
-        for part in self.parts:
-            own = part.where(look)
-            if own is None:
-                ranking.append(part)
-            else:
-                filters.append(part)
-                joined.append(own)
-        answers, records = self._candidates(look, Where(every=tuple(joined)), filters, ranking, k)
-        scored = []
-        for record in records:
-            scores = [part.score(look, record) for part in filters]
-            scores += [answer[record.id].score for answer in answers]
-            scored.append(Scored(record, _mean(scores)))
-        return sorted(scored, key=by_score)[:k]
-
-    def _candidates(
-        self, look: Look, where: Where, filters: list[Strategy], ranking: list[Strategy], k: int | None
-    ) -> tuple[list[dict[str, Scored]], Sequence[Record]]:
-        """Returns the results of each ranking strategy by id, and the records that pass all parts."""
+        owns = [(part, part.where(look)) for part in self.parts]
+        filters = [part for part, own in owns if own is not None]
+        ranking = [part for part, own in owns if own is None]
+        joined = Where(every=(where, *(own for _, own in owns if own is not None)))
         if not ranking:
-            limit = None if self.graded else k
-            return [], look.find(where, order="-occurred", limit=limit)
-        enough = _pool_size(filters, k) if len(ranking) == 1 else None
-        answers = [{one.record.id: one for one in part.find(look, where, enough)} for part in ranking]
-        return answers, list(_in_all(answers))
+            found = look.find(joined, order=self.order, limit=None if self.sorts else k)
+            scored = [Scored(one, _mean([part.score(look, one) for part in filters])) for one in found]
+            return sorted(scored, key=by_score)[:k]
+        enough = _pool_size(k) if len(ranking) == 1 else None
+        first, *others = [{one.record.id: one for one in part.find(look, joined, enough)} for part in ranking]
+        scored = []
+        for id, (record, score) in first.items():
+            if all(id in other for other in others):
+                scores = [score, *(other[id].score for other in others)]
+                scores += [part.score(look, record) for part in filters]
+                scored.append(Scored(record, _mean(scores)))
+        return sorted(scored, key=by_score)[:k]
 
     def _any(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         best: dict[str, Scored] = {}
@@ -255,7 +241,7 @@ class Compound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighted(Ranked):
+class Weighted(Strategy):
     """The weighted mean of several strategies' scores; one that does not find a memory counts as 0."""
 
     parts: tuple[tuple[Strategy, float], ...]
@@ -271,15 +257,18 @@ class Weighted(Ranked):
             raise MemoryRetrievalException("a weighted search needs weights from 0 up, some above 0")
 
     @property
+    def ages(self) -> bool:  # type: ignore[override]
+        return any(part.ages for part, _ in self.parts)
+
+    @property
     def total(self) -> float:
         return sum(weight for _, weight in self.parts)
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        pool = None if k is None else max(POOL, 10 * k)
         records: dict[str, Record] = {}
         sums: dict[str, float] = {}
         for part, weight in self.parts:
-            for record, score in part.find(look, where, pool):
+            for record, score in part.find(look, where, _pool_size(k)) if weight else ():
                 records[record.id] = record
                 sums[record.id] = sums.get(record.id, 0.0) + weight * score
         best = sorted(sums.items(), key=lambda item: -item[1])[:k]
@@ -302,36 +291,14 @@ class MemoryQuery:
         """Returns the memories that match, best first."""
         return self.strategy.find(look, Where(kinds=self.kinds, tiers=self.tiers), self.k)
 
-    @property
-    def goes_by_now(self) -> bool:
-        """Returns whether the answer changes over time even if nothing is written."""
-        return _goes_by_now(self.strategy)
 
-
-def _goes_by_now(strategy: Strategy) -> bool:
-    match strategy:
-        case Compound():
-            return any(map(_goes_by_now, strategy.parts))
-        case Weighted():
-            return any(_goes_by_now(part) for part, _ in strategy.parts)
-        case Temporal():
-            return strategy.recency_weight > 0
-    return isinstance(strategy, TimeWindow | Importance)
-
-
-def _pool_size(filters: Sequence[Strategy], k: int | None) -> int | None:
-    """Returns how many candidates to rank, so that graded filters can still reorder them."""
-    return k if k is None or not any(part.graded for part in filters) else max(POOL, 10 * k)
-
-
-def _in_all(answers: Sequence[dict[str, Scored]]) -> Iterator[Record]:
-    for id, one in answers[0].items():
-        if all(id in other for other in answers[1:]):
-            yield one.record
+def _pool_size(k: int | None) -> int | None:
+    """Returns how many candidates to rank, so that other scores can still reorder them."""
+    return None if k is None else max(POOL, 10 * k)
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 1.0
+    return sum(values) / len(values)
 
 
 def _state_with_values(state: object) -> Mapping[str, Json] | None:

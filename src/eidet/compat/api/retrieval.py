@@ -202,7 +202,7 @@ class Retrieval(AgentReader):
                 tiers=tiers_of(memory_tiers),
                 k=k,
             )
-        moment = int(self.clock()) if asked.goes_by_now else None
+        moment = int(self.clock()) if asked.strategy.ages else None
         key = ("search", key_of(replace(asked, tiers=None)), moment)
 
         def ask(look: Look, tiers: AskedTiers) -> list[Scored]:

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final
 
 from ...core.record import Record
 from ...core.validate import Json
@@ -33,54 +33,19 @@ OPERATORS: Final = {
 NOTHING: Final = Where(ids=())
 
 
-@runtime_checkable
-class Strategy(Protocol):
-    @property
-    def graded(self) -> bool:
-        """Whether memories that pass its filter may have different scores."""
+class Strategy:
+    """A way to find memories; a subclass says which in `find`, or in `where` if the index can tell.
 
-    def where(self, look: Look) -> Where | None:
-        """Returns the strategy as a filter; None if it does more than filter."""
-
-    def score(self, look: Look, record: Record) -> float:
-        """Scores a memory that passed the filter."""
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        """Returns at most `k` memories that also pass `where`, best first; all of them if `k` is None."""
-
-
-class _Filter:
-    """A strategy that the index can answer; `order` sorts memories of equal scores.
-
-    If `sorts`, all memories that pass are read, because their scores do not follow the order.
+    `order` sorts what `where` finds. If `sorts`, scores do not follow that order, so all of it is read.
+    If `ages`, the answer changes over time even if nothing is written.
     """
 
     order = "-occurred"
-    graded = False
     sorts = False
-
-    def where(self, look: Look) -> Where | None:
-        raise NotImplementedError
-
-    def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
-        return 1.0
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        own = self.where(look)
-        assert own is not None
-        if not self.sorts:
-            records = look.find(both(where, own), order=self.order, limit=k)
-            return [Scored(record, self.score(look, record)) for record in records]
-        everything = look.find(both(where, own), order=self.order)
-        return sorted((Scored(record, self.score(look, record)) for record in everything), key=by_score)[:k]
-
-
-class Ranked:
-    """A strategy that ranks, and so cannot be a filter."""
-
-    graded = True
+    ages = False
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        """Returns the strategy as a filter; None if it does more than filter."""
         return None
 
     def score(self, look: Look, record: Record) -> float:
@@ -89,7 +54,22 @@ class Ranked:
         return found[0].score if found else 0.0
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        """Returns at most `k` memories that also pass `where`, best first; all of them if `k` is None."""
         raise NotImplementedError
+
+
+class _Filter(Strategy):
+    """A strategy that the index can answer."""
+
+    def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
+        return 1.0
+
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        own = self.where(look)
+        assert own is not None
+        records = look.find(both(where, own), order=self.order, limit=None if self.sorts else k)
+        scored = [Scored(record, self.score(look, record)) for record in records]
+        return sorted(scored, key=by_score)[:k] if self.sorts else scored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +98,7 @@ class Temporal(_Filter):
             raise MemoryRetrievalException(f"the range begins at {self.since}, after its end at {self.until}")
 
     @property
-    def graded(self) -> bool:  # type: ignore[override]
+    def ages(self) -> bool:  # type: ignore[override]
         return self.recency_weight > 0
 
     @property
@@ -153,7 +133,6 @@ class StepRange(_Filter):
     before: int = 5
     after: int = 5
     order = "step"
-    graded = True
     sorts = True
 
     def __post_init__(self) -> None:
@@ -176,7 +155,7 @@ class TimeWindow(_Filter):
     minutes: float = 0.0
     hours: float = 0.0
     days: float = 0.0
-    graded = True
+    ages = True
 
     def __post_init__(self) -> None:
         for name, length in (("minutes", self.minutes), ("hours", self.hours), ("days", self.days)):
@@ -208,10 +187,8 @@ class Location(_Filter):
         check_number(self.radius, "radius", error=MemoryRetrievalException)
 
     @property
-    def graded(self) -> bool:  # type: ignore[override]
+    def sorts(self) -> bool:  # type: ignore[override]
         return self.position is not None
-
-    sorts = graded
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         if self.position is not None and self.low is None and self.high is None:
@@ -247,13 +224,11 @@ class Attribute(_Filter):
             raise MemoryRetrievalException(f"attributes are a dict, not {type(self.fields).__name__}")
 
     @property
-    def graded(self) -> bool:  # type: ignore[override]
+    def sorts(self) -> bool:  # type: ignore[override]
         return self.mode == "any"
 
-    sorts = graded
-
-    def _tests(self) -> list[Where]:
-        return [_attribute(name, *self._test_for(value)) for name, value in self.fields.items()]
+    def _tests(self) -> tuple[Where, ...]:
+        return tuple(_attribute(name, *self._test_for(value)) for name, value in self.fields.items())
 
     def _test_for(self, value: Json) -> tuple[str, Json]:
         if not isinstance(value, str):
@@ -265,12 +240,10 @@ class Attribute(_Filter):
         return "regex", rf"(?is)\A{re.escape(value)}\Z"
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        tests = tuple(self._tests())
+        tests = self._tests()
         if self.mode == "all":
             return Where(every=tests)
-        if not tests:
-            return NOTHING
-        return Where(some=tests)
+        return Where(some=tests) if tests else NOTHING
 
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
         if self.mode == "all":
