@@ -273,8 +273,7 @@ DOORS = [
             "trigger_event": lambda d: d.trigger_event("ann", "moved", STATE),
             "load": lambda d: hasattr(d, "before") and d.load(d.before),  # a sealed memory saves no files
         },
-        f"{SPACE_READS} agents close configure_memory_system get_memory_space get_memory_statistics save "
-        "unregister_hook",
+        f"{SPACE_READS} agents close configure_memory_system get_memory_space get_memory_statistics save",
         lambda d: d.retrieve_recent_states("ann"),
     ),
     Door(

@@ -12,7 +12,7 @@ import pytest
 from tests.making import history
 
 from eidet import Memory
-from eidet.compat.api import AgentMemoryAPI, MemoryStoreException, query
+from eidet.compat.api import AgentMemoryAPI, Attribute, MemoryStoreException, query
 from eidet.compat.messages import (
     ArchiveMemoryStore,
     AuditMemoryStore,
@@ -198,9 +198,9 @@ def test_any_of_no_attributes_is_none_and_all_of_none_is_every_memory() -> None:
     api = AgentMemoryAPI()
     api.store_agent_state("a", {"x": 1}, 1)
     space = api.get_memory_space("a")
-    assert space.query().attributes({}, mode="any").run() == []
-    assert len(space.query().attributes({}).run()) == 1
-    assert space.query().any_of(query().attributes({}, mode="any"), query().attribute("x", 2)).run() == []
+    assert space.search(Attribute(fields={}, mode="any")) == []
+    assert len(space.search(Attribute(fields={}))) == 1
+    assert space.query().any_of(Attribute(fields={}, mode="any"), query().attribute("x", 2)).run() == []
 
 
 def test_a_memory_by_its_id_is_whole_in_every_tier_and_counts_as_a_use() -> None:

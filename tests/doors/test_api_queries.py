@@ -297,9 +297,7 @@ def test_a_query_is_built_word_by_word(space: MemorySpace) -> None:
     assert set(
         steps(space.query().any_of(query().steps(0, 0), StepRange(reference=9, before=0, after=0)).run())
     ) == {0, 9}
-    both = space.query().all_of(
-        query().important(0.5), query().attribute("mood", "ANGRY", case_sensitive=False)
-    )
+    both = space.query().match(query().important(0.5).attribute("mood", "ANGRY", case_sensitive=False))
     assert set(steps(both.run())) == {6, 10}
     weighed = (
         space.query()

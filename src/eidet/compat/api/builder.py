@@ -27,9 +27,9 @@ class QueryBuilder:
     _weights: tuple[tuple[Strategy, float], ...] = ()
     _query: MemoryQuery = field(default_factory=MemoryQuery)
 
-    def match(self, strategy: Strategy) -> QueryBuilder:
-        """Adds a strategy of your own."""
-        return replace(self, _parts=(*self._parts, strategy))
+    def match(self, strategy: QueryBuilder | Strategy) -> QueryBuilder:
+        """Adds a strategy, or what another query finds."""
+        return replace(self, _parts=(*self._parts, _strategy(strategy)))
 
     def similar_to(
         self,
@@ -70,17 +70,7 @@ class QueryBuilder:
     def attribute(
         self, name: str, value: Json, *, case_sensitive: bool = True, regex: bool = False
     ) -> QueryBuilder:
-        return self.attributes({name: value}, case_sensitive=case_sensitive, regex=regex)
-
-    def attributes(
-        self,
-        fields: Mapping[str, Json],
-        *,
-        mode: str = "all",
-        case_sensitive: bool = True,
-        regex: bool = False,
-    ) -> QueryBuilder:
-        return self.match(Attribute(fields=fields, mode=mode, case_sensitive=case_sensitive, regex=regex))
+        return self.match(Attribute(fields={name: value}, case_sensitive=case_sensitive, regex=regex))
 
     def like(self, pattern: Mapping[str, Json]) -> QueryBuilder:
         return self.match(Example(pattern=pattern))
@@ -100,9 +90,6 @@ class QueryBuilder:
 
     def any_of(self, *choices: QueryBuilder | Strategy) -> QueryBuilder:
         return self.match(Compound(parts=tuple(map(_strategy, choices)), how="or"))
-
-    def all_of(self, *choices: QueryBuilder | Strategy) -> QueryBuilder:
-        return self.match(Compound(parts=tuple(map(_strategy, choices)), how="and"))
 
     def weigh(self, strategy: QueryBuilder | Strategy, weight: float) -> QueryBuilder:
         return replace(self, _weights=(*self._weights, (_strategy(strategy), weight)))

@@ -17,7 +17,6 @@ from .errors import MemoryConfigException, log
 
 _SECONDS_A_DAY: Final = 86_400.0
 MOVES: Final = ("expire", "promote", "move")
-NAMESPACE: Final = "agent_memory"  # stands for the keys that every memory on the server shares
 _HERE: Final = (None, "localhost", "127.0.0.1", "::1")
 _check_whole = partial(check_whole, error=MemoryConfigException)
 _check_limit = partial(check_limit, error=MemoryConfigException)
@@ -54,7 +53,6 @@ class _Redis(_Tier):
     password: str | None = None
     url: str | None = None
     use_redis: bool = False
-    namespace: str = NAMESPACE
 
     def __post_init__(self) -> None:
         _Tier.__post_init__(self)
@@ -69,8 +67,7 @@ class _Redis(_Tier):
         if not self.use_redis and self.host in _HERE:
             return None
         secret = f":{quote(self.password, safe='')}@" if self.password else ""
-        prefix = "" if self.namespace == NAMESPACE else f"?prefix={quote(self.namespace, safe='')}"
-        return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}{prefix}"
+        return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +84,6 @@ class RedisIMConfig(_Redis):
 
     memory_limit: int | None = 100_000
     ttl: float | None = 7 * _SECONDS_A_DAY
-    compression_level: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +91,6 @@ class SQLiteLTMConfig(_Tier):
     """Long-term memory: the entire history, compressed. `db_path` is the file of all embedded tiers."""
 
     db_path: str | Path | None = None
-    compression_level: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +127,7 @@ class MemoryConfig:
         if None not in (short, middle) and short != middle:
             raise MemoryConfigException(
                 "stm_config and im_config name two servers: the short and the middle tier live on one server "
-                "in one database and namespace; name the same for both, or leave it out of im_config"
+                "in one database; name the same for both, or leave it out of im_config"
             )
 
     @property

@@ -54,14 +54,6 @@ class MemoryAPIException(EidetError):
             self.severity = severity
         self.context: dict[str, Any] = dict(context or {})
 
-    @property
-    def is_recoverable(self) -> bool:
-        return self.severity is Severity.RECOVERABLE
-
-    @property
-    def is_fatal(self) -> bool:
-        return self.severity is Severity.FATAL
-
 
 class MemoryStoreException(MemoryAPIException):
     """A memory could not be stored or changed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import threading
 from collections.abc import Callable, Mapping
@@ -23,7 +22,6 @@ DEEPEST: Final = 5  # levels of events that hooks trigger
 class _Registered:
     hook: Hook
     priority: int
-    takes_space: bool
 
 
 class Events:
@@ -39,13 +37,8 @@ class Events:
             raise MemoryConfigException("a hook is a callable for an event with a name")
         if isinstance(priority, bool) or not isinstance(priority, int | float):
             raise MemoryConfigException(f"the priority of a hook is a number, not {priority!r}")
-        added = (*self._hooks.get(event, ()), _Registered(hook, priority, _takes_two(hook)))
+        added = (*self._hooks.get(event, ()), _Registered(hook, priority))
         self._hooks[event] = tuple(sorted(added, key=lambda one: -one.priority))
-
-    def unregister(self, event: str, hook: Hook) -> bool:
-        before = self._hooks.get(event, ())
-        self._hooks[event] = tuple(one for one in before if one.hook is not hook)
-        return len(self._hooks[event]) < len(before)
 
     def fire(self, event: str, data: Mapping[str, Any], space: MemorySpace) -> list[Any]:
         """Calls the hooks and returns the result of each, None for one that failed."""
@@ -66,7 +59,7 @@ class Events:
 
     def _call_hook(self, one: _Registered, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
         try:
-            answer = one.hook(data, space) if one.takes_space else one.hook(data)
+            answer = one.hook(data, space)
             if isinstance(answer, Mapping) and answer.get("store_memory"):
                 _store(answer, data, space)
         except Exception as error:  # noqa: BLE001  code of the user: whatever it does, the memory goes on
@@ -83,13 +76,3 @@ def _store(answer: Mapping[str, Any], data: Mapping[str, Any], space: MemorySpac
     step = answer.get("step_number", data.get("step_number", 0))
     kind = answer.get("memory_type", "state")
     space.store(contents, step, answer.get("priority", 1.0), memory_type=kind)
-
-
-def _takes_two(hook: Hook) -> bool:
-    try:
-        inspect.signature(hook).bind({}, None)
-    except TypeError:
-        return False
-    except ValueError:  # a builtin without a signature
-        return False
-    return True

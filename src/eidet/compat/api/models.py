@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any
 
 from ...core.validate import Json
 
@@ -31,11 +31,6 @@ class AgentState:
             **self.extra_data,
             **{name: value for name, value in fields_given.items() if value is not None},
         }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Json]) -> Self:
-        """Restores a state from a dict; unknown names become extra data."""
-        return cls(**_split_fields(cls, data, "extra_data"))
 
 
 @dataclass(slots=True)
@@ -72,21 +67,10 @@ class ActionData:
     def as_dict(self) -> dict[str, Json]:
         return _as_json(self)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Json]) -> Self:
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in data.items() if name in known})
-
 
 def _as_json(model: Any) -> dict[str, Json]:
     values = {f.name: getattr(model, f.name) for f in fields(model)}
     return {name: value for name, value in values.items() if value is not None and value != {}}
-
-
-def _split_fields(model: type[Any], data: Mapping[str, Json], rest: str) -> dict[str, Any]:
-    names = {f.name for f in fields(model)} - {rest}
-    own = {name: value for name, value in data.items() if name in names}
-    return {**own, rest: {name: value for name, value in data.items() if name not in names}}
 
 
 def contents_of(given: object) -> Mapping[str, Json] | None:

@@ -141,9 +141,6 @@ def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float
         "memory_type_distribution": whole["memory_types"],
         "average_importance": whole["average_importance"],
         "retrievals": whole["retrievals"],
-        "oldest_step": min((r.step for r in records if r.step is not None), default=None),
-        "newest_step": max((r.step for r in records if r.step is not None), default=None),
-        "text_bytes": whole["text_bytes"],
         "vector_bytes": whole["vector_bytes"],
         "tiers": tiers,
     }
@@ -158,7 +155,6 @@ def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[st
         "memory_types": types,
         "average_importance": sum(map(importance, records)) / len(records) if records else 0.0,
         "retrievals": sum(record.uses for record in records),
-        "text_bytes": sum(len(record.text.encode()) for record in records),
         "vector_bytes": sum(len(record.vector or b"") for record in records),
     }
 
