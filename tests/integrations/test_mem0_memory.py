@@ -13,7 +13,7 @@ from tests.integrations.conftest import Reopen
 from tests.integrations.promises import cancel_at_once, out_of_reach
 from tests.making import Clock
 
-from eidet import BadInput, Conflict, Unavailable
+from eidet import Conflict, Unavailable
 from eidet import Memory as EidetMemory
 from eidet.integrations.mem0 import AsyncMemory, Mem0Config, Memory
 from eidet.models.llm import Answer, Request
@@ -249,7 +249,6 @@ WRONG: list[tuple[str, Callable[[Any], Any]]] = [
     ("cannot be empty", lambda memory: memory.delete_all(user_id="")),
     ("vector_store", lambda memory: Memory.from_config({"vector_store": {"provider": "qdrant"}})),
     ("unknown config", lambda memory: Memory.from_config({"plaice": "x"})),
-    ("provider", lambda memory: Memory.from_config({"llm": {"config": {}}})),
     ("config must be", lambda memory: Memory(cast("Any", {"place": "x"}))),
 ]
 
@@ -412,17 +411,6 @@ def test_a_model_that_fails_loses_nothing(
     assert "the rules decided" in caplog.text
 
 
-def test_a_procedure_is_one_memory(eidet: EidetMemory) -> None:
-    said = [{"role": "user", "content": "open it"}, {"role": "assistant", "content": "done"}]
-    memory = Memory(Mem0Config(place=eidet, llm=Scripted("1. It was opened.")))
-    for wanted in ("1. It was opened.", "user: open it\nassistant: done"):  # then the model is away
-        added = memory.add(said, agent_id="x", memory_type="procedural_memory")
-        assert texts(added) == [wanted]
-        found = memory.get(only_id(added))
-        assert found is not None
-        assert found["metadata"] == {"memory_type": "procedural_memory"}
-
-
 def test_one_call_of_async_add_may_have_its_own_model(eidet: EidetMemory) -> None:
     memory = AsyncMemory(eidet)
     added = asyncio.run(memory.add("I love pizza", user_id="ann", llm=Scripted(worded("Ann loves pizza"))))
@@ -465,6 +453,7 @@ def test_a_memory_is_opened_from_a_config_or_where_mem0_keeps_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM0_DIR", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     with Memory() as memory:
         memory.add("I love pizza", user_id="ann")
     assert (tmp_path / "home" / "eidet.db").exists()
@@ -474,7 +463,7 @@ def test_a_memory_is_opened_from_a_config_or_where_mem0_keeps_its_own(
         "place": str(tmp_path / "other.db"),
         "scope": "acme/mem0",
         "embedder": "hashing:64",
-        "llm": {"provider": "openai", "config": {"model": "gpt-x", "api_key": "sk-none"}},
+        "llm": "openai:gpt-x",
         "version": "v1.1",
     }
     with Memory.from_config(config) as memory:
@@ -482,5 +471,3 @@ def test_a_memory_is_opened_from_a_config_or_where_mem0_keeps_its_own(
         assert "gpt-x" in memory.llm.name
         memory.add("I love pizza", user_id="ann", infer=False)
         assert memory.memory.scopes() == {"acme/mem0/user/ann": 1}
-    with pytest.raises(BadInput, match="OPENAI_API_KEY"):
-        Memory.from_config({"embedder": {"provider": "openai", "config": {"model": "x", "api_key": "k"}}})

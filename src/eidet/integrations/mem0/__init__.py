@@ -25,7 +25,6 @@ from ..extras import RisingTimes, finish, finishing
 from .mem0_config import Mem0Config, make_config, open_memory, parse_config_dict
 from .mem0_filters import NAMES, Home, parse_owners, parse_time, select_owners, write_time
 from .memory_adding import (
-    PROCEDURAL,
     Adding,
     clean_metadata,
     parse_expiration,
@@ -36,6 +35,7 @@ from .memory_adding import (
 
 _TRIES: Final = 100  # attempts at a change while other writers change the same memory
 _UNSET: Final[Any] = object()
+_PROCEDURAL: Final = "procedural_memory"
 
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
 
@@ -76,12 +76,14 @@ class Memory:
         """Remembers a text or messages, all or none: `{"results": [{"id", "memory", "event"}]}`.
 
         `timestamp` is when they were said. With `infer` and an LLM, the model words the memories; `prompt`
-        replaces its instructions. If it fails, the messages are stored as they are.
+        replaces its instructions. If it fails, the messages are stored as they are. `memory_type` becomes
+        metadata.
         """
         labels = clean_metadata(metadata, "add()")
         if (day := parse_expiration(expiration_date)) is not None:
             labels["expiration_date"] = day
-        procedural = memory_type == PROCEDURAL and agent_id is not None
+        if memory_type is not None:
+            labels["memory_type"] = memory_type
         adding = Adding(
             memory=self.memory,
             home=self._home,
@@ -89,13 +91,12 @@ class Memory:
             owners=parse_owners(user_id=user_id, agent_id=agent_id, run_id=run_id),
             metadata=labels,
             at=None if timestamp is None else parse_time(timestamp, "timestamp"),
-            llm=self.llm if infer or procedural else None,
+            llm=self.llm if infer else None,
             instructions=prompt or self.config.custom_instructions,
         )
-        if memory_type not in (None, PROCEDURAL):
-            raise BadInput(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
-        turns = parse_messages(messages)
-        return {"results": adding.add_procedure(turns, prompt) if procedural else adding.add(turns)}
+        if memory_type not in (None, _PROCEDURAL):
+            raise BadInput(f"Invalid 'memory_type'. Please pass {_PROCEDURAL} to create procedural memories.")
+        return {"results": adding.add(parse_messages(messages))}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """Returns a memory by its id, or None."""

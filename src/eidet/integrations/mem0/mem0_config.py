@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ...core.errors import BadInput
 from ...memory import Memory as EidetMemory
-from ...models.llm import llm_of
-
-_ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,40 +38,17 @@ def make_config(config: object) -> Mem0Config:
 
 
 def parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
-    """Parses a config dict. `llm` and `embedder` may be written as in mem0, with provider and config."""
+    """Parses a config dict; raises `BadInput` for settings of stores, which have no meaning here."""
     if not isinstance(values, Mapping):
         raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
     known = [one.name for one in fields(Mem0Config)]
     given = {name: value for name, value in values.items() if name != "version"}
-    for name in given:
-        if name in _ELSEWHERE:
-            raise BadInput(
-                f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
-                "{'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
-            )
-        if name not in known:
-            raise BadInput(f"unknown config {name!r}; there are {', '.join(known)}")
-    for name, make in (("llm", llm_of), ("embedder", _name_model)):
-        if isinstance(given.get(name), Mapping):
-            given[name] = _make_model(given[name], make)
+    if unknown := [name for name in given if name not in known]:
+        raise BadInput(
+            f"unknown config {unknown[0]!r}; there are {', '.join(known)}. Eidet keeps everything in one "
+            "place, such as {'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
+        )
     return Mem0Config(**given)
-
-
-def _make_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
-    """Makes a model from `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
-    config = values.get("config") or {}
-    provider, model = values.get("provider"), config.get("model")
-    if not isinstance(provider, str) or not isinstance(model, str):
-        raise BadInput("a model needs a provider and, in its config, a model")
-    address = config.get(f"{provider}_base_url")
-    name = f"{provider}:{model}" + ("" if address is None else f"@{address}")
-    return make(name, **({"key": config["api_key"]} if "api_key" in config else {}))
-
-
-def _name_model(name: str, *, key: str | None = None) -> str:
-    if key is not None:
-        raise BadInput("give the key of an embedder in the environment, such as OPENAI_API_KEY")
-    return name
 
 
 def open_memory(config: Mem0Config) -> EidetMemory:
