@@ -211,9 +211,6 @@ def _export(
         ),
     ] = _LOSSLESS,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
-    salvage: Annotated[
-        bool, Option("--salvage", help="Save what can be read of a damaged file, and name what cannot.")
-    ] = False,
 ) -> None:
     """Write all memories, or those of a scope, to a file.
 
@@ -221,11 +218,6 @@ def _export(
     reads them.
     """
     scope = on.reach_or_all()
-    if salvage:
-        if scope is not None or format != _LOSSLESS:
-            raise BadInput("--salvage saves the whole file as a lossless export: drop the other options")
-        _salvage(on, file, plain)
-        return
     if format == _LOSSLESS:
         done = _export_lossless(on, file, scope, plain)
     else:
@@ -234,23 +226,6 @@ def _export(
         emit({"exported": done.count, "file": str(file), "left_out": done.left_out})
     else:
         _tell_export(done, f"of {scope or 'every scope'} to {file}")
-
-
-def _salvage(on: Which, file: Path, plain: bool) -> None:
-    from ..exchange.record_exports import salvage
-    from ..store.sql.inspect_file import file_of
-
-    on.check_local("export --salvage", "run it where its file is")
-    source = file_of(on.at)
-    if source is None:
-        raise BadInput(f"--salvage reads a damaged SQLite file, and {on.at} is none")
-    done = salvage(source, file, settings=on.settings(), embedder=on.embedder, plain=plain)
-    if on.json:
-        emit({"exported": done.count, "file": str(file), "lost": [list(one) for one in done.lost]})
-        return
-    typer.echo(f"saved {done.count:,} records of {source} to {file}")
-    for scope, id in done.lost:
-        typer.echo(f"lost {id} of {scope}", err=True)
 
 
 def _tell_export(done: Exported, where: str) -> None:
