@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
@@ -23,6 +21,7 @@ from ...models.http import OPENAI, HttpEmbedder
 from ...views import Semantic
 from ..messages.search import embedder_for
 from ..opening import (
+    OwnsMemory,
     Place,
     check_whole,
     embed_ahead,
@@ -163,7 +162,7 @@ _Embed = Callable[[str], Any]
 MOST = 1_000_000
 
 
-class SemanticMemory:
+class SemanticMemory(OwnsMemory):
     """The facts of a scope. Search returns those with a cosine of at least `similarity_threshold`.
 
     `embedding_fn` is a function or coroutine function that returns the vector of a text, or an embedder of
@@ -184,9 +183,10 @@ class SemanticMemory:
         self.similarity_threshold = similarity_threshold
         self.fallback = fallback
         self.scope = scope
-        self._place = memory
-        self._memory: Memory | None = None
-        self._opening = threading.Lock()
+        self._embedder: Embedder | None = _embedder_of(embedding_fn)
+        advice = "open it with that embedder, or leave out embedding_fn and pass fallback=True"
+        self.memory: Memory = open_with_embedder(memory, self._embedder, advice)
+        self._owned = not is_shared(memory)
         self._last: dict[str, float] = {}  # the last similarity of each fact found, by id
 
     async def add(
@@ -199,35 +199,34 @@ class SemanticMemory:
     ) -> str:
         """Stores a fact and returns its id of eight characters. Without `keep_duplicates`, returns the id of
         the same fact if it is stored already."""
-        memory = await self._ready()
         if isinstance(content, str):
-            await embed_ahead(memory, list_texts(memory, [content]))
-        return await run(memory, self._add_fact, content, importance, metadata, keep_duplicates)
+            await embed_ahead(self.memory, list_texts(self.memory, [content]))
+        return await run(self.memory, self._add_fact, content, importance, metadata, keep_duplicates)
 
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:
         """Returns the nearest facts first; each counts as accessed and carries its `last_similarity`."""
         if not check_whole(limit, "limit") or (self.embedding_fn is None and not self.fallback):
             return []
-        memory = await self._ready()
-        await embed_ahead(memory, [memory.trust.guarding.query(clean_text(query, "query"))])
-        return await run(memory, self._find_facts, query, limit, min_importance)
+        asked = self.memory.trust.guarding.query(clean_text(query, "query"))
+        await embed_ahead(self.memory, [asked])
+        return await run(self.memory, self._find_facts, query, limit, min_importance)
 
     async def get(self, memory_id: str) -> MemoryItem | None:
         """Returns a fact or None; hides quarantined ones, because prompts are made of this."""
-        record = await run(await self._ready(), lambda: self._facts.get(memory_id))
+        record = await run(self.memory, lambda: self._facts.get(memory_id))
         return None if record is None or record.trust is Trust.QUARANTINED else self._item(record)
 
     async def update_importance(self, memory_id: str, importance: float) -> bool:
         """Sets a fact's importance. Returns whether it exists."""
-        return await run(await self._ready(), lambda: self._facts.set_importance(memory_id, importance))
+        return await run(self.memory, lambda: self._facts.set_importance(memory_id, importance))
 
     async def forget(self, memory_id: str) -> bool:
         """Forgets a fact and its vector. Returns whether it existed."""
-        return await run(await self._ready(), lambda: self._facts.forget(memory_id))
+        return await run(self.memory, lambda: self._facts.forget(memory_id))
 
     async def consolidate(self) -> int:
         """Removes facts of importance below 0.3 that were accessed less than twice. Returns how many."""
-        return await run(await self._ready(), self._remove_minor)
+        return await run(self.memory, self._remove_minor)
 
     @property
     def memories(self) -> dict[str, MemoryItem]:
@@ -245,19 +244,6 @@ class SemanticMemory:
             return {}
         rows = list_rows(records, self.memory.parts.embedder.width)
         return {record.id: row[0] for record, row in zip(records, rows, strict=True)}
-
-    @property
-    def memory(self) -> Memory:
-        """The memory underneath, for the native verbs."""
-        with self._opening:
-            if self._memory is None:
-                self._memory = self._open(self._embedder)
-            return self._memory
-
-    def close(self) -> None:
-        """Closes the memory if this object opened it."""
-        if self._memory is not None and not is_shared(self._place):
-            self._memory.close()
 
     @property
     def _facts(self) -> Semantic:
@@ -304,19 +290,9 @@ class SemanticMemory:
             item.access()
         return items
 
-    async def _ready(self) -> Memory:
-        """Returns the memory, opened in a thread if it has a place."""
-        return self.memory if self._place is None else await asyncio.to_thread(lambda: self.memory)
 
-    @cached_property
-    def _embedder(self) -> Embedder | None:
-        if self.embedding_fn is None:
-            return None
-        service = getattr(self.embedding_fn, "__self__", self.embedding_fn)
-        if isinstance(service, EmbeddingService):
-            return service.client
-        return embedder_for(self.embedding_fn)
-
-    def _open(self, embedder: Embedder | None) -> Memory:
-        advice = "open it with that embedder, or leave out embedding_fn and pass fallback=True"
-        return open_with_embedder(self._place, embedder, advice)
+def _embedder_of(embedding_fn: object) -> Embedder | None:
+    service = getattr(embedding_fn, "__self__", embedding_fn)
+    if isinstance(service, EmbeddingService):
+        return service.client
+    return None if embedding_fn is None else embedder_for(embedding_fn)

@@ -4,82 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ...views import Working
 from ..opening import OwnsMemory, Place
 
-
-class _LiveDict(dict[str, Any]):
-    """A snapshot; every change to it passes the whole value to `put`."""
-
-    def __init__(self, content: Mapping[str, Any], put: Callable[[dict[str, Any]], None]) -> None:
-        super().__init__(content)
-        self._put = put
-
-
-class _LiveList(list[str]):
-    """A snapshot; every change to it passes the whole value to `put`."""
-
-    def __init__(self, content: Iterable[str], put: Callable[[list[str]], None]) -> None:
-        super().__init__(content)
-        self._put = put
-
-
-def _hand_on(kind: type, name: str) -> Callable[..., Any]:
-    plain = getattr(kind, name)
-
-    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        answer = plain(self, *args, **kwargs)
-        self._put(kind(self))
-        return answer
-
-    return change
-
-
-_CHANGES = {
-    _LiveDict: (dict, "__setitem__ __delitem__ __ior__ pop popitem clear update setdefault"),
-    _LiveList: (
-        list,
-        "__setitem__ __delitem__ __iadd__ __imul__ append extend insert pop remove clear reverse sort",
-    ),
+_CHANGES: Final[dict[type, str]] = {
+    dict: "__setitem__ __delitem__ __ior__ pop popitem clear update setdefault",
+    list: "__setitem__ __delitem__ __iadd__ __imul__ append extend insert pop remove clear reverse sort",
 }
-for _live, (_kind, _names) in _CHANGES.items():
-    for _name in _names.split():
-        setattr(_live, _name, _hand_on(_kind, _name))
 
 
-class _Text:
-    """A text of the working memory: reading and assigning it reads and changes the memory."""
+def _make_live(kind: type) -> type:
+    """Makes a kind of dict or list that passes its whole value to `put` after every change."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def hand_on(name: str) -> Callable[..., Any]:
+        plain = getattr(kind, name)
 
-    def __get__(self, owner: WorkingMemory, kind: type[WorkingMemory]) -> str:
-        return str(getattr(owner.view, self._name))
+        def change(self: Any, *args: Any, **kwargs: Any) -> Any:
+            answer = plain(self, *args, **kwargs)
+            self.put(kind(self))
+            return answer
 
-    def __set__(self, owner: WorkingMemory, value: str) -> None:
-        owner.view.update(**{self._name: value})
+        return change
 
-
-class _Texts(_Text):
-    """A list of texts, which can be changed in place."""
-
-    def __get__(self, owner: WorkingMemory, kind: type[WorkingMemory]) -> _LiveList:  # type: ignore[override]
-        return _LiveList(getattr(owner.view, self._name), partial(self.__set__, owner))
-
-    def __set__(self, owner: WorkingMemory, value: Iterable[str]) -> None:
-        owner.view.update(**{self._name: list(value)})
+    return type(f"Live{kind.__name__}", (kind,), {name: hand_on(name) for name in _CHANGES[kind].split()})
 
 
-class _Values(_Text):
-    """Values by name, which can be changed in place."""
+class _Field:
+    """A value of the working memory: reading, assigning or changing it reads and changes the memory."""
 
-    def __get__(self, owner: WorkingMemory, kind: type[WorkingMemory]) -> _LiveDict:  # type: ignore[override]
-        return _LiveDict(getattr(owner.view, self._name), partial(self.__set__, owner))
+    def __init__(self, name: str, kind: type = str) -> None:
+        self._name, self._kind = name, kind
+        self._live: type = _make_live(kind) if kind in _CHANGES else kind
 
-    def __set__(self, owner: WorkingMemory, value: Mapping[str, Any]) -> None:  # type: ignore[override]
-        owner.view.update(**{self._name: dict(value)})
+    def __get__(self, owner: WorkingMemory, _kind: type[WorkingMemory]) -> Any:
+        found = self._live(getattr(owner.view, self._name))
+        if self._kind in _CHANGES:
+            found.put = partial(self.__set__, owner)
+        return found
+
+    def __set__(self, owner: WorkingMemory, value: Any) -> None:
+        owner.view.update(**{self._name: self._kind(value)})
 
 
 class WorkingMemory(OwnsMemory):
@@ -89,13 +55,13 @@ class WorkingMemory(OwnsMemory):
     session, survives a restart, and values must be JSON.
     """
 
-    task: _Text = _Text("task")
-    task_id: _Text = _Text("task_id")
-    current_goal: _Text = _Text("goal")
-    results: _Values = _Values("results")
-    subgoals: _Texts = _Texts("subgoals")
-    scratchpad: _Texts = _Texts("scratchpad")
-    variables: _Values = _Values("variables")
+    task: _Field = _Field("task")
+    task_id: _Field = _Field("task_id")
+    current_goal: _Field = _Field("goal")
+    results: _Field = _Field("results", dict)
+    subgoals: _Field = _Field("subgoals", list)
+    scratchpad: _Field = _Field("scratchpad", list)
+    variables: _Field = _Field("variables", dict)
 
     def __init__(
         self,
