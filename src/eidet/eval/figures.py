@@ -35,15 +35,11 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Figure):
     """The other run minus the first, over the same questions, and how many it won and lost."""
 
-    value: float
-    low: float
-    high: float
     won: int
     lost: int
-    questions: int
 
     @property
     def sign(self) -> int:
@@ -163,19 +159,18 @@ def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
 
 def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Difference]:
     """Compares two runs question by question, so that a question's own difficulty cancels out."""
-    result: dict[str, Difference] = {}
-    for known in _alike({name: columns[name] - base[name] for name in base}):
-        values = np.stack(list(known.values()), axis=1)
-        for at, (name, (low, high)) in enumerate(zip(known, _intervals(values, seed=seed), strict=True)):
-            result[name] = Difference(
-                value=float(values[:, at].mean()),
-                low=float(low),
-                high=float(high),
-                won=int((values[:, at] > _SAME).sum()),
-                lost=int((values[:, at] < -_SAME).sum()),
-                questions=len(values),
-            )
-    return result
+    gaps = {name: columns[name] - base[name] for name in base}
+    return {
+        name: Difference(
+            value=figure.value,
+            low=figure.low,
+            high=figure.high,
+            won=int((gaps[name] > _SAME).sum()),
+            lost=int((gaps[name] < -_SAME).sum()),
+            questions=figure.questions,
+        )
+        for name, figure in figures(gaps, seed).items()
+    }
 
 
 def _alike(columns: _Columns) -> Iterator[_Columns]:

@@ -12,20 +12,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from .. import BadInput, Draft, Kind, Scope
+from .. import BadInput, Draft, Kind, Scope, Settings
 from ..core.private_files import write_private
 from ..core.record import Record, iso_time
 from ..core.validate import moment
+from ..write.shape import shape_record
 from .cases import Case, Question, sessions_of
 from .json_fields import json_of, list_in, table_in, text_in, texts_in
 
-_RECORD: Final = {"type", "scope", "id", "text", "who", "session", "occurred", "kind", "data", "meta"}
-_QUESTION: Final = {"type", "scope", "question", "gold", "also", "none", "category", "asked", "id"}
-_LONGEST: Final = {"text": 1_000_000, "content": 1_000_000, "id": 200, "who": 1000, "session": 1000}
+_RECORD: Final = ("type", "scope", "id", "text", "who", "session", "occurred", "kind", "data", "meta")
+_QUESTION: Final = ("type", "scope", "question", "gold", "also", "none", "category", "asked", "id")
+_KNOWN: Final[dict[object, tuple[str, ...]]] = {"record": _RECORD, "question": _QUESTION}
+_CHARS: Final = Settings().text_chars
 
 
 @dataclass(slots=True)
@@ -36,17 +39,13 @@ class _Gathered:
     questions: list[Question] = field(default_factory=list)
     unanswerable: list[Question] = field(default_factory=list)
 
-    def ask(self, fields: Mapping[str, Any], id: str, where: str) -> None:
-        gold = [texts_in(fields, name, where) for name in ("gold", "also") if name in fields]
-        question = Question(
-            id=_maybe_text(fields, "id", where) or id,
-            text=text_in(fields, "q" if "q" in fields else "question", where),
-            gold=tuple(dict.fromkeys(id for ids in gold for id in ids)),
-            category=_maybe_text(fields, "category", where),
-            asked=_maybe_time(fields, "now" if "now" in fields else "asked", where),
-            needed=len(set(fields.get("gold", ()))),
-        )
-        (self.unanswerable if fields.get("none") else self.questions).append(question)
+    def add(self, kind: str, fields: Mapping[str, Any], id: str, where: str) -> None:
+        """Adds a record or a question; `id` is that of a question without one."""
+        if kind == "record":
+            self.records.append(_draft(fields, where))
+        else:
+            question = _question(fields, id, where)
+            (self.unanswerable if fields.get("none") else self.questions).append(question)
 
 
 def read_line_cases(text: str, file: str) -> Iterator[Case]:
@@ -55,49 +54,59 @@ def read_line_cases(text: str, file: str) -> Iterator[Case]:
         if line.strip():
             where = f"{file}, line {number}"
             fields = table_in(json_of(line, where), where)
-            (_add_world if "world" in fields else _add_line)(scopes, fields, number, where)
+            gathered = scopes.setdefault(_scope(fields, where), _Gathered())
+            for kind, one, id, place in _parts(fields, number, where):
+                gathered.add(kind, table_in(one, place), id, place)
     return (_case(scope, gathered) for scope, gathered in scopes.items())
 
 
-def _add_line(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, where: str) -> None:
+def _parts(fields: Mapping[str, Any], number: int, where: str) -> Iterator[tuple[str, Any, str, str]]:
+    """Yields the records and questions of a line: its kind, its fields, an id for it, and its place."""
+    if "world" in fields:
+        for kind in _KNOWN:
+            for at, one in enumerate(list_in(fields, f"{kind}s", where), 1):
+                yield str(kind), one, f"{kind} {at}", f"{where}, {kind} {at}"
+        return
     kind = fields.get("type")
-    if kind not in ("record", "question"):
+    if kind not in _KNOWN:
         raise BadInput(f'{where}: type must be "record" or "question", not {kind!r}')
-    known = _RECORD if kind == "record" else _QUESTION
-    if unknown := sorted(fields.keys() - known):
-        raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(sorted(known))}")
-    gathered = scopes.setdefault(_scope(fields, where), _Gathered())
-    if kind == "record":
-        text_in(fields, "text", where)
-        gathered.records.append(_draft(fields, where))
-    else:
-        gathered.ask(fields, f"line {number}", where)
-
-
-def _add_world(scopes: dict[str, _Gathered], fields: Mapping[str, Any], _: int, where: str) -> None:
-    gathered = scopes.setdefault(text_in(fields, "world", where), _Gathered())
-    for at, record in enumerate(list_in(fields, "records", where), 1):
-        place = f"{where}, record {at}"
-        gathered.records.append(_draft(table_in(record, place), place))
-    for at, given in enumerate(list_in(fields, "questions", where), 1):
-        place = f"{where}, question {at}"
-        gathered.ask(table_in(given, place), f"question {at}", place)
+    if unknown := sorted(fields.keys() - set(_KNOWN[kind])):
+        raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(_KNOWN[kind])}")
+    yield str(kind), fields, f"line {number}", where
 
 
 def _draft(fields: Mapping[str, Any], where: str) -> Draft:
     said = "content" if "content" in fields else "text"
-    id = _short(fields, "id", where)
-    if not id.isprintable():
-        raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
-    return Draft(
+    id = text_in(fields, "id", where)
+    if fields.get("data") is None:
+        text_in(fields, said, where)
+    draft = Draft(
         id=id,
-        text=_maybe_text(fields, said, where),
-        who=_maybe_text(fields, "who", where) or _maybe_text(fields, "role", where),
-        session=_maybe_text(fields, "session", where),
-        occurred=_maybe_time(fields, "occurred", where),
-        kind=_maybe_kind(fields, where) or (Kind.MESSAGE if said == "content" else None),
+        text=fields.get(said),
+        who=fields.get("who") or fields.get("role"),
+        session=fields.get("session"),
+        occurred=fields.get("occurred"),
+        kind=fields.get("kind") or (Kind.MESSAGE if said == "content" else None),
         data=fields.get("data"),
         meta=table_in(fields.get("meta") or {}, f"{where}: meta") or None,
+    )
+    with _naming(where):
+        shaped = shape_record(draft, scope="default", now=0.0, text_chars=_CHARS)
+    return draft if draft.occurred is None else replace(draft, occurred=shaped.occurred)
+
+
+def _question(fields: Mapping[str, Any], id: str, where: str) -> Question:
+    gold = [texts_in(fields, name, where) for name in ("gold", "also") if name in fields]
+    asked = fields.get("now", fields.get("asked"))
+    with _naming(where):
+        when = None if asked is None else moment(asked, "asked")
+    return Question(
+        id=id if fields.get("id") is None else text_in(fields, "id", where),
+        text=text_in(fields, "q" if "q" in fields else "question", where),
+        gold=tuple(dict.fromkeys(id for ids in gold for id in ids)),
+        category=None if fields.get("category") is None else text_in(fields, "category", where),
+        asked=when,
+        needed=len(set(fields.get("gold", ()))),
     )
 
 
@@ -115,35 +124,17 @@ def _case(scope: str, gathered: _Gathered) -> Case:
 
 
 def _scope(fields: Mapping[str, Any], where: str) -> str:
+    with _naming(where):
+        return Scope.of(fields.get("world", fields.get("scope", "default"))).path
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Adds a place to errors."""
     try:
-        return Scope.of(fields.get("scope", "default")).path
+        yield
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
-
-
-def _short(fields: Mapping[str, Any], name: str, where: str) -> str:
-    text, most = text_in(fields, name, where), _LONGEST.get(name, 200)
-    if len(text) > most:
-        raise BadInput(f"{where}: {name} has {len(text):,} characters, the limit is {most:,}")
-    return text
-
-
-def _maybe_text(fields: Mapping[str, Any], name: str, where: str) -> str | None:
-    return None if fields.get(name) is None else _short(fields, name, where)
-
-
-def _maybe_time(fields: Mapping[str, Any], name: str, where: str) -> float | None:
-    try:
-        return None if fields.get(name) is None else moment(fields[name], name)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from None
-
-
-def _maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
-    kind = _maybe_text(fields, "kind", where)
-    if kind is not None and kind not in set(Kind):
-        raise BadInput(f"{where}: unknown kind {kind!r}; there are {', '.join(Kind)}")
-    return kind
 
 
 # Questions that a user judged, saved with the records of their scope.
