@@ -237,11 +237,3 @@ def test_an_asynchronous_agent_is_remembered_too() -> None:
     api = AgentMemoryAPI()
     assert asyncio.run(with_memory(Later(), "later", memory=api).act({})) == "done"
     assert [a["contents"]["result"] for a in told(api, "later", "action")] == ["done"]
-
-
-@pytest.mark.point(200)
-def test_hooked_agents_are_found_with_the_native_verbs() -> None:
-    api = AgentMemoryAPI()
-    with_memory(Plain(), "n", memory=api).act({"user_input": "hello"})
-    assert {record.kind for record in api.memory.find(scope="n")} == {"state", "action"}
-    assert api.memory.recall("hello", scope="n")[0].record.agent == "n"

@@ -466,6 +466,18 @@ class TestFigures:
         assert list(agent.long_term.data) == ["exp_1"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.point(26, 27)
+def test_a_guard_and_a_key_are_for_a_memory_that_is_opened_here(tmp_path: Path) -> None:
+    mail, key = "ann.smith@example.com", bytes(range(32))
+    with EnhancedAgentMemory(memory=tmp_path / "a.db", privacy="redact", key=key) as memory:
+        memory.add_experience(f"Ann can be reached at {mail} in the harbour")
+        assert mail not in memory.recall("how can Ann be reached?")[0][1]
+    assert not any(b"harbour" in file.read_bytes() for file in tmp_path.rglob("*.db*"))
+    for given in ({"privacy": "redact"}, {"key": key}):
+        with pytest.raises(Misconfigured, match="guard|key"):
+            EnhancedAgentMemory(memory=Memory(), **given)  # type: ignore[arg-type]
+
+
 class TestClosing:
     def test_a_memory_of_its_own_is_closed(self, tmp_path: Path) -> None:
         with EnhancedAgentMemory(memory=tmp_path / "a.db") as agent:

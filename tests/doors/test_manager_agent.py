@@ -70,18 +70,6 @@ class TestTheLoop:
         assert answer == "Your sister Clara is a pilot."
         assert "Known from before:" in model.asked[-1].prompt
 
-    @pytest.mark.point(2, 65)
-    def test_also_after_a_restart_on_a_file(self, model: Model, tmp_path: Path) -> None:
-        for question, wanted in [
-            ("What is my sister's job?", "I do not know your sister."),
-            ("My sister Clara is a pilot.", "Noted."),
-            ("What is my sister's job?", "Your sister Clara is a pilot."),
-        ]:
-            config = MemoryConfig(memory=tmp_path / "m.db")
-            context = ConversationContext(f"about {question} {wanted}", config)
-            assert asyncio.run(Agent(model.speak).respond(question, context)) == wanted
-            config.close()
-
     @pytest.mark.point(52)
     def test_the_internal_generator_is_an_async_iterator_that_keeps_nothing(self, model: Model) -> None:
         context = ConversationContext("c", MemoryConfig())

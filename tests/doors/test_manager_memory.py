@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import inspect
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from tests.making import examples
 from tests.timing import within
 
-from eidet import Memory, Where
+from eidet import Where
 from eidet.compat.manager import (
     ConversationContext,
     MemoryConfig,
@@ -197,21 +196,6 @@ class TestAddingAndSearching:
 
         within(10 * 0.1, ask_ten_times)
 
-    def test_what_is_learned_is_found_by_the_native_verbs(self, memory: Memory) -> None:
-        manager = MemoryManager(MemoryConfig(memory=memory, scope="ann"), conversation_id="c1")
-        for kind in ALL_TYPES:
-            add(manager, f"{kind} about the harbour", kind)
-        kinds = {record.text.split()[0]: record.kind.value for record in memory.find(scope="ann")}
-        assert kinds == {
-            "short_term": "message", "working": "working", "long_term": "fact", "episodic": "episode",
-        }  # fmt: skip
-
-    def test_what_was_learned_natively_is_found_here(self, memory: Memory) -> None:
-        memory.remember("Ann lives in Lisbon")
-        assert found(MemoryManager(MemoryConfig(memory=memory)), "where does Ann live?", "long_term") == [
-            "Ann lives in Lisbon"
-        ]
-
 
 class TestImportance:
     @pytest.mark.point(47, 59)
@@ -313,12 +297,6 @@ class TestShortTerm:
         with pytest.raises(Misconfigured, match="MemoryConfig"):
             MemoryManager("memory.db")  # type: ignore[arg-type]
 
-    def test_a_window_of_one_keeps_the_newest(self) -> None:
-        manager = MemoryManager(MemoryConfig(short_term_window=1))
-        add(manager, "The deadline is 5 May 2027.", "short_term")
-        add(manager, "ok", "short_term")
-        assert [entry.content for entry in manager.short_term_buffer] == ["ok"]
-
 
 class TestWorking:
     @pytest.mark.point(48, 66)
@@ -416,24 +394,6 @@ class TestConversations:
         assert found(second.memory, "what is my sister's job?", "short_term") == []
         assert found(second.memory, "what is my sister's job?", "long_term") == ["My sister Clara is a pilot"]
         assert "Clara" in found(second.memory, "what is my sister's job?", "episodic")[0]
-
-    def test_two_configs_share_nothing_unless_a_memory_is_given(self) -> None:
-        first, second = ConversationContext("c", MemoryConfig()), ConversationContext("c", MemoryConfig())
-        asyncio.run(first.add_message(Message("user", "Hello")))
-        assert len(second.history) == 0
-
-    def test_many_tasks_and_threads_may_add_at_once(self, config: MemoryConfig) -> None:
-        context = ConversationContext("c", config)
-
-        async def talk(name: int) -> None:
-            await asyncio.gather(*(context.add_message(Message("user", f"{name}-{at}")) for at in range(10)))
-
-        threads = [threading.Thread(target=lambda n=name: asyncio.run(talk(n))) for name in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len({message.content for message in context.history}) == 40
 
 
 class TestUpkeep:

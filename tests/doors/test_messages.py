@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import contents, examples, history
 
-from eidet import AsyncMemory, Memory, Settings
+from eidet import Memory, Settings
 from eidet.compat.messages import (
     BaseMemoryStore,
     FileMemoryStore,
@@ -181,15 +181,6 @@ def test_sessions_and_scopes_are_apart_and_what_is_shared_is_shared(memory: Memo
     assert here.current_count == 2
 
 
-def test_what_was_said_is_found_by_the_native_verbs(memory: Memory) -> None:
-    store = BaseMemoryStore(memory=memory, session_id="monday")
-    run(store.add_message(user("The cat is called Minka", metadata={"topic": "pets"})))
-    [record] = memory.find(kinds="message", session="monday")
-    assert (record.who, record.meta) == ("user", {"topic": "pets"})
-    assert memory.recall("what is the cat's name?")[0].text == "The cat is called Minka"
-    assert run(store.get_history())[0].record_id == record.id
-
-
 def test_after_clearing_the_same_may_be_said_again(memory: Memory) -> None:
     store = BaseMemoryStore(memory=memory)
     run(filled(store, 2))
@@ -231,16 +222,6 @@ def test_many_threads_and_tasks_lose_nothing_and_keep_the_limit(memory: Memory) 
         thread.join()
     assert sorted(history(everything), key=str) == sorted(f"{t}-{i}" for t in range(8) for i in range(10))
     assert store.current_count == 50
-
-
-def test_an_async_memory_can_be_given() -> None:
-    async def work() -> tuple[int, int]:
-        async with AsyncMemory() as memory:
-            store = BaseMemoryStore(memory=memory)
-            await filled(store, 2)
-            return len(await store.get_history()), await memory.count()
-
-    assert run(work()) == (2, 2)
 
 
 @pytest.mark.point(78)

@@ -355,8 +355,6 @@ def test_a_cancelled_call_has_written_once_when_it_ends(reopen: Reopen) -> None:
 
 
 def test_a_store_that_fails_keeps_no_half_of_a_save() -> None:
-    def refuse(*_args: object) -> None:
-        raise Unavailable("the disk is away")
 
     with Memory() as memory:
         storage = EidetStorage(memory)

@@ -70,10 +70,6 @@ def texts(memory: Memory, scope: str = "default") -> list[str]:
     return [record.text for record in memory.find(scope=scope, order="occurred")]
 
 
-def refuse(*_args: object) -> None:
-    raise Unavailable("the disk is away")
-
-
 def test_what_llama_index_flushes_is_in_the_next_prompt_after_a_restart(
     reopen: Reopen, open_agent_memory: OpenAgentMemory
 ) -> None:

@@ -91,10 +91,6 @@ def texts(memory: Memory, scope: str = "default") -> list[tuple[str | None, str]
     return [(record.who, record.text) for record in memory.find(scope=scope, order="occurred")]
 
 
-def refuse(*_args: object, **_options: object) -> None:
-    raise Unavailable("the disk at 10.0.0.7 is away")
-
-
 def recalled_id(messages: Sequence[ModelMessage]) -> str:
     (part,) = messages[-1].parts
     assert isinstance(part, ToolReturnPart)
