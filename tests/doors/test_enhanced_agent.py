@@ -474,7 +474,7 @@ def test_a_guard_and_a_key_are_for_a_memory_that_is_opened_here(tmp_path: Path) 
         assert mail not in memory.recall("how can Ann be reached?")[0][1]
     assert not any(b"harbour" in file.read_bytes() for file in tmp_path.rglob("*.db*"))
     for given in ({"privacy": "redact"}, {"key": key}):
-        with pytest.raises(Misconfigured, match="guard|key"):
+        with pytest.raises(Misconfigured, match=r"guard|key"):
             EnhancedAgentMemory(memory=Memory(), **given)  # type: ignore[arg-type]
 
 
