@@ -51,9 +51,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         self.summarize_threshold: int = check_limit(summarize_threshold, "summarize_threshold") or LONGEST
         self.client = client
         self.scope = scope
-        self.session_id: str = "default"
-        if session_id is not None:
-            self.session_id = session_id
+        self.session_id: str = "default" if session_id is None else session_id
         self._take(memory)
         self._counter = counter_of(token_counter)
 

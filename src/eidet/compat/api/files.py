@@ -8,7 +8,7 @@ Plain entries of other origin, a JSON list or one per line, are loaded as new me
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,17 +31,15 @@ if TYPE_CHECKING:
 _MANIFEST: Final = ("embedder", "analyzer", "exported")
 
 
-def save_file(memory: Memory, scopes: Iterable[str], path: Path) -> int:
+def save_file(memory: Memory, scopes: Sequence[str], path: Path) -> int:
     """Writes agents' scopes to a file and returns the count. An old file is replaced atomically."""
     if path.suffix not in (".json", ".jsonl"):
         raise BadInput(f"{path.name}: memories are saved as .json or .jsonl")
     with TemporaryDirectory(prefix="eidet-") as folder:
-        parts = []
-        for at, scope in enumerate(scopes):
-            parts.append(Path(folder, f"{at}.jsonl"))
-            memory.export(parts[at], scope=scope)
-        whole = Path(folder, "whole.jsonl")
-        made = memory.parts.manifest(memory.parts.clock())
+        parts = [Path(folder, f"{at}.jsonl") for at, _ in enumerate(scopes)]
+        for part, scope in zip(parts, scopes, strict=True):
+            memory.export(part, scope=scope)
+        whole, made = Path(folder, "whole.jsonl"), memory.parts.manifest(memory.parts.clock())
         count = write_export(whole, chain.from_iterable(map(read_export, parts)), made)
         lines = whole.read_text("utf-8")
     text = lines if path.suffix == ".jsonl" else "[\n" + ",\n".join(lines.rstrip("\n").split("\n")) + "\n]\n"

@@ -141,12 +141,7 @@ def _bind_new(cls: Any, memory: Target, agent_id: str | None, methods: str | Seq
 
 def _bind_agent(agent: A, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> A:
     own = getattr(agent, "memory_api", None)
-    if memory is not None:
-        target = memory
-    elif isinstance(own, AgentMemoryAPI):
-        target = own
-    else:
-        target = None
+    target = memory or (own if isinstance(own, AgentMemoryAPI) else None)
     name = agent_id or (target.agent_id if isinstance(target, MemorySpace) else None)
     return with_hooks(agent, store=_sink(target, name), agent_id=name, methods=methods)
 

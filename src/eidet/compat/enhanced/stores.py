@@ -101,12 +101,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
-        if meta:
-            details = dict(meta)
-        elif old is None:
-            details = {}
-        else:
-            details = _meta_of(old)
+        details = dict(meta or ({} if old is None else _meta_of(old)))
         order = new_id(self.memory.parts.clock()) if old is None else _order_of(old)
         self.memory.remember(
             text,

@@ -112,9 +112,7 @@ class Task:
     _state: Working | None = field(default=None, repr=False, compare=False)
 
     def complete(self, success: bool = True) -> None:
-        self.status = "failed"
-        if success:
-            self.status = "completed"
+        self.status = "completed" if success else "failed"
         if self._state is not None:
             self._state.set(_TASK + self.task_id, {"description": self.description, "status": self.status})
 

@@ -18,6 +18,7 @@ from ...trust.seal.service import Key
 from ..opening import Place, check_limit, check_number, is_shared, open_memory
 
 UNKNOWN: Final = "unknown"
+_opening = threading.Lock()
 
 
 class MemoryTypes:
@@ -71,33 +72,6 @@ def entry_of(record: Record, memory_type: str, width: int, score: float | None =
     )
 
 
-class _Home:
-    """The memory that all managers of one config share, opened when first needed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._memory: Memory | None = None
-
-    def memory(self, config: MemoryConfig) -> Memory:
-        with self._lock:
-            if self._memory is None:
-                self._memory = open_memory(
-                    config.memory,
-                    embedder=config.embedder,
-                    settings=config.settings,
-                    guard=config.privacy,
-                    key=config.key,
-                    clock=config.clock,
-                )
-            return self._memory
-
-    def close(self) -> None:
-        with self._lock:
-            if self._memory is not None:
-                self._memory.close()
-            self._memory = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig:
     """The settings of managers. Those made from one config share its memory, and what they learn.
@@ -122,7 +96,7 @@ class MemoryConfig:
     key: Key | None = field(default=None, repr=False)  # seals the file that is opened here
     settings: Settings | None = None
     clock: Callable[[], float] | None = None
-    _home: _Home = field(default_factory=_Home, init=False, repr=False, compare=False)
+    _opened: list[Memory] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("short_term_window", "summarize_threshold", "working_capacity", "consolidate_every"):
@@ -132,9 +106,15 @@ class MemoryConfig:
 
     def open(self) -> Memory:
         """Returns the memory, the same for every manager of this config."""
-        return self._home.memory(self)
+        with _opening:
+            if not self._opened:
+                how = {"embedder": self.embedder, "settings": self.settings, "guard": self.privacy}
+                memory = open_memory(self.memory, key=self.key, clock=self.clock, **how)
+                self._opened.append(memory)
+            return self._opened[0]
 
     def close(self) -> None:
         """Closes the memory, unless it was given; the next use reopens it."""
-        if not is_shared(self.memory):
-            self._home.close()
+        with _opening:
+            while self._opened and not is_shared(self.memory):
+                self._opened.pop().close()

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from ...core.arguments import check_limit
 from ...core.draft import Draft
 from ...core.errors import BadInput, Misconfigured
-from ...core.hit import Hit, Hits
+from ...core.hit import Hits
 from ...core.record import Kind, Record
 from ...core.settings import Upkeep
 from ...core.validate import clean_json, clean_text
@@ -30,6 +30,7 @@ from .memory_entry import TYPES, UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes
 T = TypeVar("T")
 _KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
 _EPISODES: Final = (Kind.EPISODE, Kind.SUMMARY)
+_STORED: Final = {MemoryTypes.LONG_TERM: Kind.FACT, MemoryTypes.EPISODIC: Kind.EPISODE}
 
 
 class MemoryManager:
@@ -40,10 +41,7 @@ class MemoryManager:
     """
 
     def __init__(self, config: MemoryConfig | None = None, *, conversation_id: str | None = None) -> None:
-        if config is None:
-            self.config: MemoryConfig = MemoryConfig()
-        else:
-            self.config = config
+        self.config: MemoryConfig = MemoryConfig() if config is None else config
         if not isinstance(self.config, MemoryConfig):
             raise Misconfigured(f"config must be a MemoryConfig(memory=…), not {type(config).__name__}")
         self.memory: Memory = self.config.open()
@@ -124,7 +122,7 @@ class MemoryManager:
         )
         self._last = found
         width = self.memory.parts.embedder.width
-        return [_entry_found(hit, kind, width) for hit in found]
+        return [entry_of(hit.record, kind, width, hit.score) for hit in found]
 
     def _where(self, kind: str) -> Where:
         near = Where(ids=tuple(record.id for record in self._near()))
@@ -141,21 +139,14 @@ class MemoryManager:
     # Adding.
 
     def _add(self, content: str, kind: str, metadata: Mapping[str, Any]) -> None:
-        match kind:
-            case MemoryTypes.SHORT_TERM:
-                role = clean_text(metadata.get("role", "user"), "role")
-                source = metadata.get("source", UNKNOWN)
-                self._keep(draft_of({"role": role, "content": content, "metadata": metadata}), source)
-            case MemoryTypes.WORKING:
-                self.working_memory.put(content, metadata, metadata.get("key"))
-            case MemoryTypes.LONG_TERM:
-                self._keep(
-                    Draft(text=content, kind=Kind.FACT, meta=metadata), metadata.get("source", UNKNOWN)
-                )
-            case _:
-                self._keep(
-                    Draft(text=content, kind=Kind.EPISODE, meta=metadata), metadata.get("source", UNKNOWN)
-                )
+        if kind == MemoryTypes.WORKING:
+            self.working_memory.put(content, metadata, metadata.get("key"))
+            return
+        draft = Draft(text=content, kind=_STORED.get(kind), meta=metadata)
+        if kind == MemoryTypes.SHORT_TERM:
+            role = clean_text(metadata.get("role", "user"), "role")
+            draft = draft_of({"role": role, "content": content, "metadata": metadata})
+        self._keep(draft, metadata.get("source", UNKNOWN))
 
     def add_message(self, message: Message | Any, source: str | None = None) -> Record:
         """Adds a message to the conversation: to its history and its short-term memory at once."""
@@ -319,7 +310,3 @@ def _check_type(memory_type: str) -> str:
     if memory_type not in TYPES:
         raise BadInput(f"unknown memory type {memory_type!r}; there are {', '.join(TYPES)}")
     return memory_type
-
-
-def _entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:
-    return entry_of(hit.record, memory_type, width, hit.score)

@@ -92,9 +92,7 @@ class BaseMemoryStore(MessageSession):
     ) -> None:
         self._place = memory
         self.scope = scope
-        self.session_id: str = "default"
-        if session_id is not None:
-            self.session_id = session_id
+        self.session_id: str = "default" if session_id is None else session_id
         self.token_counter = token_counter
 
     async def initialize(self) -> None:
