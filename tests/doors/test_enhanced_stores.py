@@ -350,14 +350,6 @@ class TestVectorMemoryStore:
         with pytest.raises(Misconfigured, match="reembed"):
             VectorMemoryStore(memory=Memory(embedder="hashing:64"), model="hashing:128")
 
-    def test_hybrid_ranking_finds_the_exact_word_that_vectors_miss(self) -> None:
-        store = VectorMemoryStore(ranking="hybrid")
-        store.add("a", "ticket QX-4711 is about the login page")
-        store.add("b", "ticket QX-4712 is about the sign-in page")
-        assert store.search("QX-4712", 1)[0][0] == "b"
-        with pytest.raises(Misconfigured, match="ranking"):
-            VectorMemoryStore(ranking="random")
-
 
 def store_vectors(texts: dict[str, str]) -> list[Any]:
     store = VectorMemoryStore()

@@ -52,10 +52,8 @@ class EidetSessionStore:
 
     async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
         """Returns the sessions of a project, with when each was last written, in milliseconds."""
-        found = []
-        for record in await asyncio.to_thread(self._summaries, project_key):
-            found.append({"session_id": record.session, "mtime": record.meta["mtime"]})
-        return found
+        records = await asyncio.to_thread(self._summaries, project_key)
+        return [{"session_id": record.session, "mtime": record.meta["mtime"]} for record in records]
 
     async def list_session_summaries(self, project_key: str) -> list[dict[str, Any] | None]:
         """Returns the summaries that the SDK folded, one per session."""

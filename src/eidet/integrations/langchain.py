@@ -88,12 +88,9 @@ class EidetVectorStore(VectorStore):
         **_more: Any,
     ) -> Self:
         """Returns a store with these texts, in the given memory or in a new one in RAM with this embedder."""
-        place = memory
-        if place is None:
-            place = Memory(
-                embedder=adapt_embedder(embedding.embed_documents, name=type(embedding).__name__, batch=True)
-            )
-        store = cls(place, scope=scope)
+        embed, name = embedding.embed_documents, type(embedding).__name__
+        own = memory or Memory(embedder=adapt_embedder(embed, name=name, batch=True))
+        store = cls(own, scope=scope)
         store.add_texts(texts, metadatas, ids=ids)
         return store
 

@@ -87,9 +87,8 @@ class _Tools:
     async def recall(self, ctx: RunContext[Any], query: Question, limit: Limit = 10) -> str:
         """Finds what matters for a question, best first, each with its score and id."""
         search = partial(self._memory.recall, query, scope=find_scope(self._scope, ctx), limit=limit)
-        lines = []
-        for hit in await _call(partial(asyncio.to_thread, search)):
-            lines.append(f"{hit.score:.2f} id={hit.id} {_tell(hit.record)}")
+        hits = await _call(partial(asyncio.to_thread, search))
+        lines = [f"{hit.score:.2f} id={hit.id} {_tell(hit.record)}" for hit in hits]
         return "\n".join(lines) or "nothing fits this question"
 
     async def revise(self, ctx: RunContext[Any], id: RecordId, text: Text) -> str:

@@ -102,7 +102,6 @@ SYSTEM: Final = """You are a helpful assistant with access to memory.
 
 Use the information above to help with the current task.
 """
-_CONTINUE: Final = "Please continue exactly where you stopped."
 _FAILURES: Final = 2  # past failures given to the model with a task
 
 
@@ -181,21 +180,17 @@ class AgentWithMemory:
     async def _work_on(self, task: str) -> str:
         context = await self.memory.get_relevant_context(task, max_episodes=_FAILURES)
         system, messages = _prompt(context, await asyncio.to_thread(self._history))
-        reply, tools = "", _tools_by_name(self.tools)
+        tools = _tools_by_name(self.tools)
         for _ in range(self.max_turns):
             response = await self._ask_model(system, messages)
             text = _text(response)
             match _stop(response):
                 case "tool_use":
-                    reply = ""
                     messages += [_answer_as_message(response), await self._tools_used(tools, response, text)]
-                case "max_tokens":
-                    reply += text
-                    messages += [_answer_as_message(response), {"role": "user", "content": _CONTINUE}]
                 case "pause_turn":
                     messages.append(_answer_as_message(response))
                 case _:
-                    return reply + text
+                    return text
         raise OutOfTurns(self.max_turns)
 
     def _history(self) -> list[dict[str, Any]]:
@@ -257,10 +252,8 @@ def _stop(response: Any) -> str:
     stop, calls = response.stop_reason, any(block.type == "tool_use" for block in response.content)
     if stop == "refusal":
         raise Declined(f"the model would not answer: {_text(response) or 'it gave no reason'}")
-    if stop == "max_tokens" and calls:
-        raise BadAnswer("the call of a tool was cut off: raise max_tokens", cause="truncated")
-    if stop == "max_tokens" and not _text(response).strip():
-        raise BadAnswer("the answer was cut off before it began: raise max_tokens", cause="truncated")
+    if stop == "max_tokens":
+        raise BadAnswer("the answer was cut off: raise max_tokens", cause="truncated")
     if stop == "model_context_window_exceeded":
         raise BadAnswer("the conversation is longer than the model can read", cause="truncated")
     if stop == "tool_use" and not calls:

@@ -73,30 +73,26 @@ class _AgentTiers:
         fresh = self.memory.count(_all_of(tier) & ~resting(self.now - limits.ttl), scope=self.scope)
         return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
 
-    def is_due(self, *, early: bool) -> bool:
-        """Returns whether any tier is over a limit. Cheap: mostly answered from the index.
+    def is_due(self) -> bool:
+        """Returns whether any tier is over a limit. Cheap: mostly answered from the index."""
+        return self._is_over(Tier.SHORT, self.config.stm) or self._is_over(Tier.MIDDLE, self.config.im)
 
-        With `early`, half of the TTL is enough, because unimportant memories may move before their time.
-        """
-        limits = ((Tier.SHORT, self.config.stm), (Tier.MIDDLE, self.config.im))
-        return any(self._is_over(tier, limit, early=early) for tier, limit in limits)
-
-    def _is_over(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig, *, early: bool = False) -> bool:
+    def _is_over(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig) -> bool:
         most, steps = limits.memory_limit, limits.retention_steps
         here, scope = _all_of(tier), self.scope
         if most is not None and self.memory.find(here, scope=scope, order="-created", limit=1, offset=most):
             return True
-        if limits.ttl is not None and self._is_any_old(tier, limits.ttl, early=early):
+        if limits.ttl is not None and self._is_any_old(tier, limits.ttl):
             return True
         return steps is not None and self._count_steps_behind(tier) > steps
 
-    def _is_any_old(self, tier: Tier, ttl: float, *, early: bool = False) -> bool:
+    def _is_any_old(self, tier: Tier, ttl: float) -> bool:
         """Returns whether a record was unused for `ttl`. If all are younger, uses are not read."""
         here = _all_of(tier)
         oldest = self.memory.find(here, scope=self.scope, order="created", limit=1)
-        if not oldest or self.now - oldest[0].created < (ttl / 2 if early else ttl):
+        if not oldest or self.now - oldest[0].created < ttl:
             return False
-        return early or self.memory.count(here & resting(self.now - ttl), scope=self.scope) > 0
+        return self.memory.count(here & resting(self.now - ttl), scope=self.scope) > 0
 
     def _count_steps_behind(self, tier: Tier) -> int:
         """Returns the steps between the oldest memory of a tier and the newest of all."""
@@ -171,7 +167,6 @@ class MemorySpace(Retrieval):
         super().__init__(agent_id, memory=memory, config=config, scope=scope)
         self._events = events
         self._inserted = 0
-        self._aged_out = -1.0  # time of the last upkeep that was due
 
     # Storing.
 
@@ -289,15 +284,12 @@ class MemorySpace(Retrieval):
 
     def _maintain_if_due(self) -> None:
         """Runs upkeep if it is due. A failure is logged and undoes nothing that was stored."""
-        now = self.clock()
-        patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:
             with translate_errors(
                 MemoryMaintenanceException, "the tiers were not looked at", agent_id=self.agent_id
             ):
-                due = self._tiers().is_due(early=not patient)
+                due = self._tiers().is_due()
             if due:
-                self._aged_out = now
                 self.maintain()
         except MemoryMaintenanceException as error:
             log.warning("upkeep of agent %s failed; its memories are unchanged: %s", self.agent_id, error)

@@ -51,7 +51,6 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         vector_store: MemoryStore[str] | str | None = None,
         model_name: str = MODEL,
         model: object = None,
-        ranking: str = "cosine",
         index: str | None = None,
         importance_scale: float = SCALE,
         summary_every: int | None = None,
@@ -83,7 +82,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
             self.long_term: MemoryStore[str] = self._open_experiences(place)
         else:
             self.long_term = _store_of(long_term)
-        self.vector: MemoryStore[str] | None = self._vectors(vector, vector_store, ranking)
+        self.vector: MemoryStore[str] | None = self._vectors(vector, vector_store)
         self._state = Working(
             self.memory, session=self.session_id, scope=scope, agent=agent, persist=place is not None
         )
@@ -95,15 +94,13 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
             importance_scale=self._scale,
         )  # fmt: skip
 
-    def _vectors(
-        self, wanted: bool, given: MemoryStore[str] | str | None, ranking: str
-    ) -> MemoryStore[str] | None:
+    def _vectors(self, wanted: bool, given: MemoryStore[str] | str | None) -> MemoryStore[str] | None:
         """Returns the given store, else a view of the experiences, or of copies if they are elsewhere."""
         if not wanted or given is not None:
             return _store_of(given) if wanted and given is not None else None
         if isinstance(self.long_term, InMemoryStore) and self.long_term.memory is self.memory:
-            return VectorMemoryStore.over(self.long_term, ranking)
-        return VectorMemoryStore(memory=self.memory, scope=self.scope, ranking=ranking)
+            return VectorMemoryStore.over(self.long_term)
+        return VectorMemoryStore(memory=self.memory, scope=self.scope)
 
     # What the agent does at each step.
 

@@ -21,12 +21,11 @@ from ..opening import COSINE, Place, embed_query, is_shared, open_with_embedder
 from .stores import InMemoryStore, check_count
 
 MODEL: Final = "all-MiniLM-L6-v2"
-_RANKINGS: Final = ("cosine", "hybrid")
 log: logging.Logger = logging.getLogger("eidet")
 
 
 class VectorMemoryStore(InMemoryStore):
-    """Texts with their vectors; `search` ranks by cosine, or (`ranking="hybrid"`) as `Memory.recall` does.
+    """Texts with their vectors; `search` ranks by cosine. `memory.recall` ranks them in all other ways.
 
     `model_name` is looked up among the embedders; `model` is your own (an embedder, a callable, an object
     with `encode`) and takes precedence. A memory that has vectors already keeps the embedder that made
@@ -40,7 +39,6 @@ class VectorMemoryStore(InMemoryStore):
         model_name: str = MODEL,
         *,
         model: object = None,
-        ranking: str = "cosine",
         index: str | None = None,
         memory: Place = None,
         privacy: object = None,
@@ -48,7 +46,7 @@ class VectorMemoryStore(InMemoryStore):
         settings: Settings | None = None,
         **how: Any,
     ) -> None:
-        self._rank(ranking)
+        self.last: Hits | None = None  # what the last search found, for `feedback`
         place = open_for_vectors(
             memory, model_name, model, settings=settings_with_index(settings, index), guard=privacy, key=key
         )
@@ -57,16 +55,10 @@ class VectorMemoryStore(InMemoryStore):
         self._set_options(**{"name": "vectors", **how})
 
     @classmethod
-    def over(cls, store: InMemoryStore, ranking: str = "cosine") -> VectorMemoryStore:
+    def over(cls, store: InMemoryStore) -> VectorMemoryStore:
         """Returns a view that searches the texts of another store by meaning; nothing is stored twice."""
         options: dict[str, Any] = {"name": store.name, **store.options}
-        return cls(ranking=ranking, memory=store.memory, **options)
-
-    def _rank(self, ranking: str) -> None:
-        if ranking not in _RANKINGS:
-            raise Misconfigured(f"a ranking must be one of {', '.join(_RANKINGS)}, not {ranking!r}")
-        self._ranking = ranking
-        self.last: Hits | None = None  # what the last search found, for `feedback`
+        return cls(memory=store.memory, **options)
 
     def shares(self, store: object) -> bool:
         """Returns whether both are views of the same texts."""
@@ -102,19 +94,13 @@ class VectorMemoryStore(InMemoryStore):
         count = check_count(top_k)
         if count == 0:
             return []
-        if self._ranking == "hybrid":
-            self.last = self.memory.recall(query, scope=self.scope, where=self._where, limit=count, least=0.0)
-            return [self._as_result(hit, hit.score) for hit in self.last]
         asked = self._embed(query)
         self.last = self.memory.recall(
             query, scope=self.scope, where=self._where, limit=count, vector=asked, recipe=COSINE,
             understand=False,
         )  # fmt: skip
-        scored = [self._as_result(hit, _cosine(hit)) for hit in self.last]
+        scored = [(self.key(hit.record), self.show(hit.record), _cosine(hit)) for hit in self.last]
         return sorted(scored, key=lambda told: -told[2])
-
-    def _as_result(self, hit: Hit, score: float) -> tuple[str, str, float]:
-        return self.key(hit.record), self.show(hit.record), score
 
 
 def open_for_vectors(memory: Place, model_name: str, model: object = None, **how: Any) -> Memory:

@@ -162,14 +162,10 @@ class Agent:
 
     def _build_prompt_context(self, message: Message, memories: Iterable[MemoryEntry]) -> str:
         """Returns the memories by type, one line each, and the message."""
-        entries = list(memories)
-        parts = []
-        for kind, heading in HEADINGS.items():
-            if any(entry.memory_type == kind for entry in entries):
-                parts.append(
-                    f"{heading}:\n"
-                    + "\n".join(_line(entry) for entry in entries if entry.memory_type == kind)
-                )
+        lines: dict[str, list[str]] = {}
+        for entry in memories:
+            lines.setdefault(entry.memory_type, []).append(_line(entry))
+        parts = [f"{HEADINGS[kind]}:\n" + "\n".join(lines[kind]) for kind in HEADINGS if kind in lines]
         if not parts:
             return message.content or ""
         return "\n\n".join([*parts, f"Message:\n{message.content or ''}"])

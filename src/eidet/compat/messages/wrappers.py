@@ -85,13 +85,9 @@ class Around(BaseMemoryStore):
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
         """Packs new messages; those that only move are passed on as the wrapped store has them."""
         there = {message.record_id: message for message in self.store.messages}
-        ready = []
-        for message in messages:
-            if isinstance(message, Message) and there.get(message.record_id) == message:
-                ready.append(message)
-            else:
-                ready.append(self.pack(message))
-        self.store.replace(ids, ready)
+        moved = [isinstance(one, Message) and there.get(one.record_id) == one for one in messages]
+        pairs = zip(messages, moved, strict=True)
+        self.store.replace(ids, [one if is_there else self.pack(one) for one, is_there in pairs])
 
     def drop_all(self) -> None:
         self.store.drop_all()
