@@ -111,7 +111,7 @@ def _resident() -> int:
 def locomo(file: Path) -> dict[str, Any]:
     """recall@10 at full detail, and of the same memories in the long tier alone."""
     full, lowered = [], []
-    for case in read_cases(file, format="locomo"):
+    for case in read_cases(file):
         now = [max(float(draft.occurred) for draft in case.records) + 1.0]  # type: ignore[arg-type]
         with Memory(clock=lambda now=now: now[0]) as memory:
             memory.remember(list(case.records), scope=case.scope, keep_duplicates=True)

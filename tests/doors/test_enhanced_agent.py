@@ -106,10 +106,6 @@ class TestExperiences:
         found = {record.text: record.importance for record in memory.find(kinds="episode")}
         assert found == {"usual": 0.1, "grave": 0.7}
 
-    def test_the_scale_of_importance_is_a_setting(self, memory: Memory) -> None:
-        EnhancedAgentMemory(memory=memory, importance_scale=5).add_experience("half", importance=2)
-        assert memory.find(kinds="episode")[0].importance == pytest.approx(0.4)
-
     def test_a_number_is_never_given_twice(self, agent: EnhancedAgentMemory) -> None:
         for at in range(3):
             agent.add_experience(f"experience {at}")

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from tests.making import examples
 from tests.timing import within
 
-from eidet import Where
 from eidet.compat.manager import (
     ConversationContext,
     MemoryConfig,
@@ -175,13 +174,6 @@ class TestAddingAndSearching:
         ]
         assert len(found(manager, "budget", kind, metadata={"year": 2026})) == 2
         assert found(manager, "budget", kind, metadata={"project": "bridge", "year": 2025}) == []
-
-    @pytest.mark.point(62)
-    def test_importance_and_any_native_filter_narrow_too(self, manager: MemoryManager) -> None:
-        add(manager, "the small budget", "long_term", {"importance": 0.1})
-        add(manager, "the large budget", "long_term", {"importance": 0.9})
-        assert found(manager, "budget", "long_term", min_importance=0.5) == ["the large budget"]
-        assert found(manager, "budget", "long_term", where=Where(importance_max=0.5)) == ["the small budget"]
 
     @pytest.mark.point(57, 61)
     def test_many_memories_are_searched_quickly(self, manager: MemoryManager) -> None:

@@ -52,9 +52,6 @@ def _evaluate(
         list[str] | None,
         Option(metavar="PART=VALUE,…", help="Also run with these parts changed, and compare; repeatable."),
     ] = None,
-    format: Annotated[
-        str | None, _asked(help="locomo, longmemeval or jsonl, if it cannot be detected.")
-    ] = None,
     roles: Annotated[str, _asked(help="LongMemEval: whose turns, user or user,assistant.")] = "user",
     sessions: Annotated[int, _asked(help="LongMemEval: sessions per haystack built from evidence.")] = 50,
     limit_questions: Annotated[int | None, _asked(help="Ask only this many, drawn at random.")] = None,
@@ -86,7 +83,7 @@ def _evaluate(
     others = [_change_variant(base, text) for text in against or ()]
     for path in (plot, None if json in (None, "-") else Path(str(json))):
         _check_writable(path)
-    cases = measuring.read_cases(file, format=format, roles=roles.split(","), sessions=sessions, seed=seed)
+    cases = measuring.read_cases(file, roles=roles.split(","), sessions=sessions, seed=seed)
     if limit_questions is not None:
         cases = measuring.limit_questions(cases, limit_questions, seed)
     budgets = [tokens for tokens in budget or measuring.BUDGETS if tokens]

@@ -13,7 +13,7 @@ from .. import BadInput
 from ..recall import recipe_of
 from .cases import Case, Question, check_cases, limit_questions
 from .contexts import BUDGETS
-from .datasets import FORMATS, read_cases
+from .datasets import read_cases
 from .figures import Comparison, Difference, Figure, Run, compare_runs, measure_run
 from .plot import draw
 from .ranking_metrics import KS
@@ -22,7 +22,6 @@ from .runner import Progress, QuestionAnswer, RankedHit, Variant, ask
 
 __all__ = [
     "BUDGETS",
-    "FORMATS",
     "KS",
     "Case",
     "Comparison",

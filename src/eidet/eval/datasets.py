@@ -22,13 +22,10 @@ _CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "singl
 _SESSION: Final = re.compile(r"session_(\d+)")
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 
-FORMATS: Final = ("locomo", "longmemeval", "jsonl")
-
 
 def read_cases(
     file: str | Path,
     *,
-    format: str | None = None,
     roles: Sequence[str] = ("user",),
     sessions: int = 50,
     seed: int = 0,
@@ -38,11 +35,9 @@ def read_cases(
     `roles` (whose turns are remembered) and `sessions` (the size of a haystack that is made from evidence
     alone) are for LongMemEval; `seed` decides which sessions share a haystack.
     """
-    if format is not None and format not in FORMATS:
-        raise BadInput(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
     name, text = Path(file).name, _content(Path(file))
-    whole = None if format == "jsonl" or _is_lines(text) else json_of(text, name)
-    match format or _format_of(whole, name):
+    whole = None if _is_lines(text) else json_of(text, name)
+    match _format_of(whole, name):
         case "locomo":
             cases = list(_read_locomo(_as_list(whole, name), name))
         case "longmemeval":
@@ -86,8 +81,7 @@ def _format_of(whole: Any, name: str) -> str:
             return "longmemeval"
     raise BadInput(
         f"{name} is neither LoCoMo (objects with conversation and qa), nor LongMemEval (objects with "
-        'haystack_sessions), nor lines of {"type": "record" | "question", …} or {"world": …}; '
-        "--format says which it is"
+        'haystack_sessions), nor lines of {"type": "record" | "question", …} or {"world": …}'
     )
 
 

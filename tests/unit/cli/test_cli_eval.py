@@ -78,7 +78,6 @@ def test_eval_works_on_a_file_and_refuses_one_in_use(eidet: Shell, own: str) -> 
         (["--against", "recipe=sorcery"], "sorcery"),
         (["--least", "R@10"], "not a figure to reach"),
         (["--least", "joy.R@10=0.5"], "no category 'joy'"),
-        (["--format", "csv"], "unknown format"),
         (["--plot", "nowhere/report.png"], "cannot be written"),
         (["--json", "nowhere/numbers.json"], "cannot be written"),
         (["--depth", "0"], "depth"),

@@ -216,16 +216,6 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
         read_cases(tmp_path / "deep.json")
 
 
-def test_the_format_can_be_said(tmp_path: Path) -> None:
-    file = written(tmp_path / "talk.json", locomo())
-    with pytest.raises(BadInput, match="haystack_session_ids is missing"):
-        read_cases(file, format="longmemeval")
-    with pytest.raises(BadInput, match="line 1"):
-        read_cases(file, format="jsonl")
-    with pytest.raises(BadInput, match="unknown format 'csv'; there are locomo"):
-        read_cases(file, format="csv")
-
-
 @pytest.mark.parametrize("given", [{"roles": ("user", "system")}, {"roles": ()}, {"sessions": 0}])
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path, given: dict[str, Any]) -> None:
     with pytest.raises(BadInput):

@@ -16,7 +16,7 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..opening import OwnsMemory, Place, is_shared, next_number, open_memory
-from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of
+from .stores import InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
 from .working_store import OldCalls, WorkingStore
 
@@ -52,7 +52,6 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         model_name: str = MODEL,
         model: object = None,
         index: str | None = None,
-        importance_scale: float = SCALE,
         summary_every: int | None = None,
         summary_keep: int = 10,
         llm: object = None,
@@ -74,7 +73,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         self._owned = not is_shared(memory)
         self.scope = scope
         self._agent, self._llm = agent, llm
-        self._every, self._keep, self._scale = summary_every, summary_keep, importance_scale
+        self._every, self._keep = summary_every, summary_keep
         self._steps = 0
         self.working: WorkingStore = WorkingStore(self.memory, session_id, scope=scope, agent=agent)
         self.session_id: str = self.working.log.session
@@ -91,7 +90,6 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         kind = _class_for(place)
         return kind(
             memory=self.memory, scope=self.scope, name=_EXPERIENCES, kind="episode", agent=self._agent,
-            importance_scale=self._scale,
         )  # fmt: skip
 
     def _vectors(self, wanted: bool, given: MemoryStore[str] | str | None) -> MemoryStore[str] | None:
@@ -113,7 +111,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         if not clean_text(text, "an experience").strip():
             raise BadInput("an experience needs a text; this one is empty")
         details = {**(meta or {}), "importance": importance}
-        importance_of(details, self._scale)  # raises before a number is issued
+        importance_of(details)  # raises before a number is issued
         key = self._new_key()
         self.long_term.add(key, text, meta=details)
         try:

@@ -50,7 +50,6 @@ class StoreOptions(TypedDict, total=False):
     name: str  # of the store: stores of one name and scope share their texts
     kind: str  # of the records, by default "fact"
     agent: str | None
-    importance_scale: float  # the importance that counts as 1.0, by default 10
     ttl_seconds: float | None  # after which a text expires
 
 
@@ -59,7 +58,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
 
     `data` is a live mapping of the texts, in the order they were added. A key that is added again
     keeps its place, and its metadata if none is given. The whole number `importance` of the metadata
-    stays there and becomes `min(1, importance / importance_scale)` of the record. `privacy` (a policy
+    stays there and becomes `min(1, importance / 10)` of the record. `privacy` (a policy
     of `eidet.trust.privacy`, or an action such as "redact") and `key` (which seals a file) are for a
     memory that is opened here.
     """
@@ -81,9 +80,6 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         self.scope: str = options.get("scope", "default")
         self.name: str = options.get("name", "store")
         self._kind, self._agent = kind_of(options.get("kind", "fact")), options.get("agent")
-        self._scale = check_positive(
-            options.get("importance_scale", SCALE), "importance_scale", error=Misconfigured
-        )
         self._ttl = options.get("ttl_seconds")
         if self._ttl is not None:
             check_positive(self._ttl, "a time to live in seconds", error=Misconfigured)
@@ -112,7 +108,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
             key=self._key(key),
             data=None if text.strip() else {},  # an empty text alone would be refused
             meta={**details, MINE: {"key": key, "order": order}},
-            importance=importance_of(details, self._scale),
+            importance=importance_of(details),
             expires=None if self._ttl is None else timedelta(seconds=self._ttl),
             keep_duplicates=True,
         )
@@ -240,14 +236,14 @@ def check_count(top_k: int) -> int:
     return min(max(top_k, 0), ALL)
 
 
-def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None:
+def importance_of(meta: Mapping[str, Any]) -> float | None:
     """Scales the importance in the metadata, a number from 0 up, to 0-1; None if there is none."""
     value = meta.get("importance")
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         raise BadInput(f"importance must be a whole number from 0 up (1 by default), not {value!r}")
-    return float(min(1.0, value / scale))
+    return float(min(1.0, value / SCALE))
 
 
 def _key_of(record: Record) -> str:

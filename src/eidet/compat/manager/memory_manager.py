@@ -89,8 +89,6 @@ class MemoryManager:
         limit: int = 5,
         *,
         metadata: Mapping[str, Any] | None = None,
-        min_importance: float = 0.0,
-        where: Where | None = None,
     ) -> list[MemoryEntry]:
         """Searches one type of memory, best first; with `metadata`, only entries that have these values.
 
@@ -99,24 +97,13 @@ class MemoryManager:
         """
         kind, wanted = _check_type(memory_type), _check_metadata(metadata)
         check_limit(limit)
-        return await self._run(self._search, query, kind, limit, wanted, min_importance, where)
+        return await self._run(self._search, query, kind, limit, wanted)
 
-    def _search(
-        self,
-        query: str,
-        kind: str,
-        limit: int,
-        metadata: Mapping[str, Any],
-        min_importance: float,
-        where: Where | None,
-    ) -> list[MemoryEntry]:
+    def _search(self, query: str, kind: str, limit: int, metadata: Mapping[str, Any]) -> list[MemoryEntry]:
         place = self._where(kind)
         if place.ids == ():
             return []  # nothing to search, so this is no miss
-        parts = [place, Where(importance_min=min_importance)]
-        if where is not None:
-            parts.append(where)
-        parts += [Where(conditions=(Condition(("meta", k), "=", v),)) for k, v in metadata.items()]
+        parts = [place, *(Where(conditions=(Condition(("meta", k), "=", v),)) for k, v in metadata.items())]
         found = self.memory.recall(
             query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts)), least=0.0
         )
