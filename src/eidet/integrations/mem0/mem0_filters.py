@@ -34,6 +34,11 @@ _CONDITIONS: Final = {
     "contains": "contains",
 }
 _OPPOSITES: Final = {"ne": "eq", "nin": "in"}
+_FIELDS: Final = {  # of a record; `created_at` is when a memory occurred, the `timestamp` of `add`
+    "agent_id": "agent",
+    "run_id": "session",
+    "created_at": "occurred",
+}
 _OPERATORS: Final = (*_CONDITIONS, *_OPPOSITES, "icontains")
 _NEEDED: Final = "At least one of 'user_id', 'agent_id', or 'run_id' must be provided."
 _NO_OWNER: Final = (
@@ -161,13 +166,12 @@ class _FilterParser:
             raise BadInput(f"filters must be a dict, not {type(filters).__name__}")
         if not left:
             raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
-        parts = [
-            part
-            for key, value in filters.items()
-            for part in (
-                [self._join(key, value, left - 1)] if key in _JOINS else self._list_tests(str(key), value)
-            )
-        ]
+        parts: list[Where] = []
+        for key, value in filters.items():
+            if key in _JOINS:
+                parts.append(self._join(key, value, left - 1))
+            else:
+                parts += [self._test(str(key), *test) for test in _list_tests(key, value)]
         return Where(every=tuple(parts))
 
     def _join(self, key: str, value: object, left: int) -> Where:
@@ -180,21 +184,6 @@ class _FilterParser:
         parts = tuple(self.parse(part, left) for part in value)
         return Where(**{_JOINS[key]: parts})  # type: ignore[arg-type]
 
-    def _list_tests(self, key: str, value: object) -> list[Where]:
-        """Returns the tests of a field: a value must be equal, `*` is any value, a list any of its values."""
-        if value == _ANY or value is None:
-            return [self._test(key, "exists", value is not None)]
-        if isinstance(value, list | tuple):
-            return [self._test(key, "in", list(value))]
-        if not isinstance(value, Mapping):
-            return [self._test(key, "eq", value)]
-        for operator in value:
-            if operator not in _OPERATORS:
-                raise BadInput(f"Unsupported metadata filter operator: {operator}")
-        if not value:
-            raise BadInput(f"the filter for {key!r} has no operator; there are {', '.join(_OPERATORS)}")
-        return [self._test(key, operator, operand) for operator, operand in value.items()]
-
     def _test(self, key: str, operator: str, operand: Any) -> Where:
         if operator in _OPPOSITES:  # there must be a value, and a different one
             other = self._test(key, _OPPOSITES[operator], operand)
@@ -202,11 +191,19 @@ class _FilterParser:
             return Where(every=(there,), never=(other,))
         if key == "user_id" and operator in ("eq", "in", "exists"):
             return self._test_user(operator, operand)
-        if key in ("agent_id", "run_id") and operator in ("eq", "in"):
-            return _make_where(key, operator, operand)
         if key in ("created_at", "updated_at") and operator != "exists":
-            return _test_time(key, operator, parse_time(operand, key))
-        return _test_metadata(key, operator, operand)
+            operand = parse_time(operand, key)
+            if key == "updated_at":
+                operand = write_time(operand)
+        if key in _FIELDS and (key == "created_at" or operator in ("eq", "in")):
+            found = where_of({_FIELDS[key]: {f"${operator}": operand}})
+            assert found is not None
+            return found
+        if operator == "icontains":
+            if not isinstance(operand, str):
+                raise BadInput(f"the operator 'icontains' for {key!r} needs a text")
+            operator, operand = "regex", f"(?i){re.escape(operand)}"
+        return Where(conditions=(Condition(("meta", key), _CONDITIONS.get(operator, operator), operand),))
 
     def _test_user(self, operator: str, operand: Any) -> Where:
         if operator == "exists":
@@ -217,24 +214,16 @@ class _FilterParser:
         return Where(some=parts) if parts else Where(ids=())
 
 
-def _make_where(key: str, operator: str, operand: Any) -> Where:
-    """Returns a test of a record's field, as Eidet's own filters define it."""
-    found = where_of({key: {f"${operator}": operand}})
-    assert found is not None
-    return found
-
-
-def _test_time(key: str, operator: str, at: float) -> Where:
-    """Returns a filter by time; `created_at` is when a memory occurred, the `timestamp` of `add`."""
-    if key == "created_at":
-        return _make_where("occurred", operator, at)
-    return _test_metadata(key, operator, write_time(at))
-
-
-def _test_metadata(key: str, operator: str, operand: Any) -> Where:
-    path = ("meta", key)
-    if operator != "icontains":
-        return Where(conditions=(Condition(path, _CONDITIONS.get(operator, operator), operand),))
-    if not isinstance(operand, str):
-        raise BadInput(f"the operator 'icontains' for {key!r} needs a text")
-    return Where(conditions=(Condition(path, "regex", f"(?i){re.escape(operand)}"),))
+def _list_tests(key: str, value: object) -> list[tuple[str, Any]]:
+    """Lists operators and operands: a value must be equal, `*` is any value, a list any of its values."""
+    if value == _ANY or value is None:
+        return [("exists", value is not None)]
+    if isinstance(value, list | tuple):
+        return [("in", list(value))]
+    if not isinstance(value, Mapping):
+        return [("eq", value)]
+    if unknown := [operator for operator in value if operator not in _OPERATORS]:
+        raise BadInput(f"Unsupported metadata filter operator: {unknown[0]}")
+    if not value:
+        raise BadInput(f"the filter for {key!r} has no operator; there are {', '.join(_OPERATORS)}")
+    return list(value.items())
