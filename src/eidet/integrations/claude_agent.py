@@ -12,6 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
+from uuid import uuid4
 
 from ..core.draft import Draft
 from ..core.record import Record, key_id
@@ -19,7 +20,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import RisingTimes, finish, list_texts, make_missing, quote_label, read_all
+from .extras import RisingTimes, drop_known, finish, join_key, list_texts, make_missing, quote_label, read_all
 
 try:
     from claude_agent_sdk import fold_session_summary
@@ -77,28 +78,16 @@ class EidetSessionStore:
     def _append(self, key: Mapping[str, str], entries: Sequence[Any]) -> None:
         scope = self._scope(key["project_key"])
         with self._lock:
-            fresh = self._without_known(scope, key, entries)
-            times = self._times.take(len(fresh) + 1)
-            drafts = [_draft(key, entry, at) for entry, at in zip(fresh, times, strict=False)]
+            times = self._times.take(len(entries) + 1)
+            drafts = [_draft(key, entry, at) for entry, at in zip(entries, times, strict=False)]
+            drafts = drop_known(self.memory, drafts, scope)
             if "subpath" not in key:
-                drafts.append(self._fold(scope, key, fresh, times[-1]))
+                drafts.append(self._fold(scope, key, [draft.data for draft in drafts], times[-1]))
             self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
-
-    def _without_known(self, scope: str, key: Mapping[str, str], entries: Sequence[Any]) -> list[Any]:
-        ids = [_id_of(key, entry) for entry in entries]
-        named = [id for id in ids if id is not None]
-        there = self.memory.get(named, scope=scope)
-        known = {id for id, record in zip(named, there, strict=True) if record is not None}
-        fresh = []
-        for id, entry in zip(ids, entries, strict=True):
-            if id is None or id not in known:
-                fresh.append(entry)
-                known.add(id or "")
-        return fresh
 
     def _fold(self, scope: str, key: Mapping[str, str], entries: Sequence[Any], at: float) -> Draft:
         """Folds new entries into the session's summary, which is written together with them."""
-        own = f"{key['session_id']}\x1fsummary"
+        own = join_key(key["session_id"], "summary")
         before = _tell_summary(self.memory.get(key_id(own), scope=scope))
         folded = fold_session_summary(before, key, list(entries))
         return Draft(
@@ -136,21 +125,11 @@ def _tell_summary(record: Record | None) -> dict[str, Any] | None:
     return {"session_id": record.session, "mtime": record.meta["mtime"], "data": record.whole.data}
 
 
-def _id_of(key: Mapping[str, str], entry: Any) -> str | None:
-    """Returns the id of an entry with a uuid, otherwise None; entries without one are always new."""
-    uuid = entry.get("uuid") if isinstance(entry, Mapping) else None
-    return None if not uuid else key_id(_key_of(key, uuid))
-
-
-def _key_of(key: Mapping[str, str], uuid: str) -> str:
-    return "\x1f".join((key["session_id"], key.get("subpath", ""), uuid))
-
-
 def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
-    uuid = entry.get("uuid")
+    """Drafts an entry. One without a uuid gets one, because it is always new."""
     role, text = _parse_message(entry)
     return Draft(
-        key=_key_of(key, uuid) if uuid else None,
+        key=join_key(key["session_id"], key.get("subpath", ""), entry.get("uuid") or str(uuid4())),
         kind="message",
         text=text or dump_json(entry),
         data=entry,

@@ -22,7 +22,7 @@ from ..core.where import Where
 from ..memory import Memory
 from ..recall.prompt_lines import line_of, quote_line
 from ..trust.privacy.quarantine import is_untrusted
-from .extras import check_scope, drop_known, find_scope, finish, make_missing
+from .extras import check_scope, drop_known, find_scope, finish, join_key, make_missing
 
 try:
     from pydantic import Field
@@ -137,7 +137,7 @@ class _Turn:
     @property
     def key(self) -> str:
         """A key that is the same whenever the message is seen, in this run and in later ones."""
-        return "\x1f".join((self.session or "", self.who, self.at.isoformat(), self.text))
+        return join_key(self.session or "", self.who, self.at.isoformat(), self.text)
 
 
 class EidetHistory(AbstractCapability[Any]):

@@ -103,12 +103,12 @@ class EidetMemoryStore(MemoryStore):
         numbers: Sequence[int | None] = [None] * len(messages)
         if context is not None and context.sequence_numbers is not None:
             numbers = context.sequence_numbers
-        drafts = []
         times = self._times.take(len(messages))
-        for message, number, at in zip(messages, numbers, times, strict=True):
-            text = _text_of(message)
-            if text:
-                drafts.append(self._draft(message, text, number, at))
+        drafts = [
+            self._draft(message, text, number, at)
+            for message, number, at in zip(messages, numbers, times, strict=True)
+            if (text := _text_of(message))
+        ]
         await finish(partial(self._store, drafts))
 
     def _recall(self, query: str, limit: int) -> Hits:
@@ -119,9 +119,8 @@ class EidetMemoryStore(MemoryStore):
         return self.memory.recall(query, scope=self.scope, limit=limit, where=where)
 
     def _draft(self, message: Message, text: str, number: int | None, at: float) -> Draft:
-        name = str(uuid.uuid4())
-        if number is not None:
-            name = f"{number} {digest_text(message['role'] + text)}"
+        named = number is not None
+        name = f"{number} {digest_text(message['role'] + text)}" if named else str(uuid.uuid4())
         return Draft(
             key=join_key(self._session, name),
             kind="message",
@@ -153,7 +152,5 @@ def _tell(hit: Hit) -> dict[str, Any]:
     """Returns the given metadata, and what the memory knows in addition."""
     record = hit.record
     entry = {"id": record.id, "score": round(hit.score, 3), "occurred": record.when.isoformat()}
-    for name, value in (("who", record.who), ("session", record.session)):
-        if value is not None:
-            entry[name] = value
-    return {**entry, **record.meta}
+    known = {"who": record.who, "session": record.session}
+    return {**entry, **{name: value for name, value in known.items() if value is not None}, **record.meta}
