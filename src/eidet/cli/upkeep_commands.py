@@ -1,4 +1,4 @@
-"""`eidet maintain`, `review`, `rebuild`, `doctor` and `stats`."""
+"""`eidet maintain`, `review`, `rebuild` and `stats`."""
 
 from __future__ import annotations
 
@@ -179,27 +179,6 @@ def _rebuild(
         count = memory.admin.reembed(on.embedder, progress=tell)
         name = memory.admin.stats()["embedder"]
     emit_or_tell(on.json, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
-
-
-@command(commands)
-def _doctor(
-    on: Which,
-    thorough: Annotated[
-        bool, Option("--thorough", help="Also compare the file's own indexes with its tables.")
-    ] = False,
-) -> None:
-    """Say what is slow, unsafe or broken, and how to mend it.
-
-    Also what is installed, and which memory and embedder are used. Exits with code 1 if it finds faults.
-    """
-    from .doctor import examine, show_report
-
-    findings = list(examine(on, thorough=thorough))
-    if on.json:
-        emit([asdict(finding) for finding in findings])
-    else:
-        show_report(findings)
-    raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))
 
 
 @command(commands)
