@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -19,7 +19,6 @@ from .show import (
     RIGHT,
     console,
     emit,
-    emit_each,
     emit_or_tell,
     grid,
     local_time,
@@ -32,8 +31,6 @@ from .show import (
 )
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from ..upkeep import Maintained
     from ..upkeep.retain import Standing
 
@@ -124,28 +121,20 @@ def _review(
 
     `eidet mark ID --approve`, `--approve --text …` or `--reject` decides. With --json one a line.
     """
-    with on.open_memory() as memory:
-        found = memory.trust.review(scope=on.reach(), limit=limit)
-    if on.json:
-        emit_each(record.to_dict() for record in found)
-    elif not found:
-        console(stderr=True).print("nothing to review")
-    else:
-        _tell_found(found)
-
-
-def _tell_found(found: Sequence[Record]) -> None:
     from ..trust.privacy.service import score_of
 
-    rows: Iterator[tuple[str | Text, ...]] = (
-        (
-            f"{score_of(record):.2f}",
-            f"{record.trust}\n{local_time(record.occurred)}",
-            *with_reasons(record, "\n".join(_reasons(record))),
-        )
-        for record in found
+    with on.open_memory() as memory:
+        found = memory.trust.review(scope=on.reach(), limit=limit)
+    on.tell_each(
+        found,
+        ["score", ("trust, when", {"width": 11}), *reason_columns()],
+        lambda one: (
+            f"{score_of(one):.2f}",
+            f"{one.trust}\n{local_time(one.occurred)}",
+            *with_reasons(one, "\n".join(_reasons(one))),
+        ),
+        "nothing to review",
     )
-    tell_table(("score", ("trust, when", {"width": 11}), *reason_columns()), rows)
 
 
 def _reasons(record: Record) -> list[str]:

@@ -12,8 +12,8 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput
-from ..core.verb_table import DETAILS, NEW_MEMORY, REMEMBER
-from .memory_options import Given, Options, Which, command, option
+from ..core.verb_table import NEW_MEMORY, REMEMBER
+from .memory_options import Given, Options, Which, command
 from .parse import lines_of, messages_of
 from .show import console, emit, emit_each, emit_or_tell, progress_bar, show_record, style_text
 
@@ -26,9 +26,9 @@ BATCH: Final = 1000
 Details = Annotated[
     Given,
     Options(
-        NEW_MEMORY,
+        {**NEW_MEMORY, **REMEMBER},
         *("kind", "importance", "session", "agent", "who", "trust", "source", "occurred", "expires", "ttl"),
-        *("meta", "data", "id", "key", "step", "place"),
+        *("meta", "data", "id", "key", "step", "place", "pinned", "again", "read_speakers"),
     ),
 ]
 
@@ -47,19 +47,13 @@ def _remember(
     messages: Annotated[
         str | None, Option(help="JSON lines of {role, content, …}; - is standard input.")
     ] = None,
-    pinned: Annotated[bool, option(DETAILS["pinned"], "--pinned")] = False,
-    again: Annotated[bool, Option("--again", help="Store it even if it was forgotten for good.")] = False,
-    read_speakers: Annotated[bool, option(REMEMBER["read_speakers"], "--read-speakers")] = False,
 ) -> None:
     """Remember texts, the lines of a file, or messages.
 
     Prints the ids. More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
     given = details | {"scope": on.one_scope}
-    flags = {"pinned": pinned, "again": again, "read_speakers": read_speakers}
-    given |= {name: True for name, said in flags.items() if said}
-    data = details.get("data")
-    things = _things(texts or [], file, messages, data, on.settings().text_chars)
+    things = _things(texts or [], file, messages, details.get("data"), on.settings().text_chars)
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, given):
             _tell_stored(stored, on.json)
