@@ -83,14 +83,15 @@ class Sender:
         download: Path | None = None,
     ) -> Any:
         """Sends JSON, written losslessly, or a file; returns the JSON of the answer, or writes a file."""
-        content, described = None, dict(headers or {})
+        content: Any = None
+        described = dict(headers or {})
         if body is not None:
             content = dump_json(body).encode()
             described["Content-Type"] = "application/json"
         elif upload is not None:
             content = _read_file(upload)
             described["Content-Type"] = "application/x-ndjson"
-        asked = {"params": params, "headers": described, "content": content}
+        asked: dict[str, Any] = {"params": params, "headers": described, "content": content}
         with translate_errors(self._retrier.name), self._http.stream(method, path, **asked) as reply:
             if download is not None and reply.is_success:
                 return _download(reply, download)
