@@ -10,7 +10,7 @@ from ...aio import AsyncMemory
 from ...core.errors import BadInput
 from .agent_access import AgentAccess
 from .tool_answers import FactsAnswer, answer, make_fact, tell_fact
-from .tool_arguments import About, AsOf, EverHeld, KnownAt, Limit, Object, Relation, ScopeNames, Subject
+from .tool_arguments import takes
 
 
 class FactTools:
@@ -20,17 +20,18 @@ class FactTools:
         self._memory = memory
         self._access = access
 
+    @takes()
     async def facts(
         self,
-        about: About = None,
-        subject: Subject = None,
-        relation: Relation = None,
-        object: Object = None,
-        as_of: AsOf = None,
-        known_at: KnownAt = None,
-        ever: EverHeld = False,
-        limit: Limit = 50,
-        scope: ScopeNames = None,
+        about: str | None = None,
+        subject: str | None = None,
+        relation: str | None = None,
+        object: str | None = None,
+        as_of: str | None = None,
+        known_at: str | None = None,
+        ever: bool = False,
+        limit: int = 50,
+        scope: str | list[str] | None = None,
     ) -> Annotated[CallToolResult, FactsAnswer]:
         """Tells facts with their times: who lives where, works at what, likes what, and since when.
 

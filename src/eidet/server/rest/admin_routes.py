@@ -135,7 +135,7 @@ async def _sessions(grant: ReadsScopes, limit: Annotated[int, Query(ge=1, le=10_
 
 async def _stats(grant: ReadsWidely) -> Response:
     """Figures of the scope; `**` means all. What concerns the whole server is for keys that see all."""
-    found = await grant.memory.admin.stats(grant.scope)
+    found = await grant.memory.admin.stats(grant.reach)
     if not grant.caller.sees_all:
         for name in OF_THE_SERVER:
             found.pop(name, None)
@@ -163,7 +163,7 @@ async def _export(
     """Every memory of the scope as JSON lines, losslessly; `**` means all scopes."""
     file = await grant.memory.threads.run(make_file)
     try:
-        await grant.memory.export(file, scope=grant.scope, plain=plain)
+        await grant.memory.export(file, scope=grant.reach, plain=plain)
     except BaseException:
         file.unlink(missing_ok=True)
         raise
@@ -196,7 +196,7 @@ async def _load(
     """
     upload = await receive_upload(request, grant.serving)
     try:
-        count = await grant.memory.load(upload.path, scope=grant.scope)
+        count = await grant.memory.load(upload.path, scope=grant.reach)
     except Corrupt as error:
         message = str(error).replace(str(upload.path), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None

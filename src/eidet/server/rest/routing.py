@@ -60,7 +60,7 @@ def add_verb(
     model = make_body(f"{title}Body", verb.about, verb.arguments)
     required = any(argument.default is ... for argument in verb.arguments.values())
     shape = model if required else model | None
-    admit = needs(*map(Right, verb.rights), several=verb.rights == ("read",))
+    admit = needs(*map(Right, verb.rights), scopes="several" if verb.rights == ("read",) else "one")
 
     @wraps(run)
     async def run_with_body(**given: Any) -> Response:
