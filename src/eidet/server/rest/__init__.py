@@ -24,7 +24,6 @@ from ...memory.facts import FactsNamespace
 from ..serving import Grant, Secured, Serving, describe_scope
 from . import admin_routes, feed_routes, memory_routes, search_routes
 from .bodies import to_arguments
-from .once import clear_old_keys
 from .replies import reply_type, to_wire
 from .routing import Handler, LeavableRoute, add_verb, answer
 
@@ -41,7 +40,6 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
     describe_scope(router.routes)
     # Routes are added one by one, so that a 405 can list the methods of a path.
     app.router.routes.extend([*open_router.routes, *router.routes])
-    serving.lifespans.append(lambda: clear_old_keys(serving))
 
 
 def _add_facts(router: APIRouter) -> None:
