@@ -13,7 +13,7 @@ from ..core.errors import BadInput, Refused
 from ..core.record import iso_time
 from ..core.verb_table import FORGET
 from .memory_options import Given, Options, Which, command
-from .show import REST, emit, emit_or_tell, show_record, tell_table
+from .show import REST, count_words, emit, emit_or_tell, show_record, tell_note, tell_table
 
 if TYPE_CHECKING:
     from ..trust.erase import Forgotten, Preview
@@ -97,25 +97,20 @@ def _shred(on: Which, yes: bool) -> None:
 
 
 def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
-    if json:
-        emit({"forgotten": int(forgotten)})
-    else:
-        typer.echo(f"forgot {forgotten:,}" + (f" of {asked:,}" if asked else "") + _further(forgotten))
-    for note in forgotten.receipt.pending if forgotten.receipt else ():
-        typer.echo(f"pending: {note}", err=True)
-
-
-def _further(forgotten: Forgotten) -> str:
-    """Counts what was forgotten besides the named records."""
     counts = forgotten.receipt.counts if forgotten.receipt else {}
-    named = {
-        "copies": "copies of them",
-        "derived_dropped": "records derived from them",
-        "archived": "from the archive",
-        "derived_anew": "changed to do without them",
-    }
-    parts = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
-    return f" ({', '.join(parts)})" if parts else ""
+    further = count_words({words: counts.get(name, 0) for name, words in _FURTHER.items()})
+    line = f"forgot {forgotten:,}" + (f" of {asked:,}" if asked else "")
+    emit_or_tell(json, {"forgotten": int(forgotten)}, line + (f" ({further})" if further else ""))
+    for note in forgotten.receipt.pending if forgotten.receipt else ():
+        tell_note("pending:", note)
+
+
+_FURTHER: Final = {  # what was forgotten besides the named records
+    "copies": "copies of them",
+    "derived_dropped": "records derived from them",
+    "archived": "from the archive",
+    "derived_anew": "changed to do without them",
+}
 
 
 def _tell_preview(found: Preview, json: bool) -> None:

@@ -16,16 +16,7 @@ from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import resumable
 from .memory_options import Which, command
-from .show import (
-    RIGHT,
-    console,
-    emit,
-    emit_or_tell,
-    plain,
-    progress_bar,
-    style_text,
-    tell_table,
-)
+from .show import RIGHT, count_words, emit, emit_or_tell, plain, progress_bar, tell_note, tell_table
 
 if TYPE_CHECKING:
     from ..exchange import Exported, Imported, Importer, Synced
@@ -113,16 +104,26 @@ def _parse_columns(pairs: list[str]) -> dict[str, str]:
 
 
 def _tell_import(done: Imported) -> None:
-    err = console(stderr=True)
     if done.scopes:
         _tell_scopes(done.scopes)
-    console().print(style_text(_phrase_import(done)))
-    _tell_counts("skipped", done.skipped)
-    _tell_counts("dropped", done.dropped)
+    counted = count_words(
+        {
+            "new": done.created,
+            "changed": done.changed,
+            "already there": done.same,
+            "that differ, unchanged": done.conflicts,
+            "forgotten for good here, left out": done.entombed,
+            "under a legal hold, unchanged": done.held,
+        }
+    )
+    typer.echo(f"{'would import' if done.dry_run else 'imported'}: {counted or 'nothing'}")
+    for what, counts in (("skipped", done.skipped), ("dropped", done.dropped)):
+        for why, count in counts.items():
+            tell_note(what, f"{count:,}: {why}", "bold", stderr=False)
     for example in done.examples[:SHOWN]:
-        err.print(style_text(("left out ", "yellow"), f"{example.where}: {example.why}"), soft_wrap=True)
+        tell_note("left out", f"{example.where}: {example.why}")
     if done.conflicts:
-        err.print(style_text("`--overwrite` takes what the source says"), soft_wrap=True)
+        typer.echo("`--overwrite` takes what the source says", err=True)
 
 
 def _tell_scopes(scopes: Mapping[str, int]) -> None:
@@ -130,26 +131,6 @@ def _tell_scopes(scopes: Mapping[str, int]) -> None:
     if len(scopes) > SHOWN:
         rows.append((f"and {len(scopes) - SHOWN:,} more", ""))
     tell_table(("scope", ("memories", RIGHT)), rows)
-
-
-def _tell_counts(what: str, counts: Mapping[str, int]) -> None:
-    out = console()
-    for why, count in counts.items():
-        out.print(style_text((f"{what} ", "bold"), f"{count:,}: {why}"), soft_wrap=True)
-
-
-def _phrase_import(done: Imported) -> str:
-    counts = {
-        "new": done.created,
-        "changed": done.changed,
-        "already there": done.same,
-        "that differ, unchanged": done.conflicts,
-        "forgotten for good here, left out": done.entombed,
-        "under a legal hold, unchanged": done.held,
-    }
-    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
-    verb = "would import" if done.dry_run else "imported"
-    return f"{verb}: {', '.join(parts) or 'nothing'}"
 
 
 @command(commands)
@@ -186,16 +167,15 @@ def _tell_sync(done: Synced) -> None:
     changes = ("added", "updated", "removed")
     if done.dry_run:
         for change in done.changes:
-            counts = [f"{getattr(change, what):,} {what}" for what in changes if getattr(change, what)]
-            typer.echo(f"{plain(change.file)}: {', '.join(counts)}")
+            typer.echo(f"{plain(change.file)}: {count_words({n: getattr(change, n) for n in changes})}")
     counts = [f"{done.count(what):,} {what}" for what in changes]
     verb = "would sync" if done.dry_run else "synced"
     typer.echo(f"{verb} {done.passages:,} passages of {done.files:,} files: {', '.join(counts)}")
     for one in done.skipped:
-        typer.echo(f"skipped {plain(one.where)}: {plain(one.why)}", err=True)
+        tell_note("skipped", f"{one.where}: {one.why}")
     if done.unread:
-        kinds = [f"{count:,} {plain(ending) or 'without an ending'}" for ending, count in done.unread.items()]
-        typer.echo(f"not read, because of their ending: {', '.join(kinds)}", err=True)
+        kinds = count_words({ending or "without an ending": count for ending, count in done.unread.items()})
+        typer.echo(f"not read, because of their ending: {plain(kinds)}", err=True)
 
 
 @command(commands)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ..upkeep.retain import Standing
 
 SHOWN: Final = 50
-_BAR: Final = 24  # the longest bar, in characters
 
 
 commands: Final = typer.Typer()
@@ -119,7 +118,7 @@ def _review(
 
     New texts wait by the setting `review`, suspicious ones by themselves.
 
-    `eidet mark ID --approve`, `--approve --text …` or `--reject` decides. With --json one a line.
+    `eidet mark ID approve`, `approve --text …` or `reject` decides. With --json one a line.
     """
     from ..trust.privacy.service import score_of
 
@@ -201,13 +200,16 @@ def _tell_stats(stats: Mapping[str, Any]) -> None:
         ("embedder", stats["embedder"]),
         ("language", stats["language"]),
         *_describe_stores(stats.get("stores", {})),
+        *((name, _describe_shares(stats[name])) for name in ("kinds", "tiers") if stats[name]),
     )
     console().print(grid(("bold", ""), rows))
     if stats["retrieval"]["recalls"]:
         _tell_retrieval(stats["retrieval"])
-    for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):
-        if counts:
-            _tell_shares(name, counts)
+
+
+def _describe_shares(counts: Mapping[str, int]) -> str:
+    """Lists counts, the largest first."""
+    return ", ".join(f"{counts[name]:,} {name}" for name in sorted(counts, key=lambda name: -counts[name]))
 
 
 def _describe_stores(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -239,13 +241,3 @@ def _describe_share(rate: Mapping[str, float] | None) -> tuple[str, str]:
     if rate is None:
         return "-", "nobody has judged yet"
     return f"{rate['value']:.1%}", f"{rate['low']:.1%} to {rate['high']:.1%}, of {rate['of']:,}"
-
-
-def _tell_shares(name: str, counts: Mapping[str, int]) -> None:
-    most = max(counts.values())
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    console().print()
-    tell_table(
-        [name, ("records", RIGHT), ("", {"style": "cyan"})],
-        ((label, f"{count:,}", "█" * max(1, round(_BAR * count / most))) for label, count in ordered),
-    )
