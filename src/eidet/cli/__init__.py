@@ -95,7 +95,6 @@ _WORDS: Final[tuple[tuple[str, str], ...]] = (
     (r"[;,] on the command line, ", " or "),
     (r"open it with Memory\(…, key=[^)]*\)( or key='[^']*')?( or EIDET_KEY or --key-file gives the key)?",
      "give the key by EIDET_KEY or --key-file"),
-    (r", Memory\(…, key=…\)", ", which EIDET_KEY or --key-file gives"),
     (r": Memory\(url\) opens it", ": name it with --at"),
     (r"audit=… \(EIDET_AUDIT, or audit in the settings file\)", "EIDET_AUDIT, or audit in the settings file"),
     (r"audit=False \(EIDET_AUDIT=off\)", "EIDET_AUDIT=off"),

@@ -19,7 +19,7 @@ from .memory_options import Which, command
 from .show import RIGHT, count_words, emit, emit_or_tell, plain, progress_bar, tell_note, tell_table
 
 if TYPE_CHECKING:
-    from ..exchange import Exported, Imported, Importer, Synced
+    from ..exchange import Imported, Importer, Synced
 
 _LOSSLESS: Final = "eidet"
 SHOWN: Final = 10  # scopes and omissions that are listed
@@ -206,14 +206,24 @@ def _export(
             raise BadInput("--salvage saves the whole file as a lossless export: drop the other options")
         _salvage(on, file, plain)
         return
-    if format == _LOSSLESS:
-        done = _export_lossless(on, file, scope, plain)
-    else:
-        done = _export_as(on, format, file, scope, plain)
-    if on.json:
-        emit({"exported": done.count, "file": str(file), "left_out": done.left_out})
-    else:
-        _tell_export(done, f"of {scope or 'every scope'} to {file}")
+    if format != _LOSSLESS:
+        instead = f"export it as {_LOSSLESS}, load that into a file, and export the file"
+        on.check_local(f"export --format {format}", instead)
+    from ..exchange import export_memories
+
+    left_out: Mapping[str, int] = {}
+    with on.open_memory() as memory, progress_bar("exporting") as tell:
+        if format == _LOSSLESS:
+            count = memory.export(file, scope=scope, plain=plain, progress=tell)
+        else:
+            done = export_memories(memory, format, file, scope=scope, plain=plain, progress=tell)
+            count, left_out = done.count, done.left_out
+    unit = "lines" if format == "mcp" else "records"
+    line = f"exported {count:,} {unit} of {scope or 'every scope'} to {file}"
+    emit_or_tell(on.json, {"exported": count, "file": str(file), "left_out": left_out}, line)
+    if not on.json:
+        for why, left in left_out.items():
+            typer.echo(f"left out {left:,} records {why}", err=True)
 
 
 def _salvage(on: Which, file: Path, plain: bool) -> None:
@@ -231,31 +241,6 @@ def _salvage(on: Which, file: Path, plain: bool) -> None:
     typer.echo(f"saved {done.count:,} records of {source} to {file}")
     for scope, id in done.lost:
         typer.echo(f"lost {id} of {scope}", err=True)
-
-
-def _tell_export(done: Exported, where: str) -> None:
-    unit = "lines" if done.format == "mcp" else "records"
-    typer.echo(f"exported {done.count:,} {unit} {where}")
-    for why, count in done.left_out.items():
-        typer.echo(f"left out {count:,} records {why}", err=True)
-
-
-def _export_lossless(on: Which, file: Path, scope: Scope | None, plain: bool) -> Exported:
-    from ..exchange import Exported
-
-    with on.open_memory() as memory, progress_bar("exporting") as tell:
-        count = memory.export(file, scope=scope, plain=plain, progress=tell)
-    return Exported(format=_LOSSLESS, file=str(file), count=count)
-
-
-def _export_as(on: Which, format: str, file: Path, scope: Scope | None, plain: bool) -> Exported:
-    from ..exchange import export_memories
-
-    on.check_local(
-        f"export --format {format}", f"export it as {_LOSSLESS}, load that into a file, and export the file"
-    )
-    with on.open_memory() as memory, progress_bar("exporting") as tell:
-        return export_memories(memory, format, file, scope=scope, plain=plain, progress=tell)
 
 
 @command(commands)

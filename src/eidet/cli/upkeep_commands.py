@@ -199,7 +199,6 @@ def _tell_stats(stats: Mapping[str, Any]) -> None:
         ("size", size_text(stats["store_bytes"])),
         ("embedder", stats["embedder"]),
         ("language", stats["language"]),
-        *_describe_stores(stats.get("stores", {})),
         *((name, _describe_shares(stats[name])) for name in ("kinds", "tiers") if stats[name]),
     )
     console().print(grid(("bold", ""), rows))
@@ -210,19 +209,6 @@ def _tell_stats(stats: Mapping[str, Any]) -> None:
 def _describe_shares(counts: Mapping[str, int]) -> str:
     """Lists counts, the largest first."""
     return ", ".join(f"{counts[name]:,} {name}" for name in sorted(counts, key=lambda name: -counts[name]))
-
-
-def _describe_stores(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields the state of the server, or of each store, and of the outbox."""
-    if "state" in stores:
-        yield "server", stores["state"]
-        return
-    for name in ("short", "long"):
-        if name in stores:
-            why = f": {stores[name]['error']}" if stores[name]["error"] else ""
-            yield f"{name} store", stores[name]["state"] + why
-    if waiting := stores.get("outbox", {}).get("waiting"):
-        yield "outbox", f"{waiting:,} waiting"
 
 
 def _tell_retrieval(told: Mapping[str, Any]) -> None:
