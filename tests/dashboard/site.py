@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.servers import free_port
+from tests.servers.served import Running
 
+from eidet import AsyncMemory
 from eidet.cli.demo import build_example
+from eidet.server.server_settings import ServerSettings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
@@ -45,30 +47,14 @@ def build_file(folder: Path) -> Path:
 @contextmanager
 def serve(place: str | Path, **chosen: Any) -> Iterator[str]:
     """Serves a memory in a thread; its address. `chosen` are keys of the server, and audit of the memory."""
-    import uvicorn
-
-    from eidet.aio import AsyncMemory
-    from eidet.server.serve import create_app
-    from eidet.server.server_settings import ServerSettings
-
     audit = chosen.pop("audit", None)
     memory = AsyncMemory(place, clock=lambda: END, audit=audit)
-    settings = ServerSettings(port=free_port(), **chosen)
-    app = create_app(memory, settings, closes=True)
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=settings.port, log_config=None, log_level="error", ws="none")
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
+    running = Running(memory, ServerSettings(port=free_port(), **chosen))
+    running.start()
     try:
-        deadline = time.monotonic() + 30
-        while not server.started and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert server.started
-        yield f"http://127.0.0.1:{settings.port}"
+        yield running.url
     finally:
-        server.should_exit = True
-        thread.join()
+        running.stop()
 
 
 @contextmanager

@@ -5,9 +5,9 @@
     read_commands.py     recall, context, find, show, scopes; facts.py: facts
     erase.py             forget, receipt
     exchange_commands.py export, load, import, sync; copy.py: copy
-    upkeep_commands.py   maintain, review, rebuild, doctor, stats; doctor.py: its checks
+    upkeep_commands.py   maintain, review, rebuild, stats
     audit.py, key_commands.py    audit, keys
-    demo.py, evaluate.py, *_command.py    the commands of these names
+    demo.py, doctor.py, evaluate.py, *_command.py    the commands of these names
     show.py              answers for people, answers as JSON
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
@@ -44,7 +44,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "export": "exchange_commands",
         "load": "exchange_commands",
         "serve": "serve_command",
-        "doctor": "upkeep_commands",
+        "doctor": "doctor",
     },
     "Begin and connect": {
         "demo": "demo",
@@ -95,7 +95,6 @@ _WORDS: Final[tuple[tuple[str, str], ...]] = (
     (r"[;,] on the command line, ", " or "),
     (r"open it with Memory\(…, key=[^)]*\)( or key='[^']*')?( or EIDET_KEY or --key-file gives the key)?",
      "give the key by EIDET_KEY or --key-file"),
-    (r", Memory\(…, key=…\)", ", which EIDET_KEY or --key-file gives"),
     (r": Memory\(url\) opens it", ": name it with --at"),
     (r"audit=… \(EIDET_AUDIT, or audit in the settings file\)", "EIDET_AUDIT, or audit in the settings file"),
     (r"audit=False \(EIDET_AUDIT=off\)", "EIDET_AUDIT=off"),

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ..core.errors import BadInput
 from .memory_options import AsJson, read_settings_here
-from .show import console, emit, style_text
+from .show import emit, tell_note
 
 if TYPE_CHECKING:
     from ..trust.audit.verify import Verified
@@ -80,15 +80,14 @@ def _verify(log: Path, at: str | None, *, head: str | None, **how: Any) -> Verif
 
 
 def _tell(found: Verified) -> None:
-    out = console()
     for fault in found.faults:
-        out.print(style_text(("fault ", "bold red"), str(fault)), soft_wrap=True)
+        tell_note("fault", str(fault), "bold red", stderr=False)
     for note in found.notes:
-        out.print(style_text(("note ", "yellow"), str(note)), soft_wrap=True)
+        tell_note("note", str(note), stderr=False)
     sound = "all unchanged" if found.ok else "the log cannot be trusted where it says fault"
-    out.print(style_text(f"{found.entries:,} entries, {sound}"))
+    typer.echo(f"{found.entries:,} entries, {sound}")
     if found.ok:
-        out.print(style_text(f"head {found.head}"), soft_wrap=True)
+        typer.echo(f"head {found.head}")
 
 
 def _choose_log(path: Path | None) -> Path:

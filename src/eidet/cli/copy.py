@@ -16,7 +16,7 @@ from ..core.errors import Unavailable
 from ..core.scope import Scope
 from .key_commands import _resolve_key as named_key
 from .memory_options import AsJson, choose_file
-from .show import console, emit, progress_bar, style_text
+from .show import count_words, emit, progress_bar, tell_note
 
 if TYPE_CHECKING:
     from ..copy import Copied
@@ -117,22 +117,18 @@ def _embedder_for(target: str, file: Path | None) -> str | None:
 
 
 def _tell(copied: Copied) -> None:
-    out, err = console(), console(stderr=True)
-    out.print(style_text(_sentence(copied)))
-    for scope, id, why in copied.differences[:SHOWN]:
-        err.print(style_text(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
-    for note in copied.notes:
-        err.print(style_text(("note ", "yellow"), note), soft_wrap=True)
-
-
-def _sentence(copied: Copied) -> str:
-    counts = {
-        "new": copied.created,
-        "changed": copied.changed,
-        "already there": copied.same,
-        "forgotten as in the source": copied.forgotten,
-        "forgotten in the target, skipped": copied.left_out,
-    }
-    counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    counted = count_words(
+        {
+            "new": copied.created,
+            "changed": copied.changed,
+            "already there": copied.same,
+            "forgotten as in the source": copied.forgotten,
+            "forgotten in the target, skipped": copied.left_out,
+        }
+    )
     vectors = f"vectors re-embedded by {copied.embedder}" if copied.embedded else "vectors copied"
-    return f"copied: {counted or 'nothing new'}; {vectors}"
+    typer.echo(f"copied: {counted or 'nothing new'}; {vectors}")
+    for scope, id, why in copied.differences[:SHOWN]:
+        tell_note("differs", f"{scope}/{id} {why}", "bold red")
+    for note in copied.notes:
+        tell_note("note", note)

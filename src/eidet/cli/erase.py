@@ -10,15 +10,12 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput, Refused
-from ..core.record import Trust, iso_time
-from ..core.scope import Scope
+from ..core.record import iso_time
 from ..core.verb_table import FORGET
-from ..core.where import Where
 from .memory_options import Given, Options, Which, command
-from .show import REST, emit, emit_or_tell, show_record, tell_table
+from .show import REST, count_words, emit, emit_or_tell, show_record, tell_note, tell_table
 
 if TYPE_CHECKING:
-    from ..memory import Memory
     from ..trust.erase import Forgotten, Preview
 
 SHOWN: Final = 50  # records of a dry run that are shown one by one
@@ -30,21 +27,21 @@ commands: Final = typer.Typer()
 @command(commands)
 def _forget(
     on: Which,
-    filters: Annotated[
-        Given, Options(FORGET, "kinds", "session", "agent", "who", "since", "until", kinds="--kind")
+    asked: Annotated[
+        Given,
+        Options(
+            FORGET,
+            *("kinds", "session", "agent", "who", "since", "until", "everything", "for_good", "why"),
+            kinds="--kind",
+            for_good="--for-good/--not-for-good",
+        ),
     ],
     ids: Annotated[list[str] | None, Argument(metavar="ID…", help="What to forget.")] = None,
-    everything: Annotated[bool, Option("--everything", help="All of the scope that --scope names.")] = False,
-    for_good: Annotated[
-        bool | None,
-        Option("--for-good/--not-for-good", help="Whether to reject it if it comes back; usually yes."),
-    ] = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what would be deleted, and why.")] = False,
     receipt: Annotated[
         Path | None, Option(metavar="FILE", help="Write the signed receipt to this file.")
     ] = None,
     by: Annotated[str | None, Option(help="Who does it, for the history and the receipt.")] = None,
-    why: Annotated[str | None, Option(help="Why, for the receipt.")] = None,
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     shred: Annotated[
         bool,
@@ -55,25 +52,26 @@ def _forget(
 
     All filters must hold. What was derived from the records goes too.
     """
-    where = Where(**filters) if filters else None
     if shred:
-        if ids or filters or everything or dry_run or receipt is not None:
+        if ids or asked or dry_run or receipt is not None:
             raise BadInput("--shred forgets no records: drop the other options")
         _shred(on, yes)
         return
-    _check(on, ids, where, everything, receipt, for_good)
-    place = None if on.scope is None else on.reach()
+    if receipt is not None and asked.get("for_good") is False:
+        raise BadInput("--receipt does not work with --not-for-good: drop one of them")
+    if not (ids or asked):
+        raise BadInput("say what to forget: ids, a filter such as --session, or --everything with --scope")
     _check_terminal(yes or dry_run)
-    what: dict[str, Any] = {
-        "ids": ids or None, "where": where, "everything": everything, "scope": place, "for_good": for_good
-    }  # fmt: skip
+    why = asked.pop("why", None)
+    what: dict[str, Any] = {"ids": ids or None, "scope": None if on.scope is None else on.reach(), **asked}
     with on.open_memory() as memory:
+        if dry_run or not yes:
+            found = memory.trust.preview_forget(**what)
         if dry_run:
-            _tell_preview(memory.trust.preview_forget(**what), on.json)
+            _tell_preview(found, on.json)
             return
         if not yes:
-            count = _how_many(memory, ids, where, on.reach())
-            typer.confirm(f"Forget {count} of scope {on.reach()} for good?", abort=True, err=True)
+            typer.confirm(f"Forget {found.count:,} of scope {on.reach()} for good?", abort=True, err=True)
         forgotten = memory.forget(**what, by=by, why=why)
     _tell_forgotten(forgotten, len(ids or ()), on.json)
     if receipt is not None and forgotten.receipt is not None:
@@ -98,49 +96,21 @@ def _shred(on: Which, yes: bool) -> None:
     emit_or_tell(on.json, {"shredded": lost}, line)
 
 
-def _check(
-    on: Which,
-    ids: list[str] | None,
-    where: Where | None,
-    everything: bool,
-    receipt: Path | None,
-    for_good: bool | None,
-) -> None:
-    if not (ids or where is not None or everything):
-        raise BadInput("say what to forget: ids, a filter such as --session, or --everything with --scope")
-    if everything and on.scope is None:
-        raise BadInput("--everything forgets a whole scope: name it with --scope")
-    if receipt is not None and for_good is False:
-        raise BadInput("--receipt does not work with --not-for-good: drop one of them")
-
-
-def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: Scope) -> str:
-    """Words how many records would go, quarantined ones included."""
-    named = Where(ids=tuple(ids)) if ids else where or Where()
-    found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
-    return "1 record" if found == 1 else f"{found:,} records"
-
-
 def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
-    if json:
-        emit({"forgotten": int(forgotten)})
-    else:
-        typer.echo(f"forgot {forgotten:,}" + (f" of {asked:,}" if asked else "") + _further(forgotten))
-    for note in forgotten.receipt.pending if forgotten.receipt else ():
-        typer.echo(f"pending: {note}", err=True)
-
-
-def _further(forgotten: Forgotten) -> str:
-    """Counts what was forgotten besides the named records."""
     counts = forgotten.receipt.counts if forgotten.receipt else {}
-    named = {
-        "copies": "copies of them",
-        "derived_dropped": "records derived from them",
-        "archived": "from the archive",
-        "derived_anew": "changed to do without them",
-    }
-    parts = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
-    return f" ({', '.join(parts)})" if parts else ""
+    further = count_words({words: counts.get(name, 0) for name, words in _FURTHER.items()})
+    line = f"forgot {forgotten:,}" + (f" of {asked:,}" if asked else "")
+    emit_or_tell(json, {"forgotten": int(forgotten)}, line + (f" ({further})" if further else ""))
+    for note in forgotten.receipt.pending if forgotten.receipt else ():
+        tell_note("pending:", note)
+
+
+_FURTHER: Final = {  # what was forgotten besides the named records
+    "copies": "copies of them",
+    "derived_dropped": "records derived from them",
+    "archived": "from the archive",
+    "derived_anew": "changed to do without them",
+}
 
 
 def _tell_preview(found: Preview, json: bool) -> None:

@@ -15,12 +15,12 @@ from ..core.errors import BadInput
 from ..core.private_files import write_private
 from ..core.validate import dump_json
 from .memory_options import read_choices_here
-from .show import RIGHT, Column, console, plain, progress_bar, style_text, tell_table
+from .show import RIGHT, Column, console, count_words, plain, progress_bar, style_text, tell_table
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from ..eval import Case, Comparison, Difference, Figure, QuestionAnswer, Report, Run, Variant
+    from ..eval import Case, Comparison, Figure, Report, Run, Variant
 
 _output: Final = partial(Option, rich_help_panel="What comes out")
 _asked: Final = partial(Option, rich_help_panel="What is asked")
@@ -29,9 +29,6 @@ _FEWEST_WRONG: Final = 10  # wrong first hits that the last two of TRUST need
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # how far the best scores can be trusted
 _WORST: Final = 3  # questions that are shown
 SAID: Final = 100  # characters of a record that are shown
-
-Texts = dict[tuple[str, str | None], str]
-
 
 commands: Final = typer.Typer()
 
@@ -149,23 +146,17 @@ def _tell_report(report: Report) -> None:
 
 def _tell_figures(run: Run, report: Report) -> None:
     main, names = f"R@{report.k}", _names_to_show(report)
-    columns: list[Column] = ["", *((name, RIGHT) for name in ("n", *names))]
-    columns.insert(
-        columns.index((main, RIGHT)) + 1, (f"95 % of {main}", RIGHT | {"style": "dim", "no_wrap": True})
-    )
-    rows = [(label, _cells_of(figures, names, main)) for label, figures in run.categories.items()]
+    interval: Column = (f"95 % of {main}", RIGHT | {"style": "dim", "no_wrap": True})
+    columns: list[Column] = ["", ("n", RIGHT), *((name, RIGHT) for name in names), interval]
+    rows = [(label, *_cells_of(figures, names, main)) for label, figures in run.categories.items()]
     overall = [style_text((cell, "bold")) for cell in ("overall", *_cells_of(run.overall, names, main))]
-    tell_table(columns, (overall, *((label, *cells) for label, cells in rows)))
+    tell_table(columns, (overall, *rows))
 
 
 def _cells_of(figures: Mapping[str, Figure], names: Sequence[str], main: str) -> list[str]:
-    """Returns the number of questions and the figures, the main one with its interval."""
-    cells = [f"{figures[main].questions:,}"]
-    for name in names:
-        figure = figures[name]
-        interval = [f"{figure.low:.2f}–{figure.high:.2f}"] if name == main else []
-        cells += [f"{figure.value:.3f}", *interval]
-    return cells
+    """Returns the number of questions, the figures, and the interval of the main one."""
+    cells = [f"{figures[name].value:.3f}" for name in names]
+    return [f"{figures[main].questions:,}", *cells, f"{figures[main].low:.2f}–{figures[main].high:.2f}"]
 
 
 def _names_to_show(report: Report) -> list[str]:
@@ -175,12 +166,13 @@ def _names_to_show(report: Report) -> list[str]:
 
 def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
     """Yields lines with the figures that are one number for the whole run."""
+    wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
+    trust = TRUST if wrong >= _FEWEST_WRONG else TRUST[:1]
     names = ("hit@1", f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
-    yield style_text(
-        ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall)
-    )
-    if trust := ", ".join(f"{name} {run.overall[name].value:.3f}" for name in _names_of_trust(run)):
-        yield style_text(f"best scores: {trust}")
+    for label, shown in (("", names), ("best scores: ", trust)):
+        figures = [f"{name} {run.overall[name].value:.3f}" for name in shown if name in run.overall]
+        if figures:
+            yield style_text(label + ", ".join(figures))
     p50, p95, p99 = (run.latency[name] for name in ("p50", "p95", "p99"))
     leaks = (f"{run.leaks:,} leaks between scopes", "bold red") if run.leaks else "no leaks between scopes"
     yield style_text(f"recall p50 {p50:.2f} ms, p95 {p95:.2f}, p99 {p99:.2f}; empty {run.empty:.1%}; ", leaks)
@@ -198,13 +190,6 @@ def _tell_contexts(run: Run, budgets: Sequence[int]) -> None:
         tell_table(("", *heads), rows)
 
 
-def _names_of_trust(run: Run) -> list[str]:
-    """Lists figures on how far scores can be trusted; if few answers are wrong, only AUROC."""
-    wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
-    enough = [name for name in TRUST if name == "AUROC" or wrong >= _FEWEST_WRONG]
-    return [name for name in enough if name in run.overall]
-
-
 def _tell_differences(comparison: Comparison, report: Report) -> None:
     metric = f"R@{report.k}"
     figures = {name: comparison.overall[name] for name in (*_names_to_show(report), f"all@{report.k}")}
@@ -212,7 +197,7 @@ def _tell_differences(comparison: Comparison, report: Report) -> None:
     rows = (
         (
             label,
-            style_text((f"{row.value:+.3f}", _style_of(row))),
+            style_text((f"{row.value:+.3f}", ("", "green", "red")[row.sign])),
             f"{row.low:+.3f} to {row.high:+.3f}",
             f"{row.won:,}",
             f"{row.lost:,}",
@@ -223,50 +208,30 @@ def _tell_differences(comparison: Comparison, report: Report) -> None:
     tell_table(("", *((heading, RIGHT) for heading in headings)), rows)
 
 
-def _style_of(row: Difference) -> str:
-    """Returns green or red where the interval has one sign, else no style."""
-    return ("", "green", "red")[row.sign]
-
-
 def _data_line(cases: Sequence[Case], report: Report) -> str:
-    asked = f"{_count(len(report.base.answers), 'question')} about {_count(report.base.records, 'record')}"
-    left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.count_left_out().items()))
+    asked = f"{len(report.base.answers):,} questions about {report.base.records:,} records"
+    left_out = count_words(dict(sorted(report.count_left_out().items())))
     if unanswerable := sum(len(case.unanswerable) for case in cases):
         asked += f", and {unanswerable:,} that nothing answers,"
-    return f"{asked} in {_count(len(cases), 'scope')}" + (f"; left out: {left_out}" if left_out else "")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{asked} in {len(cases):,} scopes" + (f"; left out: {left_out}" if left_out else "")
 
 
 def _tell_worst(report: Report) -> Iterator[Text]:
     """Yields the worst questions, with the first hits and those that were expected."""
     texts = {(case.scope, draft.id): draft.text or "" for case in report.cases for draft in case.records}
+
+    def quote(scope: str, id: str) -> str:
+        text = " ".join(texts.get((scope, id), "").split())
+        return f"{id}: {text[:SAID]}…" if len(text) > SAID else f"{id}: {text}"
+
     for number, answer in enumerate(report.find_worst(_WORST)):
         if not number:
             yield style_text(("worst questions", "bold"))
-        yield from _tell_question(answer, texts)
-
-
-def _tell_question(answer: QuestionAnswer, texts: Texts) -> Iterator[Text]:
-    yield style_text(f"  {answer.question.text}", (f"  ({answer.scope}, {answer.question.id})", "dim"))
-    first = _quote(answer.scope, answer.found[0].id, texts) if answer.found else "nothing"
-    yield style_text(("    came first  ", "dim"), first)
-    for id in answer.question.gold[:2]:
-        place = _find_place(answer, id)
-        yield style_text(
-            ("    expected    ", "dim"), _quote(answer.scope, id, texts), (f"  {place}", "yellow")
-        )
-
-
-def _quote(scope: str, id: str, texts: Texts) -> str:
-    text = " ".join(texts.get((scope, id), "").split())
-    if len(text) > SAID:
-        text = f"{text[:SAID]}…"
-    return f"{id}: {text}"
-
-
-def _find_place(answer: QuestionAnswer, id: str) -> str:
-    places = [place for place, hit in enumerate(answer.found, 1) if hit.id == id]
-    return f"came at {places[0]}" if places else "did not come"
+        scope, question = answer.scope, answer.question
+        yield style_text(f"  {question.text}", (f"  ({scope}, {question.id})", "dim"))
+        first = quote(scope, answer.found[0].id) if answer.found else "nothing"
+        yield style_text(("    came first  ", "dim"), first)
+        for id in question.gold[:2]:
+            places = [place for place, hit in enumerate(answer.found, 1) if hit.id == id]
+            place = f"came at {places[0]}" if places else "did not come"
+            yield style_text(("    expected    ", "dim"), quote(scope, id), (f"  {place}", "yellow"))

@@ -16,19 +16,10 @@ from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import resumable
 from .memory_options import Which, command
-from .show import (
-    RIGHT,
-    console,
-    emit,
-    emit_or_tell,
-    plain,
-    progress_bar,
-    style_text,
-    tell_table,
-)
+from .show import RIGHT, count_words, emit, emit_or_tell, plain, progress_bar, tell_note, tell_table
 
 if TYPE_CHECKING:
-    from ..exchange import Exported, Imported, Importer, Synced
+    from ..exchange import Imported, Importer, Synced
 
 _LOSSLESS: Final = "eidet"
 SHOWN: Final = 10  # scopes and omissions that are listed
@@ -49,7 +40,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, markdown, okf, jsonl or csv.",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, okf, jsonl or csv.",
         ),
     ],
     source: Source,
@@ -113,16 +104,26 @@ def _parse_columns(pairs: list[str]) -> dict[str, str]:
 
 
 def _tell_import(done: Imported) -> None:
-    err = console(stderr=True)
     if done.scopes:
         _tell_scopes(done.scopes)
-    console().print(style_text(_phrase_import(done)))
-    _tell_counts("skipped", done.skipped)
-    _tell_counts("dropped", done.dropped)
+    counted = count_words(
+        {
+            "new": done.created,
+            "changed": done.changed,
+            "already there": done.same,
+            "that differ, unchanged": done.conflicts,
+            "forgotten for good here, left out": done.entombed,
+            "under a legal hold, unchanged": done.held,
+        }
+    )
+    typer.echo(f"{'would import' if done.dry_run else 'imported'}: {counted or 'nothing'}")
+    for what, counts in (("skipped", done.skipped), ("dropped", done.dropped)):
+        for why, count in counts.items():
+            tell_note(what, f"{count:,}: {why}", "bold", stderr=False)
     for example in done.examples[:SHOWN]:
-        err.print(style_text(("left out ", "yellow"), f"{example.where}: {example.why}"), soft_wrap=True)
+        tell_note("left out", f"{example.where}: {example.why}")
     if done.conflicts:
-        err.print(style_text("`--overwrite` takes what the source says"), soft_wrap=True)
+        typer.echo("`--overwrite` takes what the source says", err=True)
 
 
 def _tell_scopes(scopes: Mapping[str, int]) -> None:
@@ -130,26 +131,6 @@ def _tell_scopes(scopes: Mapping[str, int]) -> None:
     if len(scopes) > SHOWN:
         rows.append((f"and {len(scopes) - SHOWN:,} more", ""))
     tell_table(("scope", ("memories", RIGHT)), rows)
-
-
-def _tell_counts(what: str, counts: Mapping[str, int]) -> None:
-    out = console()
-    for why, count in counts.items():
-        out.print(style_text((f"{what} ", "bold"), f"{count:,}: {why}"), soft_wrap=True)
-
-
-def _phrase_import(done: Imported) -> str:
-    counts = {
-        "new": done.created,
-        "changed": done.changed,
-        "already there": done.same,
-        "that differ, unchanged": done.conflicts,
-        "forgotten for good here, left out": done.entombed,
-        "under a legal hold, unchanged": done.held,
-    }
-    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
-    verb = "would import" if done.dry_run else "imported"
-    return f"{verb}: {', '.join(parts) or 'nothing'}"
 
 
 @command(commands)
@@ -186,16 +167,15 @@ def _tell_sync(done: Synced) -> None:
     changes = ("added", "updated", "removed")
     if done.dry_run:
         for change in done.changes:
-            counts = [f"{getattr(change, what):,} {what}" for what in changes if getattr(change, what)]
-            typer.echo(f"{plain(change.file)}: {', '.join(counts)}")
+            typer.echo(f"{plain(change.file)}: {count_words({n: getattr(change, n) for n in changes})}")
     counts = [f"{done.count(what):,} {what}" for what in changes]
     verb = "would sync" if done.dry_run else "synced"
     typer.echo(f"{verb} {done.passages:,} passages of {done.files:,} files: {', '.join(counts)}")
     for one in done.skipped:
-        typer.echo(f"skipped {plain(one.where)}: {plain(one.why)}", err=True)
+        tell_note("skipped", f"{one.where}: {one.why}")
     if done.unread:
-        kinds = [f"{count:,} {plain(ending) or 'without an ending'}" for ending, count in done.unread.items()]
-        typer.echo(f"not read, because of their ending: {', '.join(kinds)}", err=True)
+        kinds = count_words({ending or "without an ending": count for ending, count in done.unread.items()})
+        typer.echo(f"not read, because of their ending: {plain(kinds)}", err=True)
 
 
 @command(commands)
@@ -211,6 +191,9 @@ def _export(
         ),
     ] = _LOSSLESS,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
+    salvage: Annotated[
+        bool, Option("--salvage", help="Save what can be read of a damaged file, and name what cannot.")
+    ] = False,
 ) -> None:
     """Write all memories, or those of a scope, to a file.
 
@@ -218,39 +201,46 @@ def _export(
     reads them.
     """
     scope = on.reach_or_all()
-    if format == _LOSSLESS:
-        done = _export_lossless(on, file, scope, plain)
-    else:
-        done = _export_as(on, format, file, scope, plain)
-    if on.json:
-        emit({"exported": done.count, "file": str(file), "left_out": done.left_out})
-    else:
-        _tell_export(done, f"of {scope or 'every scope'} to {file}")
-
-
-def _tell_export(done: Exported, where: str) -> None:
-    unit = "lines" if done.format == "mcp" else "records"
-    typer.echo(f"exported {done.count:,} {unit} {where}")
-    for why, count in done.left_out.items():
-        typer.echo(f"left out {count:,} records {why}", err=True)
-
-
-def _export_lossless(on: Which, file: Path, scope: Scope | None, plain: bool) -> Exported:
-    from ..exchange import Exported
-
-    with on.open_memory() as memory, progress_bar("exporting") as tell:
-        count = memory.export(file, scope=scope, plain=plain, progress=tell)
-    return Exported(format=_LOSSLESS, file=str(file), count=count)
-
-
-def _export_as(on: Which, format: str, file: Path, scope: Scope | None, plain: bool) -> Exported:
+    if salvage:
+        if scope is not None or format != _LOSSLESS:
+            raise BadInput("--salvage saves the whole file as a lossless export: drop the other options")
+        _salvage(on, file, plain)
+        return
+    if format != _LOSSLESS:
+        instead = f"export it as {_LOSSLESS}, load that into a file, and export the file"
+        on.check_local(f"export --format {format}", instead)
     from ..exchange import export_memories
 
-    on.check_local(
-        f"export --format {format}", f"export it as {_LOSSLESS}, load that into a file, and export the file"
-    )
+    left_out: Mapping[str, int] = {}
     with on.open_memory() as memory, progress_bar("exporting") as tell:
-        return export_memories(memory, format, file, scope=scope, plain=plain, progress=tell)
+        if format == _LOSSLESS:
+            count = memory.export(file, scope=scope, plain=plain, progress=tell)
+        else:
+            done = export_memories(memory, format, file, scope=scope, plain=plain, progress=tell)
+            count, left_out = done.count, done.left_out
+    unit = "lines" if format == "mcp" else "records"
+    line = f"exported {count:,} {unit} of {scope or 'every scope'} to {file}"
+    emit_or_tell(on.json, {"exported": count, "file": str(file), "left_out": left_out}, line)
+    if not on.json:
+        for why, left in left_out.items():
+            typer.echo(f"left out {left:,} records {why}", err=True)
+
+
+def _salvage(on: Which, file: Path, plain: bool) -> None:
+    from ..exchange.record_exports import salvage
+    from ..store.sql.inspect_file import file_of
+
+    on.check_local("export --salvage", "run it where its file is")
+    source = file_of(on.at)
+    if source is None:
+        raise BadInput(f"--salvage reads a damaged SQLite file, and {on.at} is none")
+    done = salvage(source, file, settings=on.settings(), embedder=on.embedder, plain=plain)
+    if on.json:
+        emit({"exported": done.count, "file": str(file), "lost": [list(one) for one in done.lost]})
+        return
+    typer.echo(f"saved {done.count:,} records of {source} to {file}")
+    for scope, id in done.lost:
+        typer.echo(f"lost {id} of {scope}", err=True)
 
 
 @command(commands)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -10,8 +10,8 @@ from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.verb_table import AS_OF, KNOWN_AT
-from .memory_options import Which, command, option, tell_elsewhere
-from .show import FOLD, Column, console, emit, emit_each, local_time, plain, tell_table
+from .memory_options import Which, command, option
+from .show import FOLD, emit, emit_each, local_time, plain, tell_table
 
 if TYPE_CHECKING:
     from ..graph.fact import Contradiction, Fact, Quotation
@@ -49,44 +49,36 @@ def _facts(
         raise BadInput(
             "--ever, --as-of and --known-at need a NAME: `eidet facts` alone lists those that are known"
         )
-    with on.open_memory() as memory:
-        if why is not None:
-            _tell_reason(on, memory, why)
-        elif contradictions:
-            _tell_contradictions(on, memory.facts.contradictions(scope=on.reach()))
-        elif name is None:
-            _tell_entities(on, memory)
-        else:
-            if ever:
-                found = memory.facts.timeline(name, relation=relation, scope=on.reach(), known_at=known_at)
-            else:
-                found = memory.facts.about(name, scope=on.reach(), as_of=as_of, known_at=known_at)
-            if not found:
-                tell_elsewhere(on, memory)
-            _tell_facts(on, found)
-
-
-def _tell_facts(on: Which, found: list[Fact]) -> None:
-    if on.json:
-        emit_each(fact.to_dict() for fact in found)
-    elif found:
-        scopes = not on.reach().is_one
-        scope: list[Column] = [("scope", FOLD)] if scopes else []
-        columns: list[Column] = ["from", "to", *scope, ("fact", FOLD), ("sure", WHOLE), ("id", WHOLE)]
-        tell_table(columns, (_list_cells(one, scopes=scopes) for one in found))
+    place = on.reach()
+    if why is not None:
+        _tell_reason(on, why)
+    elif contradictions:
+        with on.open_memory() as memory:
+            _tell_contradictions(on, memory.facts.contradictions(scope=place))
+    elif name is None:
+        _tell_entities(on)
+    elif ever:
+        _tell_facts(on, lambda m: m.facts.timeline(name, relation=relation, scope=place, known_at=known_at))
     else:
-        console(stderr=True).print("nothing found; `eidet facts` lists who and what is known")
+        _tell_facts(on, lambda m: m.facts.about(name, scope=place, as_of=as_of, known_at=known_at))
 
 
-def _list_cells(fact: Fact, *, scopes: bool) -> tuple[str, ...]:
+def _tell_facts(on: Which, question: Callable[[Memory], list[Fact]]) -> None:
+    on.tell_each(
+        on.ask(question),
+        ["from", "to", ("fact", FOLD), ("sure", WHOLE), ("id", WHOLE)],
+        _list_cells,
+        "nothing found; `eidet facts` lists who and what is known",
+    )
+
+
+def _list_cells(fact: Fact) -> tuple[str, ...]:
     begun, *rest = _cells(fact)
-    return begun, local_time(fact.valid_to)[:10], *([fact.scope] if scopes else []), *rest
+    return begun, local_time(fact.valid_to)[:10], *rest
 
 
-def _tell_entities(on: Which, memory: Memory) -> None:
-    found = memory.facts.entities(scope=on.reach())
-    if not found:
-        tell_elsewhere(on, memory)
+def _tell_entities(on: Which) -> None:
+    found = on.ask(lambda memory: memory.facts.entities(scope=on.reach()))
     if on.json:
         emit_each(entity.to_dict() for entity in found)
         return
@@ -97,8 +89,9 @@ def _tell_entities(on: Which, memory: Memory) -> None:
     tell_table(("name", "kind", "also", "statements"), rows)
 
 
-def _tell_reason(on: Which, memory: Memory, id: str) -> None:
-    reason = memory.facts.why(id, scope=on.reach())
+def _tell_reason(on: Which, id: str) -> None:
+    with on.open_memory() as memory:
+        reason = memory.facts.why(id, scope=on.reach())
     if on.json:
         quoted = [{"id": one.id, "text": one.text, "who": one.who} for one in reason.quotations]
         emit({"fact": reason.fact.to_dict(), "rule": reason.rule, "quotations": quoted})

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import typer
 
 from ..core.errors import BadInput, Misconfigured, NotFound
 from ..core.scope import ALL, Scope
 from ..core.settings import Settings, read_choices, read_settings
-from ..core.verb_table import FIND, SCOPE, Argument, Form
+from ..core.verb_table import SCOPE, Argument, Form
 from ..net.url import is_server
 from .parse import end_of, json_of, meta_of, place_of
-from .show import console, plain
+from .show import FOLD, Column, console, emit_each, plain, tell_table
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from ..aio import AsyncMemory
     from ..memory import Memory
 
 P = ParamSpec("P")
+T = TypeVar("T")
+E = TypeVar("E", bound=Any)
 Given = dict[str, Any]  # arguments of a verb that were given
 USUAL = "eidet.db"
 FILE: Final = Path("eidet.toml")
@@ -127,6 +131,55 @@ class Which:
             self.check_exists()
         return Memory(self.at, embedder=self.embedder, language=self.language, settings=self._own_settings())
 
+    def ask(self, question: Callable[[Memory], T]) -> T:
+        """Asks the memory; after an empty answer, names scopes that hold records."""
+        with self.open_memory() as memory:
+            answer = question(memory)
+            if not getattr(answer, "hits", answer):
+                self._tell_elsewhere(memory)
+        return answer
+
+    def _tell_elsewhere(self, memory: Memory) -> None:
+        """Prints scopes that hold records, if the one that was named holds none."""
+        scope = self.reach()
+        if self.json or any(one.below for one in scope.members):
+            return
+        counts = memory.scopes()
+        if not counts or any(one.path in counts for one in scope.members):
+            return
+        names = sorted(counts, key=counts.__getitem__, reverse=True)
+        listed = ", ".join(plain(name) for name in names[:NAMED])
+        if len(names) > NAMED:
+            listed += f" and {len(names) - NAMED:,} more (`eidet scopes`)"
+        console(stderr=True).print(
+            f"the scope {plain(str(scope))} has no records; --scope names another one: {listed}",
+            soft_wrap=True,
+        )
+
+    def tell_each(
+        self,
+        found: Sequence[E],
+        columns: Sequence[Column],
+        cells: Callable[[E], Sequence[str | Text]],
+        empty: str,
+        to_json: Callable[[E], object] | None = None,
+    ) -> None:
+        """Prints a table with a row for each, or a line of JSON for each; `empty` if there is none.
+
+        Where several scopes were asked, the scope of each stands in the second column.
+        """
+        if self.json:
+            emit_each(map(to_json or (lambda one: one.to_dict()), found))
+        elif not found:
+            console(stderr=True).print(empty)
+        elif self.reach().is_one:
+            tell_table(columns, map(cells, found))
+        else:
+            rows = ((one.scope, *cells(one)) for one in found)
+            head, *rest = columns
+            wide = [head, ("scope", FOLD | {"max_width": 24}), *rest]
+            tell_table(wide, ((first, scope, *others) for scope, first, *others in rows))
+
     def open_async(self) -> AsyncMemory:
         """Returns the memory for asyncio; its first verb opens it."""
         from ..aio import AsyncMemory
@@ -188,7 +241,10 @@ class Options:
             if argument.several or argument.form is Form.LABELS:
                 kind = list[str]
             flags = self._flags.get(name, f"--{name.replace('_', '-')}")
-            how = {} if argument.default in (None, ..., ()) else {"show_default": str(argument.default)}
+            if argument.default is True:
+                flags = f"{flags}/--no-{name}"
+            usual = argument.default
+            how = {} if usual in (None, ..., (), False) else {"show_default": str(usual)}
             yield inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
@@ -231,14 +287,6 @@ _METAVARS: Final = {
     Form.NUMBER: "NUMBER",
 }
 _NOTES: Final = {"expires": "Or in 45m, 12h, 30d.", "place": "Or X,Y,Z."}
-Filters = Annotated[
-    Given,
-    Options(
-        FIND,
-        *("kinds", "session", "agent", "who", "trust", "since", "until", "as_of", "known_at"),
-        kinds="--kind",
-    ),
-]
 
 
 def command(
@@ -276,23 +324,6 @@ def _with_options(run: Callable[..., None], scoped: bool) -> Callable[..., None]
     start.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
     start.__annotations__ = {p.name: p.annotation for p in every}
     return start
-
-
-def tell_elsewhere(on: Which, memory: Memory) -> None:
-    """Prints scopes that hold records, if the one that was named holds none."""
-    scope = on.reach()
-    if on.json or any(one.below for one in scope.members):
-        return
-    counts = memory.scopes()
-    if not counts or any(one.path in counts for one in scope.members):
-        return
-    names = sorted(counts, key=counts.__getitem__, reverse=True)
-    listed = ", ".join(plain(name) for name in names[:NAMED])
-    if len(names) > NAMED:
-        listed += f" and {len(names) - NAMED:,} more (`eidet scopes`)"
-    console(stderr=True).print(
-        f"the scope {plain(str(scope))} has no records; --scope names another one: {listed}", soft_wrap=True
-    )
 
 
 def choose_file(named: Path | None) -> Path | None:

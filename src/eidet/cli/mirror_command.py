@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from ..core.errors import EidetError
 from .memory_options import Which, command
-from .show import emit, plain
+from .show import count_words, emit, plain, tell_note
 
 if TYPE_CHECKING:
     from ..mirror import Mirrored
@@ -69,15 +69,16 @@ def _tell(done: Mirrored | EidetError, *, as_json: bool) -> None:
 
 
 def _tell_run(done: Mirrored) -> None:
-    counts = {
-        "remembered": len(done.remembered),
-        "revised": len(done.revised),
-        "forgotten": len(done.forgotten),
-        "files written": len(done.written),
-    }
-    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
-    typer.echo(f"{'would mirror' if done.dry_run else 'mirrored'}: {', '.join(parts) or 'nothing to do'}")
+    counted = count_words(
+        {
+            "remembered": len(done.remembered),
+            "revised": len(done.revised),
+            "forgotten": len(done.forgotten),
+            "files written": len(done.written),
+        }
+    )
+    typer.echo(f"{'would mirror' if done.dry_run else 'mirrored'}: {counted or 'nothing to do'}")
     for conflict in done.conflicts[:_SHOWN]:
-        typer.echo(f"conflict {plain(conflict)}", err=True)
+        tell_note("conflict", conflict)
     for file in done.unresolved:
-        typer.echo(f"look at {plain(file)}: take over what you want to keep, then delete it", err=True)
+        tell_note("look at", f"{file}: take over what you want to keep, then delete it")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer import Argument, Option
 
-from ..core.hit import Hits, Trace
+from ..core.errors import BadInput
+from ..core.hit import Hit, Trace
 from ..core.record import Event, Record, iso_time
 from ..core.record_table import FIELDS, RecordField
-from ..core.session_summary import SessionSummary
 from ..core.state import State, dump_state
 from ..core.validate import dump_json
-from ..core.verb_table import CONTEXT, FIND, RECALL
-from .memory_options import Filters, Given, Options, Vectors, Which, command, option, tell_elsewhere
+from ..core.verb_table import CONTEXT, FIND, RECALL, RECALL_ALL
+from .memory_options import Given, Options, Vectors, Which, command
 from .show import (
     FOLD,
     ID_WIDTH,
@@ -25,11 +25,9 @@ from .show import (
     REST,
     RIGHT,
     SHOWN,
-    Column,
     console,
     context_json,
     emit,
-    emit_each,
     grid,
     hits_json,
     local_time,
@@ -43,19 +41,26 @@ from .show import (
 )
 
 if TYPE_CHECKING:
-    from ..recall.pack import Context
+    from ..memory import Memory
 
 
+_FILTERS: Final = ("kinds", "session", "agent", "who", "trust", "since", "until", "as_of", "known_at")
+Question = Annotated[
+    Given,
+    Options(RECALL, *_FILTERS, "limit", "recipe", "explain", kinds="--kind", limit=("--limit", "-n")),
+]
 Packing = Annotated[
     Given,
     Options(
         CONTEXT,
-        *("budget", "limit", "neighbours", "seen", "now", "as_of", "known_at"),
+        *("budget", "limit", "neighbours", "seen", "now", "as_of", "known_at", "headings", "recipe"),
         budget=("--budget", "-b"),
         limit=("--limit", "-n"),
     ),
 ]
-Recipe = Annotated[str, Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")]
+Page = Annotated[
+    Given, Options(FIND, *_FILTERS, "order", "limit", "offset", kinds="--kind", limit=("--limit", "-n"))
+]
 _Rerank = Annotated[
     str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as fastembed:MODEL.")
 ]
@@ -69,14 +74,11 @@ commands: Final = typer.Typer()
 def _recall(
     on: Which,
     query: Annotated[str, Argument(metavar="QUERY", help="What you want to know.")],
-    filters: Filters,
-    limit: Annotated[
-        int | None, option(RECALL["limit"], "--limit", "-n", show_default="10, with --all 100")
-    ] = None,
-    recipe: Recipe = "auto",
+    asked: Question,
     rerank: _Rerank = None,
-    explain: Annotated[bool, option(RECALL["explain"], "--explain")] = False,
-    every: Annotated[bool, Option("--all", help="Every record on the topic, in order of time.")] = False,
+    every: Annotated[
+        bool, Option("--all", help="Every record on the topic, in order of time; by default 100 at most.")
+    ] = False,
     vectors: Vectors = False,
 ) -> None:
     """Recall what matters for a query, best first, with reasons.
@@ -84,40 +86,31 @@ def _recall(
     With --all, all of it in order of time, counted; what may be missing is said.
     """
     if every:
-        _recall_all(on, query, filters, 100 if limit is None else limit, vectors)
+        _recall_all(on, query, asked, vectors)
         return
-    with on.open_memory() as memory:
-        hits = memory.recall(
-            query,
-            scope=on.reach(),
-            limit=10 if limit is None else limit,
-            recipe=recipe,
-            rerank=rerank,
-            explain=explain,
-            **filters,
-        )
-        if not hits:
-            tell_elsewhere(on, memory)
+    hits = on.ask(lambda memory: memory.recall(query, scope=on.reach(), rerank=rerank, **asked))
     if on.json:
         emit(hits_json(query, hits, vectors=vectors))
     else:
-        _tell_hits(hits, scopes=not on.reach().is_one)
+        _tell_hits(on, hits)
+    if hits.trace is not None and not on.json:
+        console().print()
+        console().print(grid(("bold", ""), _describe_trace(hits.trace)))
     if hits.wants_all:
         console(stderr=True).print("this sounds like a question for all of them: --all lists and counts them")
 
 
-def _recall_all(on: Which, query: str, filters: Given, limit: int, vectors: bool) -> None:
-    with on.open_memory() as memory:
-        found = memory.recall_all(query, scope=on.reach(), limit=limit, **filters)
-        if not found:
-            tell_elsewhere(on, memory)
+def _recall_all(on: Which, query: str, asked: Given, vectors: bool) -> None:
+    if unused := asked.keys() - RECALL_ALL:
+        raise BadInput(f"--all is in order of time: leave --{min(unused)} out")
+    found = on.ask(lambda memory: memory.recall_all(query, scope=on.reach(), **asked))
     if on.json:
         emit(found.to_dict(vectors=vectors))
         return
-    _tell_hits(Hits(found.hits), scopes=not on.reach().is_one)
+    _tell_hits(on, found.hits)
     if found.maybe:
         console().print("\nmay belong", style="bold")
-        _tell_hits(Hits(found.maybe), scopes=not on.reach().is_one)
+        _tell_hits(on, found.maybe)
     console(stderr=True).print(f"{found.count:,} in all" + (f"; {found.reason}" if found.reason else ""))
 
 
@@ -126,46 +119,34 @@ def _context(
     on: Which,
     query: Annotated[str, Argument(metavar="QUERY", help="What the prompt is about.")],
     packing: Packing,
-    headings: Annotated[bool, option(CONTEXT["headings"])] = True,
     counter: Annotated[str, Option(help="What counts tokens: estimate, words, file:PATH.")] = "estimate",
-    recipe: Recipe = "auto",
 ) -> None:
     """Build a block for a prompt, never over its budget."""
-    with on.open_memory() as memory:
-        packed = memory.context(
-            query, headings=headings, counter=counter, recipe=recipe, scope=on.reach(), **packing
-        )
-        if not packed.hits:
-            tell_elsewhere(on, memory)
+    packed = on.ask(lambda memory: memory.context(query, counter=counter, scope=on.reach(), **packing))
     if on.json:
         emit(context_json(packed))
-    else:
-        _tell_context(packed)
+        return
+    console().print(plain(packed.text), soft_wrap=True)
+    used = f"{packed.tokens:,} of {packed.budget:,} tokens, {len(packed.hits):,} memories"
+    console(stderr=True).print(f"({used}; {len(packed.left_out):,} left out)", style="dim")
 
 
 @command(commands)
-def _find(
-    on: Which,
-    filters: Filters,
-    order: Annotated[str, option(FIND["order"])] = "-occurred",
-    limit: Annotated[int, option(FIND["limit"], "--limit", "-n")] = 20,
-    offset: Annotated[int, option(FIND["offset"])] = 0,
-    vectors: Vectors = False,
-) -> None:
+def _find(on: Which, asked: Page, vectors: Vectors = False) -> None:
     """Find records by kind, session, time, person or trust.
 
     With --json one a line.
     """
-    with on.open_memory() as memory:
-        records = memory.find(scope=on.reach(), order=order, limit=limit, offset=offset, **filters)
-        if not records:
-            tell_elsewhere(on, memory)
-    if on.json:
-        emit_each(record.to_dict(vectors=vectors) for record in records)
-    else:
-        _tell_records(records, scopes=not on.reach().is_one)
+    records = on.ask(lambda memory: memory.find(scope=on.reach(), **asked))
+    on.tell_each(
+        records,
+        [("when", {"width": MINUTE}), "kind", ("what", REST | {"min_width": ID_WIDTH})],
+        lambda one: (local_time(one.occurred), str(one.kind), show_record(one)),
+        "nothing found",
+        lambda record: record.to_dict(vectors=vectors),
+    )
     if records.more:
-        console(stderr=True).print(f"there are more: --limit and --offset show them ({limit} were asked for)")
+        console(stderr=True).print(f"there are more: --limit and --offset show them ({len(records)} came)")
 
 
 @command(commands)
@@ -184,16 +165,19 @@ def _show(
 
     Exits with code 1 if there is none.
     """
-    with on.open_memory() as memory:
+
+    def look(memory: Memory) -> tuple[Record | None, list[Event]] | None:
         record = memory.get(id, scope=on.reach())
         events = memory.history(id, scope=on.reach()) if with_history else []
         if record is not None and detail:
             record = memory.upkeep.detail(record.id, scope=record.scope)
-        if record is None and not events:
-            tell_elsewhere(on, memory)
-    if record is None and not events:
+        return (record, events) if record or events else None
+
+    found = on.ask(look)
+    if found is None:
         typer.echo(plain(f"there is no record {id!r} in scope {on.reach()}"), err=True)
         raise typer.Exit(1)
+    record, events = found
     if on.json:
         answer: dict[str, Any] = {} if record is None else record.to_dict(vectors=vectors)
         if with_history:
@@ -223,14 +207,13 @@ def _scopes(
     With --scope, that one and those below it. With --sessions and --json one a line.
     """
     if sessions:
-        with on.open_memory() as memory:
-            found = memory.admin.sessions(on.reach(), limit=limit)
-            if not found:
-                tell_elsewhere(on, memory)
-        if on.json:
-            emit_each(one.to_dict() for one in found)
-        else:
-            _tell_sessions(found, scopes=not on.reach().is_one)
+        found = on.ask(lambda memory: memory.admin.sessions(on.reach(), limit=limit))
+        on.tell_each(
+            found,
+            [("session", FOLD), ("records", RIGHT), ("last", {"width": MINUTE}), ("begins with", REST)],
+            lambda one: (one.session, f"{one.count:,}", local_time(one.last), one.title),
+            "no sessions",
+        )
         return
     with on.open_memory() as memory:
         counts = memory.scopes(on.scope)
@@ -240,27 +223,17 @@ def _scopes(
         tell_table(("scope", ("records", RIGHT)), ((scope, f"{count:,}") for scope, count in counts.items()))
 
 
-def _tell_hits(hits: Hits, *, scopes: bool) -> None:
-    """Prints a row for each hit; `scopes` adds a column of scopes."""
-    scope: list[Column] = [("scope", FOLD | {"max_width": 24})] if scopes else []
-    if hits:
-        tell_table(
-            ["score", ("when", {"width": MINUTE}), *scope, *reason_columns()],
-            (
-                (
-                    style_text((f"{hit.score:.2f}", "bold")),
-                    local_time(hit.record.occurred),
-                    *([hit.scope] if scopes else []),
-                    *with_reasons(hit.record, hit.why().replace(" + ", "\n")),
-                )
-                for hit in hits
-            ),
-        )
-    else:
-        console(stderr=True).print("nothing found")
-    if hits.trace is not None:
-        console().print()
-        console().print(grid(("bold", ""), _describe_trace(hits.trace)))
+def _tell_hits(on: Which, hits: Sequence[Hit]) -> None:
+    on.tell_each(
+        hits,
+        ["score", ("when", {"width": MINUTE}), *reason_columns()],
+        lambda hit: (
+            style_text((f"{hit.score:.2f}", "bold")),
+            local_time(hit.record.occurred),
+            *with_reasons(hit.record, hit.why().replace(" + ", "\n")),
+        ),
+        "nothing found",
+    )
 
 
 def _describe_trace(trace: Trace) -> Iterator[tuple[str, str]]:
@@ -273,27 +246,6 @@ def _describe_trace(trace: Trace) -> Iterator[tuple[str, str]]:
     spent = ", ".join(f"{stage} {millis:.2f}" for stage, millis in trace.millis.items())
     yield "time", f"{sum(trace.millis.values()):.2f} ms ({spent})"
     yield from (("note", note) for note in trace.notes)
-
-
-def _tell_context(context: Context) -> None:
-    console().print(plain(context.text), soft_wrap=True)
-    used = f"{context.tokens:,} of {context.budget:,} tokens, {len(context.hits):,} memories"
-    console(stderr=True).print(f"({used}; {len(context.left_out):,} left out)", style="dim")
-
-
-def _tell_records(records: Sequence[Record], *, scopes: bool) -> None:
-    """Prints a row for each record; `scopes` adds a column of scopes."""
-    if not records:
-        console(stderr=True).print("nothing found")
-        return
-    scope: list[Column] = [("scope", FOLD | {"max_width": 24})] if scopes else []
-    tell_table(
-        [("when", {"width": MINUTE}), "kind", *scope, ("what", REST | {"min_width": ID_WIDTH})],
-        (
-            (local_time(one.occurred), str(one.kind), *([one.scope] if scopes else []), show_record(one))
-            for one in records
-        ),
-    )
 
 
 def _describe_fields(record: Record) -> Iterator[tuple[str, str]]:
@@ -320,18 +272,3 @@ def _show_value(field: RecordField, value: Any) -> str:
 def _describe_event(event: Event) -> tuple[str, ...]:
     before = "" if event.before is None else shorten(dump_json(event.before), LISTED)
     return local_time(event.at), event.what, str(event.version), event.by or "", before
-
-
-def _tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
-    """Prints a line for each session; `scopes` adds a column of scopes."""
-    if not found:
-        console(stderr=True).print("no sessions")
-        return
-    scope: list[Column] = [("scope", FOLD)] if scopes else []
-    tell_table(
-        [("session", FOLD), *scope, ("records", RIGHT), ("last", {"width": MINUTE}), ("begins with", REST)],
-        (
-            (one.session, *([one.scope] if scopes else []), f"{one.count:,}", local_time(one.last), one.title)
-            for one in found
-        ),
-    )

@@ -5,7 +5,7 @@ In JSON times are ISO 8601 in UTC, and vectors are left out unless asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from json import dumps
@@ -127,6 +127,16 @@ def with_reasons(record: Record, why: str) -> tuple[Text, ...]:
     if console().width >= WIDE:
         return show_record(record), style_text(why)
     return (show_record(record) + style_text((f"\n{why}", "cyan")),)
+
+
+def count_words(counts: Mapping[str, int]) -> str:
+    """Words the counts that are not 0: `2 new, 1 changed`."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+
+
+def tell_note(label: str, text: str, style: str = "yellow", *, stderr: bool = True) -> None:
+    """Prints a label in its style, and a text."""
+    console(stderr=stderr).print(style_text((f"{label} ", style), text), soft_wrap=True)
 
 
 def tell_heading(title: str) -> None:

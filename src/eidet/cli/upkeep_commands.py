@@ -1,8 +1,8 @@
-"""`eidet maintain`, `review`, `rebuild`, `doctor` and `stats`."""
+"""`eidet maintain`, `review`, `rebuild` and `stats`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -19,7 +19,6 @@ from .show import (
     RIGHT,
     console,
     emit,
-    emit_each,
     emit_or_tell,
     grid,
     local_time,
@@ -32,13 +31,10 @@ from .show import (
 )
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from ..upkeep import Maintained
     from ..upkeep.retain import Standing
 
 SHOWN: Final = 50
-_BAR: Final = 24  # the longest bar, in characters
 
 
 commands: Final = typer.Typer()
@@ -122,30 +118,22 @@ def _review(
 
     New texts wait by the setting `review`, suspicious ones by themselves.
 
-    `eidet mark ID --approve`, `--approve --text …` or `--reject` decides. With --json one a line.
+    `eidet mark ID approve`, `approve --text …` or `reject` decides. With --json one a line.
     """
-    with on.open_memory() as memory:
-        found = memory.trust.review(scope=on.reach(), limit=limit)
-    if on.json:
-        emit_each(record.to_dict() for record in found)
-    elif not found:
-        console(stderr=True).print("nothing to review")
-    else:
-        _tell_found(found)
-
-
-def _tell_found(found: Sequence[Record]) -> None:
     from ..trust.privacy.service import score_of
 
-    rows: Iterator[tuple[str | Text, ...]] = (
-        (
-            f"{score_of(record):.2f}",
-            f"{record.trust}\n{local_time(record.occurred)}",
-            *with_reasons(record, "\n".join(_reasons(record))),
-        )
-        for record in found
+    with on.open_memory() as memory:
+        found = memory.trust.review(scope=on.reach(), limit=limit)
+    on.tell_each(
+        found,
+        ["score", ("trust, when", {"width": 11}), *reason_columns()],
+        lambda one: (
+            f"{score_of(one):.2f}",
+            f"{one.trust}\n{local_time(one.occurred)}",
+            *with_reasons(one, "\n".join(_reasons(one))),
+        ),
+        "nothing to review",
     )
-    tell_table(("score", ("trust, when", {"width": 11}), *reason_columns()), rows)
 
 
 def _reasons(record: Record) -> list[str]:
@@ -182,27 +170,6 @@ def _rebuild(
 
 
 @command(commands)
-def _doctor(
-    on: Which,
-    thorough: Annotated[
-        bool, Option("--thorough", help="Also compare the file's own indexes with its tables.")
-    ] = False,
-) -> None:
-    """Say what is slow, unsafe or broken, and how to mend it.
-
-    Also what is installed, and which memory and embedder are used. Exits with code 1 if it finds faults.
-    """
-    from .doctor import examine, show_report
-
-    findings = list(examine(on, thorough=thorough))
-    if on.json:
-        emit([asdict(finding) for finding in findings])
-    else:
-        show_report(findings)
-    raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))
-
-
-@command(commands)
 def _stats(
     on: Which,
     metrics: Annotated[
@@ -232,27 +199,16 @@ def _tell_stats(stats: Mapping[str, Any]) -> None:
         ("size", size_text(stats["store_bytes"])),
         ("embedder", stats["embedder"]),
         ("language", stats["language"]),
-        *_describe_stores(stats.get("stores", {})),
+        *((name, _describe_shares(stats[name])) for name in ("kinds", "tiers") if stats[name]),
     )
     console().print(grid(("bold", ""), rows))
     if stats["retrieval"]["recalls"]:
         _tell_retrieval(stats["retrieval"])
-    for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):
-        if counts:
-            _tell_shares(name, counts)
 
 
-def _describe_stores(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields the state of the server, or of each store, and of the outbox."""
-    if "state" in stores:
-        yield "server", stores["state"]
-        return
-    for name in ("short", "long"):
-        if name in stores:
-            why = f": {stores[name]['error']}" if stores[name]["error"] else ""
-            yield f"{name} store", stores[name]["state"] + why
-    if waiting := stores.get("outbox", {}).get("waiting"):
-        yield "outbox", f"{waiting:,} waiting"
+def _describe_shares(counts: Mapping[str, int]) -> str:
+    """Lists counts, the largest first."""
+    return ", ".join(f"{counts[name]:,} {name}" for name in sorted(counts, key=lambda name: -counts[name]))
 
 
 def _tell_retrieval(told: Mapping[str, Any]) -> None:
@@ -271,13 +227,3 @@ def _describe_share(rate: Mapping[str, float] | None) -> tuple[str, str]:
     if rate is None:
         return "-", "nobody has judged yet"
     return f"{rate['value']:.1%}", f"{rate['low']:.1%} to {rate['high']:.1%}, of {rate['of']:,}"
-
-
-def _tell_shares(name: str, counts: Mapping[str, int]) -> None:
-    most = max(counts.values())
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    console().print()
-    tell_table(
-        [name, ("records", RIGHT), ("", {"style": "cyan"})],
-        ((label, f"{count:,}", "█" * max(1, round(_BAR * count / most))) for label, count in ordered),
-    )

@@ -12,8 +12,8 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput
-from ..core.verb_table import DETAILS, NEW_MEMORY, REMEMBER
-from .memory_options import Given, Options, Which, command, option
+from ..core.verb_table import NEW_MEMORY, REMEMBER
+from .memory_options import Given, Options, Which, command
 from .parse import lines_of, messages_of
 from .show import console, emit, emit_each, emit_or_tell, progress_bar, show_record, style_text
 
@@ -26,9 +26,9 @@ BATCH: Final = 1000
 Details = Annotated[
     Given,
     Options(
-        NEW_MEMORY,
+        {**NEW_MEMORY, **REMEMBER},
         *("kind", "importance", "session", "agent", "who", "trust", "source", "occurred", "expires", "ttl"),
-        *("meta", "data", "id", "key", "step", "place"),
+        *("meta", "data", "id", "key", "step", "place", "pinned", "again", "read_speakers"),
     ),
 ]
 
@@ -47,19 +47,13 @@ def _remember(
     messages: Annotated[
         str | None, Option(help="JSON lines of {role, content, …}; - is standard input.")
     ] = None,
-    pinned: Annotated[bool, option(DETAILS["pinned"], "--pinned")] = False,
-    again: Annotated[bool, Option("--again", help="Store it even if it was forgotten for good.")] = False,
-    read_speakers: Annotated[bool, option(REMEMBER["read_speakers"], "--read-speakers")] = False,
 ) -> None:
     """Remember texts, the lines of a file, or messages.
 
     Prints the ids. More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
     given = details | {"scope": on.one_scope}
-    flags = {"pinned": pinned, "again": again, "read_speakers": read_speakers}
-    given |= {name: True for name, said in flags.items() if said}
-    data = details.get("data")
-    things = _things(texts or [], file, messages, data, on.settings().text_chars)
+    things = _things(texts or [], file, messages, details.get("data"), on.settings().text_chars)
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, given):
             _tell_stored(stored, on.json)
@@ -124,97 +118,59 @@ def _tell_stored(stored: list[Record], json: bool) -> None:
         typer.echo("\n".join(record.id for record in stored))
 
 
+_MARKS: Final = {  # what one can do: in which namespace, with which options, and what it says
+    "pin": ("upkeep", ("by",), "pinned: upkeep leaves it alone, and it does not expire"),
+    "unpin": ("upkeep", ("by",), "unpinned: it ages again"),
+    "hold": ("upkeep", ("by",), "held: nobody can change or delete it until it is released"),
+    "release": ("upkeep", ("by",), "released: it can be changed and deleted again"),
+    "restore": ("upkeep", (), "restored: it is in tier {record.tier}, with all its detail"),
+    "quarantine": ("trust", ("because", "by"), "quarantined: no answer has it until it is approved"),
+    "approve": ("trust", ("text", "trust", "by"), "approved: its trust is {record.trust}"),
+    "reject": ("trust", ("because", "by"), "rejected: it is forgotten"),
+    "promote": (None, ("to", "move", "by"), "promoted: it is in scope {record.scope}"),
+}
+
+
 @command(commands)
 def _mark(
     on: Which,
     id: Annotated[str, Argument(metavar="ID")],
-    pin: Annotated[
-        bool | None, Option("--pin/--unpin", help="Protect it from upkeep and expiry; let it age again.")
-    ] = None,
-    hold: Annotated[
-        bool | None,
-        Option("--hold/--release", help="A legal hold: nobody can change or delete it; end the hold."),
-    ] = None,
-    quarantine: Annotated[
-        bool | None,
-        Option("--quarantine/--approve", help="Leave it out of every answer; end that, and its label."),
-    ] = None,
-    restore: Annotated[
-        bool, Option("--restore", help="Bring it back to the middle tier with all its detail.")
-    ] = False,
-    reject: Annotated[
-        bool, Option("--reject", help="Forget it for good, because it should not have been stored.")
-    ] = False,
-    promote: Annotated[
-        str | None,
-        Option("--promote", metavar="SCOPE", help="Copy it into another scope, such as team/core."),
-    ] = None,
-    move: Annotated[
-        bool, Option("--move", help="With --promote: also take it out of its own scope.")
-    ] = False,
+    do: Annotated[str, Argument(metavar="DO", help=f"One of {', '.join(_MARKS)}.")],
     because: Annotated[
-        str | None, Option(help="With --quarantine: why, for the reviewer; with --reject, for the receipt.")
+        str | None, Option(help="Why: quarantine tells the reviewer, reject the receipt.")
     ] = None,
-    text: Annotated[str | None, Option(help="With --approve: what it says from now on.")] = None,
+    text: Annotated[str | None, Option(help="approve: what it says from now on.")] = None,
     trust: Annotated[
-        str | None, Option(help="With --approve: trusted, user, tool, web or unknown; default: as before.")
+        str | None, Option(help="approve: trusted, user, tool, web or unknown; default: as before.")
     ] = None,
+    to: Annotated[
+        str | None, Option(metavar="SCOPE", help="promote: into this scope, such as team/core.")
+    ] = None,
+    move: Annotated[bool, Option("--move", help="promote: also take it out of its own scope.")] = False,
     by: Annotated[str | None, Option(help="Who does it, for the history.")] = None,
 ) -> None:
     """Pin, hold, quarantine, approve, reject, restore or promote.
 
-    Exactly one of these at a time.
+    pin protects a memory from upkeep and expiry, unpin lets it age again. hold is a legal hold: nobody can
+    change or delete it until release. quarantine leaves it out of every answer until approve; reject forgets
+    it. restore brings it back to the middle tier. promote copies it into another scope.
     """
-    asked = {
-        "pin": pin is True,
-        "unpin": pin is False,
-        "hold": hold is True,
-        "release": hold is False,
-        "quarantine": quarantine is True,
-        "approve": quarantine is False,
-        "reject": reject,
-        "restore": restore,
-        "promote": promote is not None,
-    }
-    chosen = [verb for verb, said in asked.items() if said]
-    if len(chosen) != 1:
-        raise BadInput(f"say one thing to do: {', '.join(f'--{verb}' for verb in asked)}")
-    verb = chosen[0]
-    details = {"because": because, "text": text, "trust": trust, "move": move or None, "by": by}
+    if do not in _MARKS:
+        raise BadInput(f"there is no {do!r}: say one of {', '.join(_MARKS)}")
+    namespace, options, said = _MARKS[do]
+    details = {"because": because, "text": text, "trust": trust, "to": to, "move": move or None, "by": by}
     given = {name: value for name, value in details.items() if value is not None}
-    for name in given:
-        if verb not in _GOES_WITH.get(name, asked):
-            raise BadInput(f"--{name} goes with {' or '.join(f'--{one}' for one in _GOES_WITH[name])}")
-    if promote is not None:
-        given["to"] = promote
+    if wrong := given.keys() - set(options):
+        raise BadInput(f"{do} takes no --{min(wrong)}")
+    if do == "promote" and to is None:
+        raise BadInput("promote needs a scope: --to team/core")
     with on.open_memory() as memory:
-        spaces = {**dict.fromkeys(("quarantine", "approve", "reject"), memory.trust), "promote": memory}
-        act = getattr(spaces.get(verb, memory.upkeep), verb)
-        done = act(id, scope=on.one_scope, **given)
-    if verb == "reject":
-        emit_or_tell(on.json, {"rejected": int(done)}, _MARKED[verb])
+        space = memory if namespace is None else getattr(memory, namespace)
+        done = getattr(space, do)(id, scope=on.one_scope, **given)
+    if do == "reject":
+        emit_or_tell(on.json, {"rejected": int(done)}, said)
     elif on.json:
         emit(done.to_dict())
     else:
-        console().print(style_text((_MARKED[verb].format(record=done), "bold")))
+        console().print(style_text((said.format(record=done), "bold")))
         console().print(show_record(done))
-
-
-_GOES_WITH: Final = {
-    "because": ("quarantine", "reject"),
-    "text": ("approve",),
-    "trust": ("approve",),
-    "move": ("promote",),
-    "by": ("pin", "unpin", "hold", "release", "quarantine", "approve", "reject", "promote"),
-}
-_MARKED: Final = {
-    "pin": "pinned: upkeep leaves it alone, and it does not expire",
-    "unpin": "unpinned: it ages again",
-    "hold": "held: nobody can change or delete it until it is released",
-    "release": "released: it can be changed and deleted again",
-    "quarantine": "quarantined: no answer has it until it is approved",
-    "approve": "approved: its trust is {record.trust}",
-    "reject": "rejected: it is forgotten",
-    "restore": "restored: it is in tier {record.tier}, with all its detail",
-    "promote": "promoted: it is in scope {record.scope}",
-}

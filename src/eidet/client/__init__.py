@@ -11,66 +11,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 from ..aio import AsyncMemory
-from ..core.fact_verb_table import FACTS as FACT_VERBS
 from ..core.observers import observable
-from ..core.record import Record
 from ..memory import Memory
 from ..memory.addresses import KeptByServer
 from ..memory.admin import AdminNamespace
 from ..memory.facts import FactsNamespace
-from ..memory.feed import ChangePage
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
 from ..net.hop import Threads
-from ..recall.pack import Context
-from . import requests_of
-from .remote_verbs import Remote, Requests, make_namespace, serve
-from .requests_of import ask, ask_facts, mark
+from .remote_verbs import Remote, make_namespace, serve
+from .requests_of import ADMIN, FACT_VERBS, MEMORY, TRUST, UPKEEP
 from .sending import Sender
-from .unpacking import unpack, unpack_all_hits, unpack_forgotten, unpack_hits, unpack_preview
 
-_MEMORY: Final[Mapping[str, Requests]] = {
-    "remember": requests_of.remember,
-    "get": requests_of.get,
-    "recall": ask("recall", unpack_hits),
-    "recall_all": ask("recall_all", unpack_all_hits),
-    "context": ask("context", partial(unpack, Context)),
-    "feedback": requests_of.feedback,
-    "find": requests_of.find,
-    "count": ask("count", int),
-    "revise": requests_of.revise,
-    "promote": requests_of.promote,
-    "forget": ask("forget", unpack_forgotten),
-    "history": requests_of.history,
-    "scopes": requests_of.scopes,
-    "export": requests_of.export,
-    "load": requests_of.load,
-}
-_FACTS: Final[Mapping[str, Requests]] = {name: ask_facts(name) for name in FACT_VERBS}
-_UPKEEP: Final[Mapping[str, Requests]] = {
-    "pin": mark("PUT", "pin"),
-    "unpin": mark("DELETE", "pin"),
-    "hold": mark("PUT", "hold"),
-    "release": mark("DELETE", "hold"),
-}
-_TRUST: Final[Mapping[str, Requests]] = {
-    "preview_forget": ask("forget", unpack_preview, preview=True),
-    "review": ask("review", partial(unpack, list[Record])),
-    "approve": ask("approve", partial(unpack, Record)),
-    "reject": ask("reject", unpack_forgotten),
-}
-_ADMIN: Final[Mapping[str, Requests]] = {
-    "stats": requests_of.stats,
-    "health": requests_of.health,
-    "sessions": requests_of.sessions,
-    "changes": ask("changes", partial(unpack, ChangePage)),
-}
 _AT_ONCE: Final = 32  # concurrent requests of an `AsyncClient`
 
 
@@ -78,7 +34,7 @@ __all__ = ["AsyncClient", "Client", "connect"]
 
 
 @observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
-@serve(_MEMORY, absent=("parts", "audit"))
+@serve(MEMORY, absent=("parts", "audit"))
 class Client(Remote, Memory):
     """A memory on a server, with the verbs of `Memory`: `Client("http://127.0.0.1:8765")`.
 
@@ -105,11 +61,11 @@ class _ClientNamespaces:
     """The namespaces of a client, in place of those of `Memory`."""
 
     def __init__(self, sender: Sender) -> None:
-        self.facts = make_namespace(FactsNamespace, _FACTS, sender)
-        self.upkeep = make_namespace(UpkeepNamespace, _UPKEEP, sender)
-        self.trust = make_namespace(TrustNamespace, _TRUST, sender)
+        self.facts = make_namespace(FactsNamespace, FACT_VERBS, sender)
+        self.upkeep = make_namespace(UpkeepNamespace, UPKEEP, sender)
+        self.trust = make_namespace(TrustNamespace, TRUST, sender)
         self.keys = make_namespace(KeysNamespace, {}, sender)
-        self.admin = make_namespace(AdminNamespace, _ADMIN, sender)
+        self.admin = make_namespace(AdminNamespace, ADMIN, sender)
 
 
 class AsyncClient(KeptByServer, AsyncMemory):

@@ -12,11 +12,10 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from ..core.errors import Misconfigured
 from ..memory.addresses import KeptByServer
-from .requests_of import Arguments, Send
+from .requests_of import Arguments, Requests
 from .sending import Sender
 
 C = TypeVar("C")
-Requests = Callable[[Send, Arguments], Any]
 
 
 class Remote(KeptByServer):
@@ -61,7 +60,7 @@ def _ask(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
     """Makes a method that sends the requests of a verb."""
 
     def run(self: Remote, /, *args: Any, **kwargs: Any) -> Any:
-        return requests(self._sender.send, _bind(like, args, kwargs))
+        return requests(self._sender, _bind(like, args, kwargs))
 
     return update_wrapper(run, like)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,20 +33,6 @@ PIECE: Final = 1 << 16
 WAIT: Final = frozenset((429, 502, 503, 504))  # the server, or a proxy before it, asks to retry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WireRequest:
-    """A request; it is `repeatable` if sending it twice does no harm."""
-
-    method: str
-    path: str
-    params: dict[str, Any] = field(default_factory=dict)
-    body: Any = None
-    headers: dict[str, str] = field(default_factory=dict)
-    repeatable: bool = True
-    upload: Path | None = None
-    download: Path | None = None
-
-
 class Sender:
     """Sends requests to one address, with a key and a time limit."""
 
@@ -68,24 +53,48 @@ class Sender:
         self._retrier = Retrier(f"the server {self.url}", policy)
         self._http = httpx.Client(base_url=self.url, headers=_headers(key), timeout=timeout)
 
-    def send(self, request: WireRequest) -> Any:
-        """Sends a request and returns the answer; retries with growing pauses until the time is over."""
-        return self._retrier.call(lambda _left: self._send_once(request), idempotent=request.repeatable)
+    def send(self, method: str, path: str, *, repeatable: bool = True, **what: Any) -> Any:
+        """Sends a request and returns the answer; retries with growing pauses until the time is over.
 
-    def _send_once(self, request: WireRequest) -> Any:
-        try:
-            return self._exchange(request)
-        except (Unsent, Busy, Hopeless):
-            raise
-        except Unavailable as error:
-            if request.repeatable:
+        `repeatable`: sending it twice does no harm. The rest is what `_exchange` takes.
+        """
+
+        def send_once(_seconds_left: float) -> Any:
+            try:
+                return self._exchange(method, path, **what)
+            except (Unsent, Busy, Hopeless):
                 raise
-            raise OutcomeUnknown(str(error)) from error
+            except Unavailable as error:
+                if repeatable:
+                    raise
+                raise OutcomeUnknown(str(error)) from error
 
-    def _exchange(self, request: WireRequest) -> Any:
-        with translate_errors(self._retrier.name), self._http.stream(**_arguments(request)) as reply:
-            if request.download is not None and reply.is_success:
-                return _download(reply, request.download)
+        return self._retrier.call(send_once, idempotent=repeatable)
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: dict[str, Any] | None = None,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        upload: Path | None = None,
+        download: Path | None = None,
+    ) -> Any:
+        """Sends JSON, written losslessly, or a file; returns the JSON of the answer, or writes a file."""
+        content: Any = None
+        described = dict(headers or {})
+        if body is not None:
+            content = dump_json(body).encode()
+            described["Content-Type"] = "application/json"
+        elif upload is not None:
+            content = _read_file(upload)
+            described["Content-Type"] = "application/x-ndjson"
+        asked: dict[str, Any] = {"params": params, "headers": described, "content": content}
+        with translate_errors(self._retrier.name), self._http.stream(method, path, **asked) as reply:
+            if download is not None and reply.is_success:
+                return _download(reply, download)
             reply.read()
         return _parse_answer(reply)
 
@@ -103,36 +112,14 @@ def _headers(key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"}
 
 
-def _arguments(request: WireRequest) -> dict[str, Any]:
-    """Builds the arguments for httpx; JSON is written losslessly."""
-    headers = dict(request.headers)
-    content: Any = None
-    if request.body is not None:
-        content = dump_json(request.body).encode()
-        headers["Content-Type"] = "application/json"
-    if request.upload is not None:
-        content = _read_file(request.upload)
-        headers["Content-Type"] = "application/x-ndjson"
-    return {
-        "method": request.method,
-        "url": request.path,
-        "params": request.params,
-        "headers": headers,
-        "content": content,
-    }
-
-
 def _read_file(path: Path) -> Iterator[bytes]:
-    with _open(path) as file:
-        while piece := file.read(PIECE):
-            yield piece
-
-
-def _open(path: Path) -> Any:
     try:
-        return path.open("rb")
+        file = path.open("rb")
     except OSError as error:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
+    with file:
+        while piece := file.read(PIECE):
+            yield piece
 
 
 def _download(reply: httpx.Response, path: Path) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, Request, Security
 from fastapi.routing import APIRoute
@@ -49,14 +49,6 @@ def named_scopes(request: Request) -> str | list[str] | None:
     named = request.query_params.getlist("scope")
     if len(named) < 2:
         return named[0] if named else None
-    return named
-
-
-def named_scope(request: Request) -> str | None:
-    """Returns the one scope that a request names, or None; raises `BadInput` for several."""
-    named = named_scopes(request)
-    if isinstance(named, list):
-        raise BadInput(f"this takes one scope, not a list of them: {', '.join(named)}")
     return named
 
 
@@ -132,30 +124,22 @@ class Serving:
 
 
 @dataclass(frozen=True, slots=True)
-class _BareGrant:
-    """A caller with the rights of a route that works in no scope, or in all scopes of the caller."""
+class Grant:
+    """A caller with the rights of a route, in the scope that a request names or implies."""
 
     caller: Caller
     serving: Serving
+    reach: Scope | None  # None for every scope, and for routes that work in none
+    named: bool = True  # whether the request names the scope; else it is the caller's home
 
     @property
     def memory(self) -> AsyncMemory:
         return self.serving.memory
 
-
-@dataclass(frozen=True, slots=True)
-class _WideGrant(_BareGrant):
-    """A grant for routes that can cover every scope; `scope` is None then."""
-
-    scope: Scope | None
-
-
-@dataclass(frozen=True, slots=True)
-class Grant(_BareGrant):
-    """A grant in the scope that a request names or implies."""
-
-    scope: Scope
-    named: bool = True  # whether the request names the scope; else it is the caller's home
+    @property
+    def scope(self) -> Scope:
+        assert self.reach is not None
+        return self.reach
 
     @property
     def reads(self) -> bool:
@@ -212,59 +196,43 @@ def check_reach(caller: Caller, scope: Scope) -> None:
         raise make_not_found()
 
 
-def needs(*rights: Right, several: bool = False) -> Callable[..., Awaitable[Grant]]:
-    """Makes a dependency that checks rights in the scope, or `several`, that the request names."""
+def needs(
+    *rights: Right, scopes: Literal["one", "several", "one or all", "none"] = "one"
+) -> Callable[..., Awaitable[Grant]]:
+    """Makes a dependency that checks rights in the scopes that the request names.
+
+    "one or all": `**` means every scope, if the key reaches all.
+    """
 
     async def grant(request: Request) -> Grant:
-        caller, named = caller_of(request), named_scopes(request)
+        caller, serving = caller_of(request), serving_of(request)
         check_rights(caller, *rights)
-        chosen = (Scope.among if several else Scope.of)(caller.choose_home() if named is None else named)
-        check_reach(caller, chosen)
-        return Grant(caller, serving_of(request), chosen, named is not None)
-
-    _in_scope.add(grant)
-    return grant
-
-
-def _needs_widely(*rights: Right) -> Callable[..., Awaitable[_WideGrant]]:
-    """Makes a dependency like that of `needs`, but `**` means every scope if the key reaches all."""
-
-    async def grant(request: Request) -> _WideGrant:
-        caller, named = caller_of(request), named_scope(request)
-        check_rights(caller, *rights)
-        if named == ALL:
+        if scopes == "none":
+            return Grant(caller, serving, None)
+        named = named_scopes(request)
+        if scopes == "one or all" and named == ALL:
             if not caller.sees_all:
                 raise make_not_found()
-            return _WideGrant(caller, serving_of(request), None)
-        chosen = Scope.of(caller.choose_home() if named is None else named)
+            return Grant(caller, serving, None)
+        choose = Scope.among if scopes == "several" else Scope.of
+        chosen = choose(caller.choose_home() if named is None else named)
         check_reach(caller, chosen)
-        return _WideGrant(caller, serving_of(request), chosen)
+        return Grant(caller, serving, chosen, named is not None)
 
-    _in_scope.add(grant)
-    return grant
-
-
-def _needs_alone(*rights: Right) -> Callable[..., Awaitable[_BareGrant]]:
-    """Makes a dependency that checks rights, whatever the scope."""
-
-    async def grant(request: Request) -> _BareGrant:
-        caller = caller_of(request)
-        check_rights(caller, *rights)
-        return _BareGrant(caller, serving_of(request))
-
+    if scopes != "none":
+        _in_scope.add(grant)
     return grant
 
 
 Secured = Security(_BEARER)  # documents that routes take a key; `AccessMiddleware` checks it
 Reads = Annotated[Grant, Depends(needs(Right.READ))]
-ReadsScopes = Annotated[Grant, Depends(needs(Right.READ, several=True))]
+ReadsScopes = Annotated[Grant, Depends(needs(Right.READ, scopes="several"))]
 Writes = Annotated[Grant, Depends(needs(Right.WRITE))]
 Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administers = Annotated[Grant, Depends(needs(Right.ADMIN))]
-ReadsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.READ))]
-AdministersWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN))]
-Decides = Annotated[Grant, Depends(needs(Right.WRITE, Right.READ))]  # the answers show what others said
+ReadsWidely = Annotated[Grant, Depends(needs(Right.READ, scopes="one or all"))]
+AdministersWidely = Annotated[Grant, Depends(needs(Right.ADMIN, scopes="one or all"))]
 Exports = Annotated[Grant, Depends(needs(Right.ADMIN, Right.READ))]  # an export holds texts
-ExportsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN, Right.READ))]
-ReadsAnywhere = Annotated[_BareGrant, Depends(_needs_alone(Right.READ))]
-AdministersAnywhere = Annotated[_BareGrant, Depends(_needs_alone(Right.ADMIN))]
+ExportsWidely = Annotated[Grant, Depends(needs(Right.ADMIN, Right.READ, scopes="one or all"))]
+ReadsAnywhere = Annotated[Grant, Depends(needs(Right.READ, scopes="none"))]
+AdministersAnywhere = Annotated[Grant, Depends(needs(Right.ADMIN, scopes="none"))]

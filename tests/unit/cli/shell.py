@@ -46,6 +46,14 @@ class Said:
         return self.out.split()
 
 
+def list_commands(group: Any = None, *before: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command with its words, groups before those below them."""
+    for name, one in (group or typer.main.get_command(app)).commands.items():
+        yield (*before, name), one
+        if hasattr(one, "commands"):
+            yield from list_commands(one, *before, name)
+
+
 SET_BY_SERVE = ("eidet", "uvicorn", "uvicorn.access")  # `eidet serve` decides how these log
 
 

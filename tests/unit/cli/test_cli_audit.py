@@ -35,7 +35,7 @@ def test_commands_are_audited_where_the_environment_asks_for_it(eidet: Shell) ->
     path = eidet.folder / "audit.jsonl"
     for words in (
         ("remember", "Ann lives in Lisbon", "--id", "one"),
-        ("mark", "one", "--pin", "--by", "ann"),
+        ("mark", "one", "pin", "--by", "ann"),
     ):
         assert eidet(*words, EIDET_AUDIT=str(path)).code == 0
     assert eidet("audit", EIDET_AUDIT=str(path)).code == 0

@@ -8,37 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from tests.unit.cli.shell import Shell
+from tests.unit.cli.shell import Shell, list_commands
 
 from eidet import Memory
-from eidet.cli import app
 
 NEW_FILE = ("demo", "integrate")  # --at names what they make
 UNSAID = {"EIDET_MEMORY": "", "EIDET_EMBEDDER": ""}
 ALSO = {"copy": ("a.db", "b.db"), "eval": ("cases.jsonl",), "audit": ()}
 
 
-def list_commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    context = typer.Context(group)
-    for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        if hasattr(found, "list_commands"):
-            yield from list_commands(found, (*path, name))
-        else:
-            yield (*path, name), found
-
-
 def list_cases() -> Iterator[tuple[str, ...]]:
-    for path, found in list_commands(typer.main.get_command(app)):
-        options: set[str] = set()
-        for parameter in found.params:
-            options.update(parameter.opts)
-        if "--at" in options and path[0] not in NEW_FILE and path != ("audit",):
-            yield (*path, *fill_arguments(found))
+    for words, found in list_commands():
+        options = {option for parameter in found.params for option in parameter.opts}
+        if "--at" in options and words[0] not in NEW_FILE and words != ("audit",):
+            yield (*words, *fill_arguments(found))
     yield ("audit", "audit.log", "--at", "a.db")
-    for name, words in ALSO.items():
-        yield (name, *words)
+    for name, further in ALSO.items():
+        yield (name, *further)
 
 
 def fill_arguments(found: Any) -> Iterator[str]:

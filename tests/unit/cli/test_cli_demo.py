@@ -7,13 +7,16 @@ from tests.unit.cli.shell import Shell
 
 
 def test_the_demo_answers_from_another_process(eidet: Shell) -> None:
-    said = eidet.process_anew("demo", "--json", EIDET_EMBEDDER="").json
-    assert said["process"] != said["remembered"]["process"]
-    best = {answer["query"]: answer["hits"][0]["record"]["text"] for answer in said["answers"]}
-    assert "22:10" in best["When does the night train leave?"]
-    assert "bowls" in best["What is owed to the roofer?"]
-    assert "walnuts" in said["context"]["text"]
-    assert said["context"]["tokens"] <= said["context"]["budget"]
+    said = eidet.process_anew("demo", EIDET_EMBEDDER="").out
+    first, second = re.findall(r"Process (\d+)", said)
+    assert first != second
+    answers = " ".join(said.partition(f"Process {second}")[2].split())
+    for question, answer in {
+        "When does the night train leave?": "22:10",
+        "What is owed to the roofer?": "bowls",
+        "A block for a prompt": "walnuts",
+    }.items():
+        assert answer in answers.partition(question)[2][:600]
 
 
 def test_the_demo_can_be_kept_and_ends_with_what_to_try_next(eidet: Shell) -> None:

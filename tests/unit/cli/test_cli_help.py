@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import typer
-from tests.unit.cli.shell import Shell
+from tests.unit.cli.shell import Shell, list_commands
 
-from eidet.cli import COMMANDS, MODULES, app, make_app, modules_for
+from eidet.cli import COMMANDS, MODULES, make_app, modules_for
 
-GROUP = typer.main.get_command(app)
-
-
-def named(group: object, *before: str) -> Iterator[tuple[str, ...]]:
-    for name, one in getattr(group, "commands", {}).items():
-        yield (*before, name)
-        yield from named(one, *before, name)
+ALL = [words for words, _ in list_commands()]
 
 
 def test_help_is_one_screen_and_begins_with_every_day(eidet: Shell) -> None:
@@ -32,13 +24,11 @@ def test_help_is_one_screen_and_begins_with_every_day(eidet: Shell) -> None:
 
 
 def test_few_commands_stand_below_others() -> None:
-    leaves = [
-        one for one in named(GROUP) if not any(other[: len(one)] == one != other for other in named(GROUP))
-    ]
+    leaves = [words for words, one in list_commands() if not hasattr(one, "commands")]
     assert len(leaves) <= 30
 
 
-@pytest.mark.parametrize("words", list(named(GROUP)), ids=" ".join)
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_every_command_has_help_without_colours(eidet: Shell, words: tuple[str, ...]) -> None:
     said = eidet(*words, "--help")
     assert said.code == 0

@@ -41,7 +41,7 @@ def test_detail_and_restore_show_the_whole(eidet: Shell) -> None:
     eidet("maintain")
     assert len(eidet("show", long, "--json").json["text"]) < 600
     assert len(eidet("show", long, "--detail", "--json").json["text"]) > 1500
-    assert eidet("mark", long, "--restore", "--json").json["tier"] == "middle"
+    assert eidet("mark", long, "restore", "--json").json["tier"] == "middle"
     assert eidet("show", "none", "--detail").code == 1
 
 
@@ -70,14 +70,14 @@ def test_some_of_an_archive_in_a_bucket_comes_back(eidet: Shell, s3_url: str) ->
 
 def test_pins_and_holds_are_set_and_taken_away(eidet: Shell) -> None:
     one, two = old_memory(eidet)
-    assert "pinned" in eidet("mark", one, "--pin", "--by", "Ann", "--json").json["state"]
-    eidet("mark", two, "--hold")
+    assert "pinned" in eidet("mark", one, "pin", "--by", "Ann", "--json").json["state"]
+    eidet("mark", two, "hold")
     assert eidet("maintain", "--json").json["counts"] == {}
     said = eidet("forget", two, "--yes")
     assert said.code == 2
     assert "legal hold" in said.err
-    assert "pinned" not in eidet("mark", one, "--unpin", "--json").json["state"]
-    eidet("mark", two, "--release")
+    assert "pinned" not in eidet("mark", one, "unpin", "--json").json["state"]
+    eidet("mark", two, "release")
     assert eidet("forget", two, "--yes").code == 0
 
 
@@ -90,7 +90,13 @@ def test_a_pin_and_a_time_to_live_can_be_said_at_once(eidet: Shell) -> None:
 
 def test_one_thing_is_marked_at_a_time(eidet: Shell) -> None:
     one, _ = old_memory(eidet)
-    for words in ((), ("--pin", "--hold"), ("--pin", "--because", "x"), ("--quarantine", "--trust", "user")):
+    for words in (
+        (),
+        ("pin", "hold"),
+        ("pin", "--because", "x"),
+        ("quarantine", "--trust", "user"),
+        ("promote",),
+    ):
         said = eidet("mark", one, *words)
         assert (said.code, said.out) == (2, "")
     assert eidet("load", str(eidet.file), "--claim").code == 2

@@ -119,7 +119,7 @@ def test_json_is_the_same_on_a_terminal(eidet: Shell) -> None:
 def test_forget_asks_on_a_terminal(eidet: Shell, answer: str, code: int, left: int) -> None:
     eidet("remember", "Ann lives in Lisbon", "--id", "ann")
     ended, seen = in_terminal(eidet, "forget", "ann", typed=answer)
-    assert "Forget 1 record of scope default for good?" in seen
+    assert "Forget 1 of scope default for good?" in seen
     assert ended == code
     assert eidet("stats", "--json").json["records"] == left
 

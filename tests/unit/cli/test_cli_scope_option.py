@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import click
 import pytest
-import typer
-from tests.unit.cli.shell import Shell
+from tests.unit.cli.shell import Shell, list_commands
 
-from eidet.cli import app
 from eidet.memory import Memory
 
 WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narrow them
@@ -19,34 +13,15 @@ WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narro
 )
 SCOPED = {
     *("remember", "recall", "context", "find", "show", "scopes", "stats", "facts", "mark", "review"),
-    *(
-        "forget",
-        "receipt",
-        "import",
-        "sync",
-        "export",
-        "load",
-        "rebuild",
-        "doctor",
-        "mcp",
-        "maintain",
-    ),
+    *("forget", "receipt", "import", "sync", "export", "load", "rebuild", "doctor", "mcp", "maintain"),
     *("keys master", "mirror", "copy"),
 }
 
 
-def _commands(group: Any, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    for name, one in group.commands.items():
-        if hasattr(one, "commands"):
-            yield from _commands(one, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", one
-
-
 def test_these_commands_take_a_scope_and_no_others() -> None:
     takes = {
-        name
-        for name, one in _commands(typer.main.get_command(app))
+        " ".join(words)
+        for words, one in list_commands()
         if any("--scope" in option.opts for option in one.params)
     }
     assert takes == SCOPED

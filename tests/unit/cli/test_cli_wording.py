@@ -20,7 +20,7 @@ def test_ids_stand_on_one_line_at_any_width(eidet: Shell, columns: str) -> None:
         ("find",),
         ("review",),
         ("show", id),
-        ("mark", id, "--pin"),
+        ("mark", id, "pin"),
         ("forget", id, "--dry-run"),
     )
     for words in commands:
@@ -33,7 +33,7 @@ def test_ids_stand_on_one_line_at_any_width(eidet: Shell, columns: str) -> None:
 def test_a_very_long_record_is_shown_shortened(eidet: Shell) -> None:
     (eidet.folder / "long.txt").write_text("word " * 180_000)
     [id] = eidet("remember", "--file", str(eidet.folder / "long.txt")).ids
-    for words in (("show", id), ("find",), ("recall", "word"), ("mark", id, "--pin")):
+    for words in (("show", id), ("find",), ("recall", "word"), ("mark", id, "pin")):
         said = eidet(*words)
         assert len(said.out) < 20_000, words
         assert "900,000 characters; --json prints all of them" in re.sub(r"\s+", " ", said.out)
@@ -55,10 +55,10 @@ DONE = {
 def test_commands_say_what_they_did(eidet: Shell) -> None:
     [id] = eidet("remember", "Bob drinks tea").ids
     for verb, told in DONE.items():
-        said = eidet("mark", id, f"--{verb}")
+        said = eidet("mark", id, verb)
         assert told in said.out, said
         assert id in said.out
-        assert eidet("mark", id, f"--{verb}", "--json").json["id"] == id
+        assert eidet("mark", id, verb, "--json").json["id"] == id
 
 
 READS = [("recall", "user"), ("find",), ("show", "x"), ("context", "user"), ("show", "x", "--history")]
@@ -156,7 +156,7 @@ WRONG = [
     ("find", "--offset", "-1"),
     ("context", "x", "--budget", "0"),
     ("show", "none"),
-    ("mark", "none", "--pin"),
+    ("mark", "none", "pin"),
     ("forget",),
     ("forget", "--everything", "--yes"),
     ("forget", "--everything", "--yes", "--scope", "**"),

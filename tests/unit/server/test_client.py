@@ -16,20 +16,16 @@ import eidet
 from eidet import (
     AsyncClient,
     BadInput,
-    Box,
     Client,
-    Condition,
     Conflict,
     Corrupt,
     Draft,
     Memory,
     Message,
     Misconfigured,
-    Near,
     NotFound,
     Refused,
     Unavailable,
-    Where,
 )
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -56,52 +52,6 @@ def tell(memory: Any) -> None:
     memory.remember("a secret of acme", scope="acme/ann", id="other")
 
 
-WORLDS: dict[str, Callable[[Any], Any]] = {
-    "recall": lambda m: [
-        (hit.id, round(hit.score, 6), hit.why()) for hit in m.recall("where does Ann live?", limit=3)
-    ],
-    "recall a state": lambda m: [hit.id for hit in m.recall({"health": 0.7})],
-    "recall by filter": lambda m: sorted(hit.text for hit in m.recall(session="s1")),
-    "recall near": lambda m: [hit.id for hit in m.recall(near=Near(place=(1, 2), radius=1))],
-    "recall in a box": lambda m: [hit.id for hit in m.recall(box=Box(low=(0, 0), high=(3, 3)))],
-    "recall by sessions": lambda m: [hit.record.session for hit in m.recall("Porto", unit="session")],
-    "signals": lambda m: [signal.name for signal in m.recall("Ann")[0].signals],
-    "trace": lambda m: m.recall("Ann", explain=True).trace.searched,
-    "context records": lambda m: len(m.context("Porto", budget=300).records),
-    "get none": lambda m: m.get("nothing"),
-    "get many": lambda m: [one and one.id for one in m.get(["tea", "nothing", "home"])],
-    "find": lambda m: [one.text for one in m.find(order="importance", limit=2)],
-    "find where": lambda m: [one.id for one in m.find(Where(conditions=(Condition("meta.floor", ">=", 3),)))],
-    "find or": lambda m: sorted(
-        one.id for one in m.find(Where(ids=("tea",)) | Where(who="ann", kinds="fact"))
-    ),
-    "find not": lambda m: m.count(~Where(kinds="message")),
-    "find dict": lambda m: [one.id for one in m.find({"data.health": {"$gt": 0.5}})],
-    "count since": lambda m: m.count(until=NOON),
-    "history of nothing": lambda m: m.history("nothing"),
-    "scopes under": lambda m: m.scopes("acme"),
-    "below": lambda m: [hit.id for hit in m.recall("secret", scope="acme/**")],
-    "fields": lambda m: [
-        (
-            r.kind,
-            r.tier,
-            r.who,
-            r.step,
-            r.place,
-            r.importance,
-            r.trust,
-            r.source,
-            dict(r.meta),
-            r.data,
-            r.session,
-        )
-        for r in m.find(order="created", limit=50)
-    ],
-    "sessions": lambda m: [(one.session, one.scope, one.count, one.title) for one in m.admin.sessions()],
-    "sessions below": lambda m: [one.scope for one in m.admin.sessions("acme/**", limit=1)],
-}
-
-
 @pytest.fixture(scope="module")
 def told() -> Iterator[tuple[Client, Memory]]:
     """A client and a memory that were told the same."""
@@ -109,12 +59,6 @@ def told() -> Iterator[tuple[Client, Memory]]:
         tell(memory)
         tell(client)
         yield client, memory
-
-
-@pytest.mark.parametrize("question", WORLDS)
-def test_a_client_answers_what_a_memory_answers(told: tuple[Client, Memory], question: str) -> None:
-    client, memory = told
-    assert WORLDS[question](client) == WORLDS[question](memory)
 
 
 def test_a_client_changes_what_a_memory_changes(client: Client, tmp_path: Path) -> None:

@@ -39,7 +39,6 @@ def test_an_etag_guards_a_change(http: httpx.Client) -> None:
     read = http.get("/v1/memories/home")
     tag = read.headers["etag"]
     assert tag == one["etag"] == read.json()["etag"]
-    assert http.get("/v1/memories/home", headers={"If-None-Match": tag}).status_code == 304
     changed = http.patch("/v1/memories/home", json={"text": "Ann lives in Porto"}, headers={"If-Match": tag})
     assert (changed.status_code, changed.json()["version"]) == (200, 2)
     for method, body in (("PATCH", {"text": "Ann lives in Rome"}), ("DELETE", None)):

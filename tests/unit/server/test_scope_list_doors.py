@@ -165,7 +165,7 @@ class Cli(Door):
         return pairs([json.loads(self.say("show", id, scopes=scopes)) for id in ("g-ann", "g-team")])
 
     def promote(self, id: str, move: bool) -> tuple[str, str | None]:
-        words = ("mark", id, "--promote", "team/core", *(["--move"] if move else []))
+        words = ("mark", id, "promote", "--to", "team/core", *(["--move"] if move else []))
         new = json.loads(self.say(*words, scopes=["ann"]))
         return new["scope"], new["state"]["promoted"]["scope"]
 
@@ -290,7 +290,7 @@ def test_a_key_reads_a_list_only_if_every_scope_is_its_own(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "words", [["remember", "x"], ["mark", "x", "--promote", "y"], ["mark", "x", "--pin"]]
+    "words", [["remember", "x"], ["mark", "x", "promote", "--to", "y"], ["mark", "x", "pin"]]
 )
 def test_a_command_that_writes_takes_one_scope(tmp_path: Path, words: list[str]) -> None:
     eidet = Shell(tmp_path)

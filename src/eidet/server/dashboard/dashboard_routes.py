@@ -5,7 +5,7 @@ For all else the pages call the REST interface.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -22,15 +22,18 @@ from ...eval.lines import save_question
 from ...exchange.record_exports import check_plain
 from ...memory import Memory
 from ...quality.metrics import MEANINGS
+from ...store import verbs
 from ...store.traits import is_sealed, path_of
 from ...trust.audit import Auditing
 from ...upkeep import WORKS
+from ...upkeep.curve import DAY, strength
+from ...upkeep.tier_plan import curve_of
 from ..access import Right
 from ..errors import make_not_found
 from ..rest.admin_routes import OF_THE_SERVER
+from ..rest.replies import tell_record
 from ..serving import Administers, Exports, Grant, Reads, caller_of, serving_of
 from . import timeline_view
-from .record_view import tell_surroundings
 from .why_view import WhyBody, WhyNotBody, choose_recipe, tell_answer, tell_whereabouts, to_question
 
 T = TypeVar("T")
@@ -131,7 +134,7 @@ async def _save_evaluation(grant: Exports, form: _SaveForm) -> dict[str, Any]:
 
 @router.get("/dashboard/record")
 async def _read_surroundings(grant: Reads, id: str) -> dict[str, Any]:
-    return await _ask(grant, lambda memory: tell_surroundings(memory, _require(memory, id, grant.single)))
+    return await _ask(grant, lambda memory: _tell_surroundings(memory, _require(memory, id, grant.single)))
 
 
 @router.post("/timeline")
@@ -155,6 +158,58 @@ class _UpkeepForm(BaseModel):
 @router.post("/dashboard/upkeep")
 async def _run_upkeep(grant: Administers, form: _UpkeepForm) -> dict[str, Any]:
     return await _ask(grant, lambda memory: _maintain(memory, grant.scope, form))
+
+
+# A record: the curve of its strength, and its links.
+
+_CURVE_POINTS: Final = 64
+LINKS: Final = 50  # records listed for each kind of link
+
+
+def _tell_surroundings(memory: Memory, record: Record) -> dict[str, Any]:
+    """Returns the strength and links of a record, and its text before its tier reduced it."""
+    return {
+        "strength": _tell_strength(memory, record),
+        "links": _tell_links(memory, record),
+        "whole": None if record.original is None else record.whole.text,
+    }
+
+
+def _tell_strength(memory: Memory, record: Record) -> dict[str, Any]:
+    """Computes the present strength of a record, and its curve while unused."""
+    now, settings = memory.parts.clock(), memory.parts.settings.upkeep
+    curve = curve_of(settings)
+    last = max(record.created, record.last_used or 0.0)
+    end = max(now + 90 * DAY, last + 2 * (now - last))
+
+    def at(moment: float) -> float:
+        return strength(record.uses, record.created, record.last_used, record.importance, moment, curve)
+
+    times = [last + (end - last) * step / (_CURVE_POINTS - 1) for step in range(_CURVE_POINTS)]
+    points = [(time, round(at(time), 4)) for time in times]
+    return {"now": now, "value": at(now), "points": points, "forget_below": settings.forget_below}
+
+
+def _tell_links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:
+    store, at = memory.parts.store, record.scope
+    derived = verbs.find_derived(store, Scope.exactly(at))
+    linked: dict[str, Sequence[Record | None]] = {
+        "made_of": store.read(at, list(record.derived_from[:LINKS])),
+        "made_from_it": [other for other in derived if record.id in other.derived_from][:LINKS],
+        "beside": _find_neighbours(memory, record),
+    }
+    return {name: [tell_record(one) for one in found if one] for name, found in linked.items()}
+
+
+def _find_neighbours(memory: Memory, record: Record) -> list[Record | None]:
+    """Finds the records before and after a record in its session, in order."""
+    if record.session is None:
+        return []
+    near = memory.parts.index.around(record.scope, [record.seq], 2, None, now=memory.parts.clock())
+    if record.seq not in near:
+        return []
+    beside = sorted(near[record.seq].beside, key=lambda pair: pair[1])
+    return memory.parts.store.read(record.scope, [seq for seq, _ in beside])
 
 
 # Health: rates, drift, storage by tier, upkeep.

@@ -1,6 +1,6 @@
 """MCP: the verbs of a memory as tools for agents, over stdio and over HTTP.
 
-memory_tools.py     remember, recall, recall_all, context, revise, promote, forget, history
+memory_tools.py     remember, recall, recall_all, context, revise, promote, forget, history, review, facts
 tool_arguments.py   the arguments of tools, with descriptions for a model
 tool_answers.py     the answers of tools, as text and as values
 agent_access.py     the caller and its access: keys, scopes and rights as in REST
@@ -29,7 +29,6 @@ from ...recall.prompt_lines import one_line
 from ...trust.privacy.quarantine import fence_text
 from ..access import LOCAL, Caller, KeyRing, Right
 from .agent_access import AgentAccess, KeyVerifier
-from .fact_tools import FactTools
 from .memory_server import CountCall, MemoryServer
 from .memory_tools import MemoryTools
 from .tool_answers import tell, tell_fact
@@ -75,7 +74,6 @@ def create_mcp(
         access = AgentAccess(None, home)
         server = MemoryServer(access, auth=_make_auth(url), token_verifier=KeyVerifier(keys), count=count)
     _add_memory_tools(server, MemoryTools(memory, access))
-    server.add_verb(FactTools(memory, access).facts, Right.READ, "Facts and their times", READS)
     _add_resources(server, _ScopeResources(memory, access))
     return server
 
@@ -93,6 +91,7 @@ def _add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
     server.add_verb(tools.review, Right.ADMIN, "Review what waits", READS)
     server.add_verb(tools.approve, Right.ADMIN, "Approve a memory", WRITES)
     server.add_verb(tools.reject, Right.ADMIN, "Reject a memory", _DELETES)
+    server.add_verb(tools.facts, Right.READ, "Facts and their times", READS)
 
 
 def _make_auth(url: str | None) -> AuthSettings:

@@ -237,28 +237,18 @@ def _tell_failure(cause: BaseException, doing: str) -> str:
 
 
 def _describe(error: EidetError) -> str:
-    """Words what happened and what to do about it."""
-    for kind, hint in _HINTS.items():
-        if isinstance(error, kind):
-            return f"{_tell_cause(error)}. {hint}"
-    return str(error)
-
-
-def _tell_cause(error: EidetError) -> str:
-    """Returns the message of an error; one for operators only is logged and replaced."""
+    """Words what happened and what to do about it; details for operators go to the log only."""
+    said = str(error).rstrip(".")
     if isinstance(error, Unavailable | Corrupt | Misconfigured):
         LOG.warning("a tool failed: %s: %s", type(error).__name__, error)
-        return "the memory cannot answer this now"
-    cause = str(error).rstrip(".")
-    if isinstance(error, Conflict) and error.current is not None:
-        cause += f" (it is at version {error.current} now)"
-    return cause
+        said = "the memory cannot answer this now"
+    elif isinstance(error, Conflict) and error.current is not None:
+        said += f" (it is at version {error.current} now)"
+    hint = next((hint for kind, hint in _HINTS.items() if isinstance(error, kind)), "")
+    return f"{said}. {hint}".rstrip()
 
 
 def _describe_arguments(error: ValidationError) -> str:
     """Names each wrong argument and the reason, without repeating its value."""
-    wrong = []
-    for one in error.errors(include_url=False, include_input=False, include_context=False):
-        name = ".".join(str(part) for part in one["loc"])
-        wrong.append(f"{name}: {one['msg']}")
-    return "; ".join(wrong)
+    wrong = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)

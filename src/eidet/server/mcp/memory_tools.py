@@ -13,7 +13,6 @@ from ...core.draft import Draft
 from ...core.errors import BadInput, NotFound, Refused
 from ...core.hit import Hit, RememberedList
 from ...core.record import Event, Record, Trust, iso_time
-from ...core.verb_table import APPROVE, CONTEXT, DETAILS, FIND, REJECT, REVISE
 from ...recall.prompt_lines import one_line
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text, trust_in
 from ..access import Right
@@ -21,6 +20,7 @@ from .agent_access import AgentAccess
 from .tool_answers import (
     AgentMemory,
     ContextAnswer,
+    FactsAnswer,
     ForgetAnswer,
     HistoryAnswer,
     HistoryEntry,
@@ -30,28 +30,13 @@ from .tool_answers import (
     ReviewAnswer,
     ReviseAnswer,
     answer,
+    make_fact,
     make_item,
     make_recalled,
     tell,
+    tell_fact,
 )
-from .tool_arguments import (
-    Again,
-    Budget,
-    ExpectedVersion,
-    Key,
-    Limit,
-    MoreTexts,
-    MoveIt,
-    NewText,
-    PreviewOnly,
-    Question,
-    RecordId,
-    RecordIds,
-    ScopeName,
-    ScopeNames,
-    TargetScope,
-    takes,
-)
+from .tool_arguments import takes
 
 
 class MemoryTools:
@@ -61,14 +46,14 @@ class MemoryTools:
         self._memory = memory
         self._access = access
 
-    @takes("kind", "who", "session", "occurred", "importance", "source", "trust", table=DETAILS)
+    @takes("kind", "who", "session", "occurred", "importance", "source", "trust")
     async def remember(
         self,
-        text: NewText,
-        more: MoreTexts = None,
-        key: Key = None,
-        again: Again = False,
-        scope: ScopeName = None,
+        text: str,
+        more: list[str] | None = None,
+        key: str | None = None,
+        again: bool = False,
+        scope: str | None = None,
         **given: Any,
     ) -> Annotated[CallToolResult, RememberAnswer]:
         """Stores something worth knowing later: a fact, a preference, a decision, an event.
@@ -89,9 +74,9 @@ class MemoryTools:
         values = RememberAnswer(stored=_make_items(seen), refused=refused)
         return answer(_tell_stored(stored), values)
 
-    @takes("kinds", "who", "session", "since", "until", "as_of", "known_at", table=FIND)
+    @takes("kinds", "who", "session", "since", "until", "as_of", "known_at")
     async def recall(
-        self, query: Question, limit: Limit = 10, scope: ScopeNames = None, **filters: Any
+        self, query: str, limit: int = 10, scope: str | list[str] | None = None, **filters: Any
     ) -> Annotated[CallToolResult, RecallAnswer]:
         """Finds what matters for a question, best first, each with its id, score and reason.
 
@@ -107,9 +92,9 @@ class MemoryTools:
             lines.append("this question asks for all of them: recall_all lists and counts them")
         return answer("\n".join(lines) or "nothing fits this question", values)
 
-    @takes("kinds", "who", "session", "since", "until", "as_of", "known_at", table=FIND)
+    @takes("kinds", "who", "session", "since", "until", "as_of", "known_at")
     async def recall_all(
-        self, query: Question, limit: Limit = 100, scope: ScopeNames = None, **filters: Any
+        self, query: str, limit: int = 100, scope: str | list[str] | None = None, **filters: Any
     ) -> Annotated[CallToolResult, RecallAllAnswer]:
         """Lists every memory on a topic in order of time, with their number, and says what may be missing.
 
@@ -134,9 +119,9 @@ class MemoryTools:
             "\n".join(lines) if found.count or found.maybe else "nothing fits this question", values
         )
 
-    @takes("session", "seen", "as_of", "known_at", table=CONTEXT)
+    @takes("session", "seen", "as_of", "known_at")
     async def context(
-        self, query: Question, budget: Budget = 1000, scope: ScopeNames = None, **filters: Any
+        self, query: str, budget: int = 1000, scope: str | list[str] | None = None, **filters: Any
     ) -> Annotated[CallToolResult, ContextAnswer]:
         """Makes one block of text from all that matters for a question, never over a token budget.
 
@@ -156,9 +141,9 @@ class MemoryTools:
         )
         return answer(made.text or "nothing fits this question", values)
 
-    @takes("text", "who", "occurred", "importance", table=REVISE)
+    @takes("text", "who", "occurred", "importance")
     async def revise(
-        self, id: RecordId, version: ExpectedVersion = None, scope: ScopeName = None, **changes: Any
+        self, id: str, version: int | None = None, scope: str | None = None, **changes: Any
     ) -> Annotated[CallToolResult, ReviseAnswer]:
         """Corrects or updates a memory by its id. The old version stays in its history.
 
@@ -172,8 +157,9 @@ class MemoryTools:
         text_told = f"revised; now version {record.version}\n{_tell_records([record])}"
         return answer(text_told, ReviseAnswer(memory=make_item(record)))
 
+    @takes()
     async def promote(
-        self, id: RecordId, to: TargetScope, move: MoveIt = False, scope: ScopeName = None
+        self, id: str, to: str, move: bool = False, scope: str | None = None
     ) -> Annotated[CallToolResult, ReviseAnswer]:
         """Copies a memory into another scope, such as one that a team shares, or moves it there.
 
@@ -185,9 +171,9 @@ class MemoryTools:
         told = f"{'moved' if move else 'copied'} to {target}\n{_tell_records([record])}"
         return answer(told, ReviseAnswer(memory=make_item(record)))
 
-    @takes("session", "who", "since", "until", table=FIND)
+    @takes("session", "who", "since", "until")
     async def forget(
-        self, ids: RecordIds = None, preview: PreviewOnly = False, scope: ScopeName = None, **filters: Any
+        self, ids: list[str] | None = None, preview: bool = False, scope: str | None = None, **filters: Any
     ) -> Annotated[CallToolResult, ForgetAnswer]:
         """Deletes memories for good, by id or by a filter: copies and summaries of them go too.
 
@@ -210,8 +196,9 @@ class MemoryTools:
         lines = f"nothing was deleted yet; this would go: {found.count}\n{_tell_records(doomed)}"
         return answer(lines, values)
 
+    @takes()
     async def review(
-        self, limit: Limit = 10, scope: ScopeName = None
+        self, limit: int = 10, scope: str | None = None
     ) -> Annotated[CallToolResult, ReviewAnswer]:
         """Lists memories that wait until a person approves or rejects them, newest first.
 
@@ -223,9 +210,9 @@ class MemoryTools:
         values = ReviewAnswer(memories=_make_items(found))
         return answer(_tell_records(found) or "nothing waits for review", values)
 
-    @takes("text", "trust", table=APPROVE)
+    @takes("text", "trust")
     async def approve(
-        self, id: RecordId, version: ExpectedVersion = None, scope: ScopeName = None, **changes: Any
+        self, id: str, version: int | None = None, scope: str | None = None, **changes: Any
     ) -> Annotated[CallToolResult, ReviseAnswer]:
         """Lets a memory that waits for review into answers, as it is or with another text.
 
@@ -236,9 +223,9 @@ class MemoryTools:
             record = self._access.caller.view(approved)
         return answer(f"approved\n{_tell_records([record])}", ReviseAnswer(memory=make_item(record)))
 
-    @takes("because", table=REJECT)
+    @takes("because")
     async def reject(
-        self, id: RecordId, version: ExpectedVersion = None, scope: ScopeName = None, **given: Any
+        self, id: str, version: int | None = None, scope: str | None = None, **given: Any
     ) -> Annotated[CallToolResult, ForgetAnswer]:
         """Forgets a memory that waits for review, for good. Only after the user has said so."""
         with self._access.enter(scope) as place:
@@ -246,8 +233,9 @@ class MemoryTools:
         values = ForgetAnswer(forgotten=int(gone), preview=False, memories=[])
         return answer(f"rejected, and forgotten: {int(gone)}", values)
 
+    @takes()
     async def history(
-        self, id: RecordId, scope: ScopeNames = None
+        self, id: str, scope: str | list[str] | None = None
     ) -> Annotated[CallToolResult, HistoryAnswer]:
         """Tells what happened to a memory: when it was made, changed or forgotten, by whom, and what it said.
 
@@ -262,6 +250,53 @@ class MemoryTools:
         entries = [_make_entry(event) for event in events]
         lines = "\n".join(_tell_entry(entry, trust) for entry in entries)
         return answer(lines, HistoryAnswer(id=id, entries=entries))
+
+    @takes()
+    async def facts(
+        self,
+        about: str | None = None,
+        subject: str | None = None,
+        relation: str | None = None,
+        object: str | None = None,
+        as_of: str | None = None,
+        known_at: str | None = None,
+        ever: bool = False,
+        limit: int = 50,
+        scope: str | list[str] | None = None,
+    ) -> Annotated[CallToolResult, FactsAnswer]:
+        """Tells facts with their times: who lives where, works at what, likes what, and since when.
+
+        Ask `about` somebody or something, or give subject, relation or object. It answers what holds now;
+        `as_of` asks for another time, `known_at` for what the memory knew then, `ever` for everything that
+        held. The memory reads facts out of what it is told; use recall for what was said in other words.
+        """
+        _check_asked(about, subject, relation, object)
+        if ever and as_of is not None:
+            raise BadInput("facts takes as_of or ever, not both")
+        wanted = relation and "_".join(relation.casefold().split())  # `lives in` is `lives_in`
+        with self._access.enter_all(scope) as place:
+            facts, asked = self._memory.facts, dict[str, Any](scope=place, known_at=known_at)
+            if about is None:
+                pattern: dict[str, Any] = {"subject": subject, "relation": wanted, "object": object}
+                matches = await facts.match(**pattern, as_of=as_of, ever=ever, limit=limit, **asked)
+                stated = {(one.id, one.text): one for match in matches for one in match.facts}
+                found = list(stated.values())
+            elif ever:
+                found = await facts.timeline(about, relation=wanted, **asked)
+            else:
+                held = await facts.about(about, as_of=as_of, **asked)
+                found = [fact for fact in held if wanted in (None, fact.relation)]
+        lines = [tell_fact(fact, scopes=not place.is_one) for fact in found[:limit]]
+        values = FactsAnswer(facts=[make_fact(fact) for fact in found[:limit]])
+        return answer("\n".join(lines) or "no such fact is known", values)
+
+
+def _check_asked(about: str | None, subject: str | None, relation: str | None, object: str | None) -> None:
+    """Refuses a call that names nothing, or names more than `about` can be combined with."""
+    if about is None and subject is None and relation is None and object is None:
+        raise BadInput("facts needs about, or one of subject, relation and object")
+    if about is not None and (subject is not None or object is not None):
+        raise BadInput("facts takes about, or subject and object, not both")
 
 
 def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.background import BackgroundTask
 
 from ...core.errors import Corrupt
 from ...core.private_files import machine_prefix, remove_leftovers
@@ -34,7 +34,6 @@ from .replies import CountReply, ScopesReply, SessionsReply
 from .routing import Handler, answer, errors
 
 TAGS: Final[list[Any]] = ["memory"]
-PIECE: Final = 1 << 16
 LINES: Final = "application/x-ndjson"
 OF_THE_SERVER: Final = ("store_bytes", "index", "stores", "embedder", "language")
 
@@ -68,7 +67,7 @@ def add_to(router: APIRouter) -> None:
     _add(router, "sessions", _sessions, response_model=SessionsReply)
     _add(router, "stats", _stats, response_model=Figures)
     _add(router, "health", _health, tags=["health"], response_model=HealthReport)
-    _add(router, "export", _export, response_class=StreamingResponse, responses={**errors(), **exported})
+    _add(router, "export", _export, response_class=FileResponse, responses={**errors(), **exported})
     _add(
         router,
         "load",
@@ -135,7 +134,7 @@ async def _sessions(grant: ReadsScopes, limit: Annotated[int, Query(ge=1, le=10_
 
 async def _stats(grant: ReadsWidely) -> Response:
     """Figures of the scope; `**` means all. What concerns the whole server is for keys that see all."""
-    found = await grant.memory.admin.stats(grant.scope)
+    found = await grant.memory.admin.stats(grant.reach)
     if not grant.caller.sees_all:
         for name in OF_THE_SERVER:
             found.pop(name, None)
@@ -163,27 +162,12 @@ async def _export(
     """Every memory of the scope as JSON lines, losslessly; `**` means all scopes."""
     file = await grant.memory.threads.run(make_file)
     try:
-        await grant.memory.export(file, scope=grant.scope, plain=plain)
+        await grant.memory.export(file, scope=grant.reach, plain=plain)
     except BaseException:
         file.unlink(missing_ok=True)
         raise
-    return StreamingResponse(
-        read_pieces(grant.serving, file),
-        media_type=LINES,
-        headers={"Content-Disposition": 'attachment; filename="eidet.jsonl"'},
-    )
-
-
-async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
-    """Streams a file in pieces, then removes it."""
-    run = serving.memory.threads.run
-    source = await run(lambda: file.open("rb"))
-    try:
-        while piece := await run(lambda: source.read(PIECE)):
-            yield piece
-    finally:
-        source.close()
-        await run(lambda: file.unlink(missing_ok=True))
+    remove = BackgroundTask(file.unlink, missing_ok=True)
+    return FileResponse(file, media_type=LINES, filename="eidet.jsonl", background=remove)
 
 
 async def _load(
@@ -196,7 +180,7 @@ async def _load(
     """
     upload = await receive_upload(request, grant.serving)
     try:
-        count = await grant.memory.load(upload.path, scope=grant.scope)
+        count = await grant.memory.load(upload.path, scope=grant.reach)
     except Corrupt as error:
         message = str(error).replace(str(upload.path), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None

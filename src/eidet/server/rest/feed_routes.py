@@ -9,11 +9,11 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from ...core.verb_table import VERBS
-from ...memory.feed import Change, ChangePage
+from ...memory.admin import AdminNamespace
+from ...memory.feed import Change
 from ..serving import Grant, Reads
-from .bodies import check_records, to_arguments
-from .replies import reply_type, to_wire
-from .routing import add_verb, answer, dump, errors
+from .replies import to_wire
+from .routing import add_plain_verb, dump, errors
 
 _BEAT: Final = 15.0  # seconds of silence after which a comment keeps the connection open
 _EVENTS: Final = "text/event-stream"
@@ -21,9 +21,7 @@ _HEADERS: Final = {"Cache-Control": "no-store", "Content-Encoding": "identity"} 
 
 
 def add_to(router: APIRouter) -> None:
-    add_verb(
-        router, "changes", VERBS["changes"], _changes, tags=["memory"], response_model=reply_type(ChangePage)
-    )
+    add_plain_verb(router, "changes", VERBS["changes"], AdminNamespace, "admin", tags=["memory"])
     streamed: dict[str, Any] = {"description": "Events put, gone and reset.", "content": {_EVENTS: {}}}
     router.add_api_route(
         "/watch",
@@ -35,12 +33,6 @@ def add_to(router: APIRouter) -> None:
         response_class=StreamingResponse,
         responses={**errors(), 200: streamed},
     )
-
-
-async def _changes(body: Any, grant: Grant) -> Response:
-    check_records(grant, body.limit, "limit")
-    page = await grant.memory.admin.changes(scope=grant.single, **to_arguments(body))
-    return await answer(grant.serving, lambda: to_wire(page), size=len(page.changes))
 
 
 async def _watch(

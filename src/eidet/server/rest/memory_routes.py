@@ -52,9 +52,6 @@ MemoryId = Annotated[str, Path(alias="id", description="The id of a memory."), A
 IfMatch = Annotated[
     str | None, Header(alias="If-Match", description="The ETag that the memory must still have; else 412.")
 ]
-IfNoneMatch = Annotated[
-    str | None, Header(alias="If-None-Match", description="304 if it still has this ETag.")
-]
 Vectors = Annotated[bool, Query(description="Add the vector.")]
 CONFLICT: Final = {409: "Somebody else kept changing it."}
 _CHANGED: Final = {412: "The memory has changed since the ETag in If-Match.", **CONFLICT}
@@ -76,7 +73,6 @@ _MARKS: Final = {  # by verb: its method and path, the right it needs, what it d
 def add_to(router: APIRouter) -> None:
     gone = {410: "What the idempotency key stood for was forgotten.", **CONFLICT}
     stored = {201: {"model": Remembering, "description": "Stored.", "links": LINKS}}
-    unchanged = {304: {"description": "It has not changed."}}
 
     def add(method: str, path: str, name: str, run: Handler, **declared: Any) -> None:
         router.add_api_route(
@@ -93,7 +89,7 @@ def add_to(router: APIRouter) -> None:
     run = declare(_remember, body=NewMemories)
     add("POST", "/memories", "remember", run, status_code=201, responses={**errors(gone), **stored})
     add("GET", f"{ONE}/history", "history", _history, response_model=HistoryReply)
-    add("GET", ONE, "get_memory", _get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
+    add("GET", ONE, "get_memory", _get_one, response_model=StoredMemory)
     revising = declare(_revise, body=ChangesBody)
     add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(_CHANGED))
     add("DELETE", ONE, "forget_memory", _forget_one, response_model=ForgetReply, responses=errors(_CHANGED))
@@ -191,15 +187,11 @@ async def _get_many(body: Any, grant: Grant) -> Response:
     return await answer(grant.serving, tell, size=len(found))
 
 
-async def _get_one(
-    id: MemoryId, grant: ReadsScopes, vectors: Vectors = False, if_none_match: IfNoneMatch = None
-) -> Response:
+async def _get_one(id: MemoryId, grant: ReadsScopes, vectors: Vectors = False) -> Response:
     """One memory, with its ETag."""
     record = await _require(grant, id)
-    tag = etag_of(record)
-    if if_none_match is not None and _matches(tag, if_none_match):
-        return Response(status_code=304, headers={"ETag": tag})
-    return await answer(grant.serving, lambda: tell_record(record, vectors=vectors), headers={"ETag": tag})
+    headers = {"ETag": etag_of(record)}
+    return await answer(grant.serving, lambda: tell_record(record, vectors=vectors), headers=headers)
 
 
 async def _history(id: MemoryId, grant: ReadsScopes) -> Response:
@@ -278,14 +270,10 @@ def _absence(grant: Grant, id: str) -> NotFound:
 async def _match(grant: Grant, id: str, wanted: str) -> Record:
     """Returns the record if its ETag is among those `wanted`; raises 412 if not."""
     record = await _require(grant, id)
-    if not _matches(etag_of(record), wanted):
+    tags = [one.strip() for one in wanted.split(",")]
+    if "*" not in tags and etag_of(record) not in tags:
         raise _make_changed()
     return record
-
-
-def _matches(tag: str, wanted: str) -> bool:
-    tags = [one.strip() for one in wanted.split(",")]
-    return "*" in tags or tag in tags
 
 
 def _make_changed() -> Problem:

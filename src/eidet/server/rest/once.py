@@ -3,39 +3,32 @@
 The first request with a key takes a lease on it in the store. The lease holds a keyed hash of the request and
 its time. Ids and times of the records are derived from the lease, so that a second attempt writes the same
 records, which the store leaves unchanged. When a record stored under the key is forgotten, the hash is
-removed and the lease stays, so that no retry brings the record back.
+removed and the lease stays, so that no retry brings the record back. Each new key may clear old ones.
 """
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from hashlib import blake2b
 from typing import Annotated, Any, Final
 
 from fastapi import Header
 
-from ...aio import AsyncMemory
 from ...core.draft import Draft
-from ...core.errors import EidetError
 from ...core.record import Record, key_id
 from ...parts import Parts
 from ...store import verbs
 from ...store.verbs.values import ONCE, ONCE_SECONDS
 from ...text.speakers import says_when
-from ..errors import LOG, Problem
-from ..serving import Grant, Serving
+from ..errors import Problem
+from ..serving import Grant
 
 DAY: Final = ONCE_SECONDS  # seconds for which a key is remembered
 PREFIX: Final = ONCE
-PARTS: Final = [f"{number:02x}" for number in range(256)]  # the first two digits of the names of keys
-PAUSE: Final = 15.0  # seconds between two parts; one round takes about an hour
+_CLEARS: Final = "0"  # a key whose name has this as its third digit clears those that begin as it does
 
 IdempotencyKey = Annotated[
     str | None,
@@ -112,6 +105,8 @@ def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
     until = now + DAY
     mine = f"{mark}.{secrets.token_hex(8)}"
     if verbs.take_lease(store, PREFIX + name, mine, now=now, until=until):
+        if name[2] == _CLEARS:
+            verbs.clear_leases(store, PREFIX + name[:2], now=now)
         return KeyedAttempt(name, until - DAY, first=True)
     held = verbs.read_lease(store, PREFIX + name)
     if held is None or held[0].partition(".")[0] not in (mark, ""):
@@ -146,27 +141,3 @@ async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAtte
         else:
             earlier.done[place] = record
     return earlier
-
-
-@asynccontextmanager
-async def clear_old_keys(serving: Serving, pause: float = PAUSE) -> AsyncIterator[None]:
-    """Removes keys older than a day while the server runs: one part of them every `pause` seconds."""
-    clearing = None
-    if serving.memory.parts.store.writable:
-        clearing = asyncio.create_task(_keep_clearing(serving.memory, pause))
-    try:
-        yield
-    finally:
-        if clearing is not None:
-            clearing.cancel()
-            await asyncio.wait([clearing])
-
-
-async def _keep_clearing(memory: AsyncMemory, pause: float) -> None:
-    store, clock = memory.parts.store, memory.parts.clock
-    for part in itertools.cycle(PARTS):
-        try:
-            await memory.threads.run(partial(verbs.clear_leases, store, PREFIX + part, now=clock()))
-        except EidetError as error:  # the store may be down; the next round retries
-            LOG.warning("old idempotency keys could not be removed: %s", error)
-        await asyncio.sleep(pause)

@@ -131,12 +131,6 @@ class FoundPage(BaseModel):
     cursor: str | None
 
 
-class ReviewReply(BaseModel):
-    """What waits for a person, newest first."""
-
-    memories: list[StoredMemory]
-
-
 class Lookup(BaseModel):
     """One answer per id, in the order asked; null where there is none."""
 
@@ -196,6 +190,8 @@ def to_wire(value: Any) -> Any:
     """Converts a value to JSON: a record with its ETag, dataclasses by their fields."""
     if isinstance(value, Record):
         return tell_record(value)
+    if isinstance(value, Forgotten):
+        return tell_forgotten(value)
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, list | tuple):

@@ -6,17 +6,20 @@ import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, get_args, get_type_hints
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
+from pydantic import create_model
 from pydantic_core import to_json
 
+from ...core.record import Record
 from ...core.verb_table import Verb
 from ..access import Right
 from ..errors import ErrorBody
 from ..serving import Grant, Serving, needs, serving_of
-from .bodies import make_body
+from .bodies import check_records, make_body, to_arguments
+from .replies import reply_type, to_wire
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 
@@ -60,7 +63,7 @@ def add_verb(
     model = make_body(f"{title}Body", verb.about, verb.arguments)
     required = any(argument.default is ... for argument in verb.arguments.values())
     shape = model if required else model | None
-    admit = needs(*map(Right, verb.rights), several=verb.rights == ("read",))
+    admit = needs(*map(Right, verb.rights), scopes="several" if verb.rights == ("read",) else "one")
 
     @wraps(run)
     async def run_with_body(**given: Any) -> Response:
@@ -98,6 +101,62 @@ def declare(run: Handler, **types: Any) -> Handler:
 
     endpoint.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return endpoint
+
+
+def add_plain_verb(
+    router: APIRouter,
+    path: str,
+    verb: Verb,
+    owner: type,
+    namespace: str | None,
+    *,
+    reply: Any = None,
+    **declared: Any,
+) -> None:
+    """Adds `POST /path` for a verb whose answer is what the method of `owner` of that name returns."""
+    name = path.rpartition("/")[2]
+    method = getattr(owner, name)
+
+    async def run(body: Any, grant: Grant) -> Response:
+        if "limit" in verb.arguments:
+            check_records(grant, body.limit, "limit")
+        given = to_arguments(body)
+        args, keywords = _arrange(verb, method, given)
+        space = grant.memory if namespace is None else getattr(grant.memory, namespace)
+        scope = grant.scope if verb.rights == ("read",) else grant.single
+        found = await getattr(space, name)(*args, **keywords, scope=scope)
+        if isinstance(found, Record):
+            found = grant.caller.view(found)
+        told = given["id"] if found is None else found
+        return await answer(
+            grant.serving,
+            lambda: {verb.answer: to_wire(told)} if verb.answer else to_wire(told),
+            size=len(told) if isinstance(told, list) else 1,
+        )
+
+    add_verb(router, path, verb, run, response_model=reply or _reply_of(path, verb, method), **declared)
+
+
+def _reply_of(path: str, verb: Verb, method: Any) -> Any:
+    """Builds the model of an answer from the return type of the method."""
+    returned = get_type_hints(method)["return"]
+    shape = reply_type(str if returned is type(None) else returned)
+    if not verb.answer:
+        return shape
+    fields: dict[str, Any] = {verb.answer: (shape, ...)}
+    return create_model("".join(part.capitalize() for part in path.split("/")) + "Reply", **fields)
+
+
+def _arrange(verb: Verb, method: Any, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Splits the fields of a request into positional and keyword arguments of a method."""
+    args, left = [], dict(given)
+    for name, parameter in inspect.signature(method).parameters.items():
+        sent = verb.renamed.get(name, name)
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            args += left.pop(sent, ())
+        elif parameter.kind is not inspect.Parameter.KEYWORD_ONLY and sent in left:
+            args.append(left.pop(sent))
+    return args, left
 
 
 async def answer(

@@ -27,6 +27,8 @@ from ...core.scope import Scope
 from ...core.validate import dump_json
 from ...core.verb_table import VERBS
 from ...core.where import Where
+from ...memory import Memory
+from ...memory.trust import TrustNamespace
 from ...recall.pack import Context
 from ..access import Right
 from ..errors import Problem
@@ -35,20 +37,17 @@ from .bodies import check_records, to_arguments
 from .once import IdempotencyKey, begin
 from .replies import (
     ContextReply,
-    CountReply,
     ForgetReply,
     FoundPage,
     RecallAllReply,
     RecallReply,
-    ReviewReply,
     StoredMemory,
-    etag_of,
     tell_forgotten,
     tell_record,
     tell_records,
     to_wire,
 )
-from .routing import Handler, add_verb, answer, dump, errors, respond
+from .routing import Handler, add_plain_verb, add_verb, answer, dump, errors, respond
 
 
 def add_to(router: APIRouter) -> None:
@@ -62,16 +61,17 @@ def add_to(router: APIRouter) -> None:
         ),
         "context": (_context, {"response_model": ContextReply}),
         "find": (_find, {"response_model": FoundPage}),
-        "count": (_count, {"response_model": CountReply}),
         "forget": (_forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
-        "review": (_review, {"response_model": ReviewReply}),
-        "approve": (_approve, {"response_model": StoredMemory, "responses": changed}),
-        "reject": (_reject, {"response_model": ForgetReply, "responses": changed}),
         "promote": (_promote, {"response_model": StoredMemory, "tags": ["memories"]}),
         "feedback": (_feedback, {"status_code": 204, "response_class": Response}),
     }
     for name, (run, declared) in routes.items():
         add_verb(router, name, VERBS[name], run, **({"tags": ["search"]} | declared))
+    add_plain_verb(router, "count", VERBS["count"], Memory, None, tags=["search"])
+    add_plain_verb(router, "review", VERBS["review"], TrustNamespace, "trust", tags=["search"])
+    for name, reply in (("approve", StoredMemory), ("reject", ForgetReply)):
+        deciding: dict[str, Any] = {"tags": ["search"], "responses": changed, "reply": reply}
+        add_plain_verb(router, name, VERBS[name], TrustNamespace, "trust", **deciding)
 
 
 def _search(verb: Any, tell: Callable[..., dict[str, Any]]) -> Handler:
@@ -156,11 +156,6 @@ def _narrow(body: Any, mark: _PageMark) -> Where | None:
     return where & mark.bounds()
 
 
-async def _count(body: Any, grant: Grant) -> Response:
-    number = await grant.memory.count(scope=grant.scope, **to_arguments(body))
-    return await answer(grant.serving, lambda: {"count": number})
-
-
 async def _forget(body: Any, grant: Grant) -> Response:
     given = to_arguments(body)
     scope: Scope | None = grant.scope
@@ -176,23 +171,6 @@ async def _forget(body: Any, grant: Grant) -> Response:
         )
     gone = await grant.memory.forget(scope=scope, **given)
     return await answer(grant.serving, lambda: tell_forgotten(gone), size=int(gone))
-
-
-async def _review(body: Any, grant: Grant) -> Response:
-    check_records(grant, body.limit, "limit")
-    found = await grant.memory.trust.review(scope=grant.scope, limit=body.limit)
-    return await answer(grant.serving, lambda: {"memories": tell_records(found)}, size=len(found))
-
-
-async def _approve(body: Any, grant: Grant) -> Response:
-    record = await grant.memory.trust.approve(scope=grant.single, **to_arguments(body))
-    seen = grant.caller.view(record)
-    return await answer(grant.serving, lambda: tell_record(seen), headers={"ETag": etag_of(seen)})
-
-
-async def _reject(body: Any, grant: Grant) -> Response:
-    gone = await grant.memory.trust.reject(scope=grant.single, **to_arguments(body))
-    return await answer(grant.serving, lambda: tell_forgotten(gone))
 
 
 async def _feedback(

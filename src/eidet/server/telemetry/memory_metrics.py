@@ -18,7 +18,7 @@ from ...recall.pack import Context
 from ...trust.erase import Forgotten
 
 if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry, Counter, Histogram
+    from prometheus_client import CollectorRegistry
 
 SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"  # names the folder that several workers keep their metrics in
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -31,30 +31,25 @@ class MemoryMetrics:
 
     def __init__(self) -> None:
         try:
-            from prometheus_client import CollectorRegistry
+            from prometheus_client import CollectorRegistry, Counter, Histogram
         except ImportError:
             raise MissingExtra("metrics", extra="server") from None
         self._registry = CollectorRegistry()
-        verbs, requests = ("operation", "status"), ("method", "route", "status")
-        self._seconds = self._spread("operation_duration_seconds", "Time of a verb", SECONDS, verbs)
-        self._results = self._spread("retrieval_results", "Hits of a recall", COUNTS, ("operation",))
-        self._tokens = self._spread("context_tokens", "Tokens of a context", TOKENS)
-        self._requests = self._spread("http_request_duration_seconds", "Time of a request", SECONDS, requests)
-        self._written = self._counter("records_written", "Records stored or revised", ("operation",))
-        self._forgotten = self._counter("records_forgotten", "Records forgotten")
-        self._tools = self._counter("tool_calls", "Calls of MCP tools", ("tool", "status"))
 
-    def _spread(
-        self, name: str, about: str, buckets: Sequence[float], labels: Sequence[str] = ()
-    ) -> Histogram:
-        from prometheus_client import Histogram
+        def count(name: str, about: str, *labels: str) -> Counter:
+            return Counter(f"eidet_{name}", about, labels, registry=self._registry)
 
-        return Histogram(f"eidet_{name}", about, labels, buckets=buckets, registry=self._registry)
+        def spread(name: str, about: str, buckets: Sequence[float], *labels: str) -> Histogram:
+            return Histogram(f"eidet_{name}", about, labels, buckets=buckets, registry=self._registry)
 
-    def _counter(self, name: str, about: str, labels: Sequence[str] = ()) -> Counter:
-        from prometheus_client import Counter
-
-        return Counter(f"eidet_{name}", about, labels, registry=self._registry)
+        self._seconds = spread("operation_duration_seconds", "Time of a verb", SECONDS, "operation", "status")
+        self._results = spread("retrieval_results", "Hits of a recall", COUNTS, "operation")
+        self._tokens = spread("context_tokens", "Tokens of a context", TOKENS)
+        asked = ("method", "route", "status")
+        self._requests = spread("http_request_duration_seconds", "Time of a request", SECONDS, *asked)
+        self._written = count("records_written", "Records stored or revised", "operation")
+        self._forgotten = count("records_forgotten", "Records forgotten")
+        self._tools = count("tool_calls", "Calls of MCP tools", "tool", "status")
 
     @contextmanager
     def __call__(self, call: VerbCall) -> Iterator[None]:

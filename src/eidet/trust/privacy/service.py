@@ -99,7 +99,7 @@ class Guarding:
         if old.trust is Trust.QUARANTINED and new.trust is not Trust.QUARANTINED:
             raise Refused(
                 f"record {old.id!r} is in quarantine: say how far it is trusted with "
-                "`eidet mark --approve`; in Python, memory.trust.approve"
+                "`eidet mark ID approve`; in Python, memory.trust.approve"
             )
         new = _label_pii(new, labels)
         if (new.text, new.data, new.trust, new.kind) == (old.text, old.data, old.trust, old.kind):

@@ -12,17 +12,11 @@ from typing import Any
 import pytest
 
 pytest.importorskip("mcp", reason="needs mcp: pip install 'eidet[server]'")
-pytest.importorskip("fastapi", reason="needs fastapi: pip install 'eidet[server]'")
 
 import httpx2
 from mcp.shared.exceptions import MCPError
-from tests.servers import free_port
-from tests.servers.asgi import serve_app
+from tests.servers.served import serve_in_thread
 from tests.unit.server.mcp.agents import ERAS, HASHING, ask, call, connect, fail
-
-from eidet import AsyncMemory
-from eidet.server.serve import create_app
-from eidet.server.server_settings import ServerSettings
 
 each_era = pytest.mark.parametrize("era", ERAS)
 INITIALIZE = {
@@ -52,10 +46,8 @@ def write_keys(path: Path, *entries: str) -> Path:
 
 @contextmanager
 def serve(**settings: Any) -> Iterator[str]:
-    port = free_port()
-    app = create_app(AsyncMemory(embedder=HASHING), ServerSettings(port=port, **settings), closes=True)
-    with serve_app(app, port) as url:
-        yield url
+    with serve_in_thread(embedder=HASHING, **settings) as running:
+        yield running.url
 
 
 @each_era
