@@ -1,22 +1,25 @@
-"""Exports in other formats. The lossless export is `Memory.export`."""
+"""Exports in other formats, and salvage of damaged files. The lossless export is `Memory.export`."""
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ..core.errors import BadInput, Refused, Unavailable
+from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused, Unavailable
 from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.record import Record, Trust
 from ..core.scope import Scope
+from ..core.settings import Settings
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
+from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
 from .markdown import write_bundle, write_notes
 from .skills import write_skills
@@ -145,3 +148,47 @@ def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -
     """Raises `Refused` if a sealed memory would be written unsealed, unless the caller asks for it."""
     if not plain and is_sealed(memory.parts.store):
         raise Refused(f"this memory is sealed, and that file would not be: {instead}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Salvaged:
+    """The number of saved records, and the (scope, id) of those known to be lost."""
+
+    count: int
+    lost: tuple[tuple[str, str], ...] = ()
+
+
+def salvage(
+    path: Path, target: Path, *, settings: Settings, embedder: str | None = None, plain: bool = False
+) -> Salvaged:
+    """Writes the records that are left in a damaged file to an export. Does not change the file.
+
+    Records of a sealed memory need its key, and altered ones are left out. Changed bytes within a text of
+    an unsealed record cannot be detected. `embedder` is used if the file no longer names its own.
+    """
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    found = read_damaged(path)
+    if not found.records:
+        raise Corrupt(f"{path} tells no record any more: restore a copy or an export")
+    embedder = None if "embedder" in found.settings else embedder
+    with tempfile.TemporaryDirectory(prefix="salvage-", dir=target.absolute().parent) as folder:
+        new = Path(folder) / "new.db"
+        write_rows(new, found)
+        chosen = replace(settings, audit="off", guard=None)
+        with Memory(new, embedder=embedder, settings=chosen) as memory:
+            unreadable = list(_list_unreadable(memory, delete_rows(new, ())))
+        saved = delete_rows(new, unreadable)
+        with Memory(new, embedder=embedder, settings=chosen) as memory:
+            count = memory.export(target, plain=plain)
+    return Salvaged(count=count, lost=tuple(sorted((found.named | set(unreadable)) - saved)))
+
+
+def _list_unreadable(memory: Memory, known: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for scope, id in known:
+        try:
+            record = memory.parts.store.read(scope, [id])[0]
+            if record is None or not record.whole.scope:
+                yield scope, id
+        except (EidetError, ValueError, TypeError, LookupError):
+            yield scope, id
