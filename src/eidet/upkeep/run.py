@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final, TypeVar
 
 from ..core.actor import because
@@ -33,7 +32,6 @@ _PRUNED: Final = 500  # events of histories removed at once
 _Groups = Callable[[str, str], Iterator[Change]]  # work, scope
 Pause = Callable[[], bool]  # called between batches: may sleep; returns whether to stop
 GiveWay = Callable[[], None]  # called within a batch: may let waiting callers go first
-Progress = Callable[[int, int], None]  # done, of how many
 
 
 def never() -> bool:
@@ -87,20 +85,6 @@ class _Tally:
             self.failed.append(f"{change.what} {change.record.scope}/{change.record.id}: {error}")
 
 
-@dataclass(slots=True)
-class _Track:
-    """Reports progress after each work on each scope, weighted by the size of the scope."""
-
-    tell: Progress | None
-    total: int
-    done: int = 0
-
-    def advance(self, records: int) -> None:
-        self.done += records
-        if self.tell is not None:
-            self.tell(self.done, self.total)
-
-
 def maintain(
     parts: UpkeepParts,
     settings: Upkeep,
@@ -111,17 +95,14 @@ def maintain(
     dry_run: bool = False,
     told: int = 1_000_000,
     stops: Pause = never,
-    progress: Progress | None = None,
 ) -> Maintained:
     """Does the works on a scope (None: on all) or, with `dry_run`, reports what it would do."""
     began = time.perf_counter()
     tally, scopes = _Tally(told), verbs.count_scopes(parts.store, scope)
-    track = _Track(progress, sum(scopes.values()) * _count_stages(works))
     for path, held in scopes.items():
         if any(work in PLANNERS for work in works):
             tally.examined += held
-        advance = partial(track.advance, held)
-        for changes in _plan_scope(parts, settings, path, now, works, tally, advance):
+        for changes in _plan_scope(parts, settings, path, now, works, tally):
             if dry_run:
                 _tell(changes, tally)
             elif changes:
@@ -153,12 +134,6 @@ def _report(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maintaine
     )
 
 
-def _count_stages(works: Sequence[str]) -> int:
-    """Counts walks over a scope: one for all works on single records, and one for each other work."""
-    others = [work for work in works if work not in PLANNERS]
-    return len(others) + (len(others) < len(works))
-
-
 def _plan_scope(
     parts: UpkeepParts,
     settings: Upkeep,
@@ -166,7 +141,6 @@ def _plan_scope(
     now: float,
     works: Sequence[str],
     tally: _Tally,
-    advance: Callable[[], None],
 ) -> Iterator[list[Change]]:
     """Yields the changes of a scope in batches, including empty ones, after which the caller may pause."""
     single = [work for work in works if work in PLANNERS]
@@ -177,10 +151,8 @@ def _plan_scope(
         if where is not None:
             for page in read_pages(parts.store, where.within(Scope(scope)), settings.batch):
                 yield list(plan(page, now, settings, bounds, single))
-        advance()
     for work in (work for work in works if work not in PLANNERS):
         yield from batches(_readable(parts.groups(work, scope), f"{work} {scope}", tally), settings.batch)
-        advance()
 
 
 def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[Change]:

@@ -5,22 +5,23 @@ cover. So the first one is central, the next ones open other topics, and a repet
 Informative sentences (`measure_information`) count more than pleasantries. Sentences are chosen greedily
 by gain per token and written in their original order.
 
-Cost: embedding all sentences, about 0.1 ms per sentence to measure its information, one product of at
-most `_TARGETS` by `_CANDIDATES` vectors, and gains, which are computed lazily.
+A model may write a text about the passages instead (`ask_or_fall_back`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heapreplace
 from itertools import groupby
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.record import Record
 from ..models.embed import Vectors
+from ..models.llm import LLM, Answer, Request
+from ..models.llm.consult import Outcome, consult_or_fall_back
 from ..text.sentences import sentences
 from ..text.tokens import TokenCounter, counter_of, cut
 from .importance import measure_information
@@ -31,6 +32,12 @@ _CANDIDATES: Final = 1_024  # sentences to choose from; of a longer text, the be
 _TARGETS: Final = 4_096  # sentences to cover; of a longer text, every k-th
 _LONGEST: Final = 2_000  # characters of a "sentence"; longer ones (tables, logs) are split into pieces
 _GIST_TOKENS: Final = 48
+_PROMPT_CHARS: Final = 24_000
+_ANSWER_CHARS: Final = 20_000
+SUM_UP: Final = (
+    "Sum up this conversation in at most {} tokens: who said, decided or did what, with names, dates and "
+    "numbers. Only the summary, no preamble."
+)
 _THRIFT: Final = 0.7  # exponent of the cost of length: at 1, two-word sentences fill the summary
 
 
@@ -41,6 +48,36 @@ class Passage:
     text: str
     who: str | None = None
     day: str | None = None
+
+
+def passage_of(record: Record) -> Passage:
+    return Passage(text=record.whole.text, who=record.who, day=f"{record.when:%Y-%m-%d}")
+
+
+def ask_or_fall_back(
+    llm: LLM | None,
+    wish: str,
+    passages: Iterable[Passage],
+    tokens: int,
+    otherwise: Callable[[], str],
+    purpose: str = "summarise",
+) -> Outcome[str]:
+    """Lets a model write a text about the passages; calls `otherwise` without a usable answer."""
+    lines = "\n".join(f"[{one.day}] {_line(one.text, one)}" if one.day else one.text for one in passages)
+    request = Request(
+        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
+        system="You keep the memory of an agent. You add nothing that was not said.",
+        max_tokens=3 * tokens,
+        purpose=purpose,
+    )
+    return consult_or_fall_back(llm, request, read=_parse_text, otherwise=otherwise)
+
+
+def _parse_text(answer: Answer) -> str:
+    text = answer.text.strip()
+    if not text or len(text) > _ANSWER_CHARS:
+        raise ValueError("no text of a usable length")
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,30 +145,22 @@ def _by_gain(
     alike = np.maximum(vectors[candidates] @ vectors[targets].T, 0.0) ** 2 * worth[targets]
     alike *= worth[candidates][:, None]
     costs = [counter.count(_line(said[at].text, told[said[at].source])) + 1 for at in candidates]
-    return [int(candidates[at]) for at in _greedy(alike, costs, budget)]
+    return [int(candidates[at]) for at in _greedy(alike, np.array(costs, np.float32), budget)]
 
 
-def _greedy(alike: NDArray[np.float32], costs: Sequence[int], budget: int) -> list[int]:
-    """Picks rows by gain per length. Gains only shrink, so each is recomputed lazily."""
-    covered = np.zeros(alike.shape[1], np.float32)
-    heap = [
-        (-float(gain) / cost**_THRIFT, row)
-        for row, (gain, cost) in enumerate(zip(alike.sum(1), costs, strict=True))
-    ]
-    heapify(heap)
-    first, chosen = heap[0][1], list[int]()
-    while heap and budget > 0:
-        _, row = heap[0]
-        gain = -float(np.maximum(alike[row] - covered, 0.0).sum()) / costs[row] ** _THRIFT
-        if len(heap) > 1 and gain > min(heap[1:3])[0]:
-            heapreplace(heap, (gain, row))
-            continue
-        heappop(heap)
-        if costs[row] <= budget:
-            chosen.append(row)
-            budget -= costs[row]
-            covered = np.maximum(covered, alike[row])
-    return chosen or [first]
+def _greedy(alike: NDArray[np.float32], costs: NDArray[np.float32], budget: int) -> list[int]:
+    """Picks rows that fit in the budget, the largest gain per length first; else the best row."""
+    covered, chosen = np.zeros(alike.shape[1], np.float32), list[int]()
+    left = np.ones(len(costs), bool)
+    while not chosen or (left & (costs <= budget)).any():
+        gains = np.maximum(alike - covered, 0.0).sum(axis=1) / costs**_THRIFT
+        fits = left & (costs <= budget)
+        row = int(np.where(fits, gains, -1.0).argmax() if fits.any() else gains.argmax())
+        chosen.append(row)
+        left[row] = False
+        budget -= int(costs[row])
+        covered = np.maximum(covered, alike[row])
+    return chosen
 
 
 def _candidates(vectors: Vectors, worth: NDArray[np.float32]) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from ..core.settings import Retention, Upkeep
 from ..core.validate import Json
 from ..models.embed.quantise import dequantise, quantise
 from . import Change, Drop, Write, is_protected, resting_time
-from .curve import DAY, Curve, strength
+from .curve import DAY, strength
 from .importance import move_score
 from .retain import is_kept
 from .retain import retain as retained
@@ -40,15 +40,6 @@ class Bounds:
 
 
 _Planner = Callable[[Sequence[Record], float, Upkeep, Bounds], Iterator[Change]]
-
-
-def curve_of(settings: Upkeep) -> Curve:
-    return Curve(
-        half_life_days=settings.half_life_days,
-        spacing_gain=settings.spacing_gain,
-        importance_gain=settings.importance_gain,
-        shape=settings.shape,
-    )
 
 
 def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
@@ -86,9 +77,8 @@ def _forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bou
     """Plans to forget faded records. Important ones are archived first, or stay if there is no archive."""
     if not settings.forget_below:
         return
-    curve = curve_of(settings)
     for record in records:
-        left = strength(record.uses, record.created, record.last_used, record.importance, now, curve)
+        left = strength(record, now, settings)
         important = record.importance >= settings.archive_above
         if left >= settings.forget_below or is_protected(record) or (important and not settings.archive):
             continue
@@ -225,7 +215,6 @@ class Forms:
     embedder: str
     width: int
     repeats: bool
-    digits: int = 3
 
     def at_levels(self, records: Sequence[Record], levels: Sequence[int]) -> list[Record]:
         """Returns each record lowered or raised to its new level."""
@@ -282,7 +271,7 @@ class Forms:
         part = decode_original(record.original)
         text, data = record.text, record.data
         if level >= _GIST:
-            text, data = self.gist(text), _round_floats(data, self.digits)
+            text, data = self.gist(text), _round_floats(data)
         vector, kept = record.vector, part.vector
         if vector is not None:
             if record.level == 0 and again.get(record.text) != vector:
@@ -297,15 +286,15 @@ class Forms:
         return record.but(text=text, data=data, vector=vector, level=level, original=pack_original(original))
 
 
-def _round_floats(data: Json, digits: int) -> Json:
-    """Rounds floats in data to some significant digits; whole numbers stay, because they are often ids."""
+def _round_floats(data: Json) -> Json:
+    """Rounds floats in data to three significant digits; whole numbers stay, because they are often ids."""
     match data:
         case dict():
-            return {key: _round_floats(value, digits) for key, value in data.items()}
+            return {key: _round_floats(value) for key, value in data.items()}
         case list():
-            return [_round_floats(value, digits) for value in data]
+            return [_round_floats(value) for value in data]
         case float():
-            return float(f"{data:.{digits}g}")
+            return float(f"{data:.3g}")
     return data
 
 

@@ -17,10 +17,9 @@ from ..core.validate import Moment, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
-from ..models.llm import Answer, Request, llm_of
-from ..models.llm.consult import consult_or_fall_back
+from ..models.llm import llm_of
 from ..text.tokens import TokenCounter, counter_of
-from ..upkeep.summary import Passage, summarise
+from ..upkeep.summary import SUM_UP, Passage, ask_or_fall_back, passage_of, summarise
 from .log_order import SessionLog, Summed
 from .messages import (
     MOST,
@@ -35,9 +34,7 @@ from .messages import (
     put_away,
 )
 
-_TOKENS: Final = 400  # of an extractive summary
-_PROMPT_CHARS: Final = 24_000
-_LONGEST: Final = 20_000  # characters of an answer that can be a summary
+_TOKENS: Final = 400  # of a summary
 
 Counter = TokenCounter | Callable[[str], float] | str | None
 _PAGE: Final = 64
@@ -264,45 +261,16 @@ def _make_summary(
     known = []
     if before is not None:
         known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
-    passages = known + [_passage(record) for record in records]
-    outcome = consult_or_fall_back(
+    passages = [*known, *map(passage_of, records)]
+    embed = partial(embed_checked, memory.parts.embedder)
+    outcome = ask_or_fall_back(
         None if llm is None else llm_of(llm),
-        _request(passages),
-        read=_text_of,
-        otherwise=lambda: _by_rules(memory, passages),
+        SUM_UP.format(_TOKENS),
+        passages,
+        _TOKENS,
+        lambda: summarise(passages, embed, _TOKENS) or "Nothing was said in words.",
     )
     return Summed.of(records, outcome.value, before, by=outcome.by)
-
-
-def _passage(record: Record) -> Passage:
-    return Passage(text=record.whole.text, who=record.who, day=f"{record.when:%Y-%m-%d}")
-
-
-def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
-    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS)
-    return made or "Nothing was said in words."
-
-
-def _request(passages: Sequence[Passage]) -> Request:
-    lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
-    wish = (
-        f"Sum up this conversation so far in at most {_TOKENS} tokens: who said, decided or did what, "
-        "with names, dates and numbers. Only the summary, no preamble."
-    )
-    system = "You keep the memory of an agent. You add nothing that was not said."
-    return Request(
-        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
-        system=system,
-        max_tokens=3 * _TOKENS,
-        purpose="summarise",
-    )
-
-
-def _text_of(answer: Answer) -> str:
-    text = answer.text.strip()
-    if not text or len(text) > _LONGEST:
-        raise ValueError("no text of a usable length")
-    return text
 
 
 def _has(message: Message, wanted: str) -> bool:
