@@ -18,8 +18,7 @@ from eidet.store import verbs
 from eidet.store.contract import NOW, fact
 from eidet.trust.erase.elsewhere import records_in
 from eidet.upkeep.archive import Archives, FolderArchive, archive_of, note_archive
-from eidet.upkeep.archive_s3 import S3Archive
-from eidet.upkeep.bucket import Bucket, BucketPlace, Taken
+from eidet.upkeep.archive_s3 import BucketPlace, S3Archive
 
 GONE = NOW + 60
 
@@ -116,19 +115,6 @@ def test_a_writer_that_dies_leaves_nothing_that_an_erasure_does_not_find(
     assert s3.client().list_objects_v2(Bucket=bucket).get("Contents", []) == []
 
 
-def test_two_writers_do_not_write_over_each_other(s3: S3, bucket: str) -> None:
-    objects = Bucket(BucketPlace.of(s3.url(bucket)))
-    etag = objects.put("k", b"one", sha256="1")
-    with pytest.raises(Taken, match="another writer"):
-        objects.put("k", b"two", sha256="2")
-    objects.put("k", b"three", sha256="3", instead_of=etag)
-    with pytest.raises(Taken):
-        objects.put("k", b"four", sha256="4", instead_of=etag)
-    with pytest.raises(Taken):
-        objects.delete("k", if_it_is=etag)
-    assert objects.get("k").body == b"three"
-
-
 def test_two_that_forget_at_once_both_succeed(s3: S3, bucket: str) -> None:
     """The second finds the piece changed under its hands, and looks again."""
     one, two = (S3Archive(s3.url(bucket)) for _ in range(2))
@@ -161,7 +147,7 @@ def test_nothing_of_what_was_forgotten_stays_in_a_bucket_that_keeps_versions(s3:
 
 def test_more_pieces_than_a_page_of_the_server(s3: S3, bucket: str, archive: S3Archive) -> None:
     pages = []
-    ask = archive._bucket._ask
+    ask = archive._ask
 
     def few(verb: str, key: Any, *then: Any, **words: Any) -> Any:
         if verb.startswith("list"):
@@ -169,7 +155,7 @@ def test_more_pieces_than_a_page_of_the_server(s3: S3, bucket: str, archive: S3A
             pages.append(verb)
         return ask(verb, key, *then, **words)
 
-    archive._bucket._ask = few  # type: ignore[method-assign]
+    archive._ask = few  # type: ignore[method-assign]
     names = [archive.keep([fact(f"{n}")], {}, now=NOW + n) for n in range(5)]
     assert archive.names() == names
     assert len(pages) == 2
