@@ -30,7 +30,7 @@ from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
 from .retain import Standing, is_kept, standings
-from .run import GiveWay, Pause, UpkeepParts, hurry, maintain, never
+from .run import GiveWay, Pause, Run, hurry, never
 from .summary import SUM_UP, ask_or_fall_back, gist, passage_of, summarise
 from .tier_plan import Forms
 
@@ -92,19 +92,26 @@ class Keeping:
         if not dry_run:
             self._parts.flush()
         with self._turn:
-            model = None if task.llm is None else llm_of(task.llm)
-            epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
-            kept = self._archive(archive, dry_run=dry_run)
-            return maintain(
-                replace(self._needs(chosen, kept, model, now, epoch, dry_run), give_way=give_way),
-                chosen,
-                scope=task.scope,
+            store, model = self._parts.store, None if task.llm is None else llm_of(task.llm)
+            run = Run(
+                store=store,
+                settings=chosen,
                 now=now,
-                works=works,
                 dry_run=dry_run,
+                forms=self.forms(chosen),
+                write=self._write,
+                groups=partial(self._groups, settings=chosen, now=now, dry_run=dry_run),
+                answer=partial(self._write_text, settings=chosen, llm=model),
+                archive=self._archive(archive, dry_run=dry_run),
+                manifest=self._parts.manifest(now) | {OWNER: name_owner(store)},
+                epoch=store.head().epoch if dry_run else self._parts.binding.epoch,
+                follow=self._parts.follow,
+                retention=self._parts.settings.retention,
                 told=told,
                 stops=stops,
+                give_way=give_way,
             )
+            return run.maintain(task.scope, works)
 
     def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
         """Opens the archive to use and records it in the store, because forgetting must search it."""
@@ -121,28 +128,6 @@ class Keeping:
         if source is None:
             raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
         return self.archives.claim(source)
-
-    def _needs(
-        self,
-        settings: Upkeep,
-        archive: Archive | None,
-        llm: LLM | None,
-        now: float,
-        epoch: int,
-        dry_run: bool,
-    ) -> UpkeepParts:
-        return UpkeepParts(
-            store=self._parts.store,
-            forms=self.forms(settings),
-            write=self._write,
-            groups=partial(self._groups, settings=settings, now=now, dry_run=dry_run),
-            answer=partial(self._write_text, settings=settings, llm=llm),
-            archive=archive,
-            manifest=self._parts.manifest(now) | {OWNER: name_owner(self._parts.store)},
-            epoch=epoch,
-            follow=self._parts.follow,
-            retention=self._parts.settings.retention,
-        )
 
     def _write(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from ..core.record import Original, Record, Tier, Trust, decode_original, pack_original
@@ -19,6 +19,7 @@ from .retain import retain as retained
 
 LEVELS: Final = {Tier.SHORT: 0, Tier.MIDDLE: 1, Tier.LONG: 2}
 DUE: Final = 0.5  # least `move_score` of a move: age limits are stated for importance 0.5
+_LIMITS: Final = ("entries", "age_days", "steps")  # settings of the short and the middle tier
 _DUTIES: Final = ("expire", "retain")  # works that apply to quarantined records, too
 _ABOVE: Final = {Tier.LONG: Tier.MIDDLE, Tier.MIDDLE: Tier.SHORT}
 _BELOW: Final = {Tier.SHORT: Tier.MIDDLE, Tier.MIDDLE: Tier.LONG}
@@ -104,17 +105,15 @@ def _promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bo
 
 def _move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     """Plans moves one tier down, or two if both limits are passed."""
-    limits = {tier: _limits_of(tier, settings, bounds) for tier in _BELOW}
-    alone = replace(limits[Tier.MIDDLE], crowd=None)  # a record that just arrived is no surplus
     for record in records:
         if is_protected(record):
             continue
         if record.tier is Tier.LONG:
             if record.level < LEVELS[Tier.LONG]:
                 yield _move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
-        elif because := _due(record, limits[record.tier], now):
+        elif because := _due(record, record.tier, settings, bounds, now):
             below = _BELOW[record.tier]
-            if below is Tier.MIDDLE and (further := _due(record, alone, now)):
+            if below is Tier.MIDDLE and (further := _due(record, below, settings, bounds, now)):
                 below, because = Tier.LONG, further
             yield _move_record(record, below, LEVELS[below], because)
 
@@ -128,40 +127,21 @@ def _move_record(record: Record, tier: Tier, level: int, because: str, *, what: 
     return Write(what=what, record=new, because=because, instead=record, recast=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Limits:
-    """The limits at which records leave a tier; None for a limit that is off or not passed."""
+def _due(record: Record, tier: Tier, settings: Upkeep, bounds: Bounds, now: float) -> str | None:
+    """Returns the reason why a record is due to leave a tier, or None if it is not.
 
-    tier: Tier
-    entries: int | None
-    crowd: Rested | None  # the bound up to which records are surplus
-    age_days: float | None
-    steps: int | None
-    newest_step: int | None
-
-
-def _limits_of(tier: Tier, settings: Upkeep, bounds: Bounds) -> _Limits:
-    return _Limits(
-        tier=tier,
-        entries=getattr(settings, f"{tier}_entries"),
-        crowd=bounds.crowded.get(tier),
-        age_days=getattr(settings, f"{tier}_age_days"),
-        steps=getattr(settings, f"{tier}_steps"),
-        newest_step=bounds.newest_step,
-    )
-
-
-def _due(record: Record, limits: _Limits, now: float) -> str | None:
-    """Returns the reason why a record is due to leave a tier, or None if it is not."""
-    since = resting_time(record)
-    if limits.crowd is not None and (since, record.seq) <= limits.crowd:
-        return f"the {limits.tier} tier has more than {limits.entries:,} records"
+    A record that would just have arrived in the tier is no surplus of it.
+    """
+    entries, age_days, steps = (getattr(settings, f"{tier}_{limit}") for limit in _LIMITS)
+    since, crowd = resting_time(record), bounds.crowded.get(tier)
+    if record.tier is tier and crowd is not None and (since, record.seq) <= crowd:
+        return f"the {tier} tier has more than {entries:,} records"
     days = (now - since) / DAY
-    if limits.age_days is not None and move_score(days, limits.age_days or 1e-9, record.importance) >= DUE:
+    if age_days is not None and move_score(days, age_days or 1e-9, record.importance) >= DUE:
         return f"not used for {days:.1f} days at importance {record.importance:.2f}"
-    if limits.steps is not None and record.step is not None and limits.newest_step is not None:
-        behind = limits.newest_step - record.step
-        if behind > limits.steps:
+    if steps is not None and record.step is not None and bounds.newest_step is not None:
+        behind = bounds.newest_step - record.step
+        if behind > steps:
             return f"{behind:,} steps behind the newest"
     return None
 
