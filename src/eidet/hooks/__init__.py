@@ -53,6 +53,8 @@ def with_hooks(agent: A, **options: Unpack[HookOptions]) -> A:
         raise BadInput(f"{cls.__name__} has no method {' or '.join(plan.methods)} to capture that returns")
     _hook_methods(cls, methods)
     agents.of(agent).plan = plan
+    if agents.find(agent) is None:
+        raise BadInput(f"{cls.__name__} cannot be hooked: add '__weakref__' to its __slots__")
     return agent
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -20,7 +21,7 @@ from ..models.embed import embed_checked
 from ..models.llm import llm_of
 from ..text.tokens import TokenCounter, counter_of
 from ..upkeep.summary import SUM_UP, Passage, ask_or_fall_back, passage_of, summarise
-from .log_order import SessionLog, Summed
+from .log_order import Log, Summary, summary_id
 from .messages import (
     MOST,
     Said,
@@ -65,7 +66,8 @@ class Conversation:
         else:
             self._session = _check_session(session)
         self._details: Details = {"scope": self._scope, "session": self._session, "agent": agent}
-        self._log = SessionLog(memory, self._scope, self._session, agent)
+        self._messages = Where(kinds=(Kind.MESSAGE,), session=self._session)
+        self._summary_id = summary_id(self._session)
 
     @property
     def session(self) -> str:
@@ -137,13 +139,13 @@ class Conversation:
         """Lists the same messages as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
         parts = [part for part in (asked, _filter_by_roles(roles)) if part is not None]
-        return self._log.after_summary(*parts).newest(_how_many(limit), check_offset(offset))
+        return self._after_summary(*parts).newest(_how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
         """Returns a message of this session by the id given to `add` or by its record's; None if absent."""
         name = clean_text(id, "id")
         found = self._memory.get([log_id(self._session, name), name], scope=self._scope)
-        return next((record for record in found if record is not None and self._log.holds(record)), None)
+        return next((one for one in found if one is not None and self._messages.matches(one)), None)
 
     def window(self, max_tokens: int = 4000, *, counter: Counter = None) -> list[Message]:
         """Returns the newest messages that fit in the tokens, oldest first; always at least the newest.
@@ -157,7 +159,7 @@ class Conversation:
         count = counter_of(self._counter if counter is None else counter)
         page = _PAGE if _check_tokens(max_tokens) else 1
         while True:
-            found = self._log.after_summary().newest(page)
+            found = self._after_summary().newest(page)
             fitting = fit_messages([message_of(record) for record in found], max_tokens, count)
             if len(fitting) < len(found) or len(found) < page:
                 return fitting
@@ -176,7 +178,7 @@ class Conversation:
         Also searches summarised messages. Reads messages only until it has found enough.
         """
         wanted, most, page = clean_text(text, "text").casefold(), _how_many(limit), _PAGE
-        whole = self._log.whole()
+        whole = Log(memory=self._memory, scope=self._scope, where=self._messages)
         while True:
             read = whole.newest(None if most is None else page)
             found = [message for message in map(message_of, read) if _has(message, wanted)]
@@ -186,7 +188,7 @@ class Conversation:
 
     def count(self) -> int:
         """Counts the messages that are not summarised."""
-        return self._memory.count(self._log.after_summary().where, scope=self._scope)
+        return self._memory.count(self._after_summary().where, scope=self._scope)
 
     def __len__(self) -> int:
         return self.count()
@@ -199,7 +201,7 @@ class Conversation:
 
     def pop(self) -> Message | None:
         """Deletes and returns the newest message that is not summarised; None if there is none."""
-        while newest := self._log.after_summary().newest(1):
+        while newest := self._after_summary().newest(1):
             if put_away(self._memory, [newest[0].id], scope=self._scope):
                 return message_of(newest[0])
         return None
@@ -217,7 +219,7 @@ class Conversation:
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
             stay = fitting if stay is None else min(stay, fitting)
-        dropped = self._log.after_summary().but_newest(stay or 0)
+        dropped = self._after_summary().but_newest(stay or 0)
         if dropped:
             put_away(self._memory, [record.id for record in dropped], scope=self._scope)
         return [message_of(record) for record in dropped]
@@ -225,7 +227,7 @@ class Conversation:
     @property
     def summary(self) -> str | None:
         """The latest summary; None while it is in quarantine."""
-        made = self._log.read_summary()
+        made = self._read_summary()
         return None if made is None else made.text or None
 
     def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
@@ -234,10 +236,11 @@ class Conversation:
         It is `text` if given, else by the `llm`, else (or if that fails) an extract of the main sentences.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log.after_summary().but_newest(_how_many(keep) or 0), self._log.read_summary()
+        older, before = self._after_summary().but_newest(_how_many(keep) or 0), self._read_summary()
         if older:
             made = _make_summary(self._memory, older, before, llm, text)
-            self._log.keep_summary(made)
+            own: Details = {"kind": Kind.SUMMARY, "id": self._summary_id, "derived_from": made.sources}
+            self._memory.remember(made.text, data=made.as_json(), **(self._details | own))
             return made.text
         if before is None:
             return None
@@ -245,19 +248,30 @@ class Conversation:
 
     def clear(self) -> int:
         """Deletes the summary and all messages, including summarised ones. Returns the number of messages."""
-        summaries = len(self._memory.find(self._log.summary_only, scope=self._scope, limit=1))
-        everything = self._log.messages | self._log.summary_only
+        own = Where(ids=(self._summary_id,))
+        summaries, everything = self._memory.count(own, scope=self._scope), self._messages | own
         return put_away(self._memory, where=everything, scope=self._scope) - summaries
+
+    def _after_summary(self, *parts: Where) -> Log:
+        """Returns the log of the messages that are not summarised and match the filters."""
+        made = self._read_summary()
+        if made is not None:
+            parts = (*parts, made.after())
+        return Log(memory=self._memory, scope=self._scope, where=replace(self._messages, every=parts))
+
+    def _read_summary(self) -> Summary | None:
+        record = self._memory.get(self._summary_id, scope=self._scope)
+        return None if record is None else Summary.read(record)
 
 
 def _make_summary(
-    memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
-) -> Summed:
+    memory: Memory, records: Sequence[Record], before: Summary | None, llm: object, text: str | None
+) -> Summary:
     """Builds a summary: the caller's, a model's, or an extract of the messages."""
     if text is not None:
         if not clean_text(text, "text").strip():
             raise BadInput("the summary is empty")
-        return Summed.of(records, text, before, by="caller")
+        return Summary.of(records, text, before, by="caller")
     known = []
     if before is not None:
         known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
@@ -270,7 +284,7 @@ def _make_summary(
         _TOKENS,
         lambda: summarise(passages, embed, _TOKENS) or "Nothing was said in words.",
     )
-    return Summed.of(records, outcome.value, before, by=outcome.by)
+    return Summary.of(records, outcome.value, before, by=outcome.by)
 
 
 def _has(message: Message, wanted: str) -> bool:

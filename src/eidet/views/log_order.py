@@ -7,10 +7,10 @@ edge of a page falls among messages of one moment, these are selected by their o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from ..core.record import Kind, Record, Trust, key_id
+from ..core.record import Record, Trust, key_id
 from ..core.validate import Json
 from ..core.where import Condition, Where
 from ..memory import Memory
@@ -18,7 +18,7 @@ from .messages import MOST, ORDER, noted_place, order_of, place_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Log:
+class Log:
     """The records of one scope that match a filter, as a log."""
 
     memory: Memory
@@ -73,34 +73,54 @@ class _Log:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
-    """The end of the summarised part of a log: a moment, and the messages of that moment it includes."""
+class Summary:
+    """A summary of a log up to a moment. `by` names its author: rules, llm or caller.
 
-    created: float
+    Of the messages created at that moment, it includes those up to a place, and those with these ids.
+    """
+
+    text: str
+    by: str
+    created: float = 0.0
     place: str | None = None
     ids: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, summed: Sequence[Record], before: Edge | None = None) -> Edge:
-        """Returns the edge after the last of the records; extends `before` if that has the same time."""
-        last = summed[-1].created
-        same = [record for record in summed if record.created == last]
+    def of(cls, records: Sequence[Record], text: str, before: Summary | None, *, by: str) -> Summary:
+        """Builds a summary of these records and of what the previous summary was made of."""
+        last = records[-1].created
+        same = [record for record in records if record.created == last]
         places = [place for record in same if (place := noted_place(record)) is not None]
         ids = tuple(record.id for record in same if noted_place(record) is None)
         if before is not None and before.created == last:
             places += [] if before.place is None else [before.place]
             ids = (*before.ids, *ids)
-        return cls(created=last, place=max(places, default=None), ids=ids)
+        sources = (*(before.sources if before else ()), *(record.id for record in records))
+        return cls(text=text, by=by, created=last, place=max(places, default=None), ids=ids, sources=sources)
 
     @classmethod
-    def from_json(cls, told: Any) -> Edge:
-        return cls(created=float(told["created"]), place=told["place"], ids=tuple(told["ids"]))
+    def read(cls, record: Record) -> Summary | None:
+        """Parses a summary; None if the record under this id is no summary. A quarantined one is empty."""
+        data: Any = record.whole.data
+        if not isinstance(data, Mapping) or not isinstance(data.get("edge"), Mapping):
+            return None
+        edge = data["edge"]
+        return cls(
+            text="" if record.trust is Trust.QUARANTINED else record.whole.text,
+            by=data["by"],
+            created=float(edge["created"]),
+            place=edge["place"],
+            ids=tuple(edge["ids"]),
+            sources=record.derived_from,
+        )
 
     def as_json(self) -> dict[str, Json]:
-        return {"created": self.created, "place": self.place, "ids": list(self.ids)}
+        edge: dict[str, Json] = {"created": self.created, "place": self.place, "ids": list(self.ids)}
+        return {"edge": edge, "by": self.by, "messages": len(self.sources)}
 
     def after(self) -> Where:
-        """Returns the filter for messages after the edge."""
+        """Returns the filter for messages that it does not include."""
         parts = [Where(ids=self.ids)] if self.ids else []
         if self.place is not None:
             upto = Condition(ORDER, "<=", self.place)
@@ -108,80 +128,5 @@ class Edge:
         return Where(created_since=self.created, never=tuple(parts))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summed:
-    """A summary of a log up to an edge. `by` names its author: rules, llm or caller."""
-
-    text: str
-    edge: Edge
-    sources: tuple[str, ...]
-    by: str
-
-    @classmethod
-    def of(cls, records: Sequence[Record], text: str, before: Summed | None, *, by: str) -> Summed:
-        """Builds a summary whose sources are these records and those of the previous summary."""
-        ids = tuple(record.id for record in records)
-        edge = Edge.of(records, None if before is None else before.edge)
-        return cls(text=text, edge=edge, sources=(*(before.sources if before else ()), *ids), by=by)
-
-    @classmethod
-    def read(cls, record: Record) -> Summed | None:
-        """Parses a summary; None if the record under this id is no summary. A quarantined one is empty."""
-        data: Any = record.whole.data
-        if not isinstance(data, Mapping) or not isinstance(data.get("edge"), Mapping):
-            return None
-        return cls(
-            text="" if record.trust is Trust.QUARANTINED else record.whole.text,
-            edge=Edge.from_json(data["edge"]),
-            sources=record.derived_from,
-            by=data["by"],
-        )
-
-    def as_json(self) -> dict[str, Json]:
-        return {"edge": self.edge.as_json(), "by": self.by, "messages": len(self.sources)}
-
-
 def summary_id(session: str) -> str:
     return key_id(f"conversation summary\0{session}")
-
-
-class SessionLog:
-    """The messages of one session in a scope. `agent` is the author of its summaries."""
-
-    def __init__(self, memory: Memory, scope: str, session: str, agent: str | None) -> None:
-        self._memory = memory
-        self._scope = scope
-        self._session = session
-        self._agent = agent
-        self.messages: Where = Where(kinds=(Kind.MESSAGE,), session=session)
-        self.summary_only: Where = Where(ids=(summary_id(session),))
-
-    def whole(self) -> _Log:
-        """Returns the log of all messages, including summarised ones."""
-        return _Log(memory=self._memory, scope=self._scope, where=self.messages)
-
-    def after_summary(self, *parts: Where) -> _Log:
-        """Returns the log of the messages that are not summarised and match the filters."""
-        made = self.read_summary()
-        if made is not None:
-            parts = (*parts, made.edge.after())
-        return _Log(memory=self._memory, scope=self._scope, where=replace(self.messages, every=parts))
-
-    def holds(self, record: Record) -> bool:
-        return record.kind is Kind.MESSAGE and record.session == self._session
-
-    def read_summary(self) -> Summed | None:
-        record = self._memory.get(summary_id(self._session), scope=self._scope)
-        return None if record is None else Summed.read(record)
-
-    def keep_summary(self, made: Summed) -> None:
-        self._memory.remember(
-            made.text,
-            scope=self._scope,
-            session=self._session,
-            agent=self._agent,
-            kind=Kind.SUMMARY,
-            id=summary_id(self._session),
-            derived_from=made.sources,
-            data=made.as_json(),
-        )
