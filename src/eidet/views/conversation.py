@@ -239,8 +239,9 @@ class Conversation:
         older, before = self._after_summary().but_newest(_how_many(keep) or 0), self._read_summary()
         if older:
             made = _make_summary(self._memory, older, before, llm, text)
-            own: Details = {"kind": Kind.SUMMARY, "id": self._summary_id, "derived_from": made.sources}
-            self._memory.remember(made.text, data=made.as_json(), **(self._details | own))
+            own: Details = {"kind": Kind.SUMMARY, "id": self._summary_id, "data": made.as_json()}
+            own["derived_from"] = made.sources
+            self._memory.remember(made.text, **(self._details | own))
             return made.text
         if before is None:
             return None
