@@ -26,9 +26,9 @@ from .records import Records
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
     from ..upkeep.archive import Archive
+    from ..upkeep.lifecycle import UpkeepWorker
     from ..upkeep.retain import Standing
     from ..upkeep.service import Keeping
-    from ..upkeep.worker import UpkeepWorker
 
 
 class UpkeepNamespace:
