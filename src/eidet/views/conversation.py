@@ -21,10 +21,11 @@ from ..models.embed import embed_checked
 from ..models.llm import llm_of
 from ..text.tokens import TokenCounter, counter_of
 from ..upkeep.summary import SUM_UP, Passage, ask_or_fall_back, passage_of, summarise
-from .log_order import Log, Summary, summary_id
 from .messages import (
     MOST,
+    Log,
     Said,
+    Summary,
     add_key,
     add_place,
     draft_of,
@@ -33,6 +34,7 @@ from .messages import (
     log_id,
     message_of,
     put_away,
+    summary_id,
 )
 
 _TOKENS: Final = 400  # of a summary
