@@ -104,12 +104,9 @@ def _move(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Chang
     if is_protected(record):
         return None
     if record.tier is Tier.LONG:
-        new = record.level < LEVELS[Tier.LONG]
-        return (
-            _move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
-            if new
-            else None
-        )
+        if record.level >= LEVELS[Tier.LONG]:
+            return None
+        return _move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
     because = _due(record, record.tier, settings, bounds, now)
     if because is None:
         return None

@@ -92,22 +92,6 @@ def test_a_class_keeps_its_own_say_about_subclasses(memory: Memory) -> None:
     assert len(kept(memory, "action")) == 2
 
 
-def test_a_hooked_instance_does_not_announce_a_subclass(memory: Memory) -> None:
-    born: list[type] = []
-
-    class Registry:
-        def __init_subclass__(cls, *, label: str) -> None:
-            born.append(cls)
-
-        def act(self) -> None: ...
-
-    agent = with_hooks(Registry(), memory=memory)
-    agent.act()
-    assert isinstance(agent, Registry)
-    assert born == []
-    assert len(kept(memory, "action")) == 1
-
-
 def test_class_methods_static_methods_and_properties_are_left_alone(memory: Memory) -> None:
     @install_hooks(memory=memory, methods=("act", "make", "add", "mood"))
     class Mixed(Agent):
