@@ -33,7 +33,7 @@ ABOUT: Final = (
     "scopes",
     "created",
 )  # fields of a manifest by which a search skips pieces
-_OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # fields that each new file sets itself
+OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # fields that each new file sets itself
 _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 
 
@@ -141,7 +141,7 @@ class FolderArchive:
         kept = [record for record in records if not gone(record)]
         if len(kept) < len(records):
             if kept:
-                self.keep(kept, {k: v for k, v in manifest.items() if k not in _OF_FILES}, now=now)
+                self.keep(kept, {k: v for k, v in manifest.items() if k not in OF_FILES}, now=now)
             self._path(name).unlink()
             _to_disk(self.folder)
         return len(records) - len(kept)

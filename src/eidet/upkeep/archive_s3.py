@@ -1,4 +1,4 @@
-"""An archive in a bucket: a piece is one object of compressed JSON lines, the first of which is its manifest.
+"""An archive in a bucket: a piece is one object, a compressed export.
 
 An object is only created where none exists, or replaced if it is still the one that was read. So writes are
 atomic, and two writers never undo each other.
@@ -7,16 +7,14 @@ atomic, and two writers never undo each other.
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
-from hashlib import sha256
 from importlib.util import find_spec
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ..core.errors import (
@@ -29,12 +27,10 @@ from ..core.errors import (
     Unavailable,
 )
 from ..core.record import Record, new_id
-from ..core.record_table import encode_fields
-from ..core.validate import dump_json
 from ..net.retry import Busy, OutcomeUnknown, Retrier, RetryPolicy
 from ..net.url import Options
-from ..store.export_file import FORMAT, record_from
-from .archive import about
+from ..store.export_file import TextOfExport, format_export, read_export, verify_export
+from .archive import OF_FILES, about
 
 _EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -51,12 +47,6 @@ _BARRED: Final = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch",
 
 class Taken(Conflict):
     """An object exists already, or is no longer the one that was read."""
-
-
-class _Piece(NamedTuple):
-    manifest: dict[str, Any]
-    records: list[Record]
-    etag: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,21 +114,22 @@ class S3Archive:
         return sorted(filter(_NAME.fullmatch, names))
 
     def manifest(self, name: str) -> dict[str, Any]:
-        return self._read(name).manifest
+        return verify_export(self._read(name)[0])
 
     def read(self, name: str) -> Iterator[Record]:
         """Yields the records after checking every byte."""
-        return iter(self._read(name).records)
+        export, _ = self._read(name)
+        verify_export(export)
+        return read_export(export)
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Removes records from a piece for good. Returns how many. Deletes a piece that becomes empty.
 
         Changes the piece only if it is still the one that was read; otherwise reads it again.
         """
-        del now
         for _ in range(_CHANGES):
             try:
-                return self._expunge(name, gone)
+                return self._expunge(name, gone, now)
             except Taken:
                 continue
         raise Taken(f"{self.url}: {name} kept changing; try again")
@@ -146,13 +137,15 @@ class S3Archive:
     def health(self) -> dict[str, Any]:
         return self._retrier.health().as_dict()
 
-    def _expunge(self, name: str, gone: Callable[[Record], bool]) -> int:
-        manifest, records, etag = self._read(name)
+    def _expunge(self, name: str, gone: Callable[[Record], bool], now: float) -> int:
+        export, etag = self._read(name)
+        manifest, records = verify_export(export), list(read_export(export))
         kept = [record for record in records if not gone(record)]
         if len(kept) == len(records):
             return 0
         if kept:
-            self._write(name, kept, manifest, IfMatch=etag)
+            own = {field: value for field, value in manifest.items() if field not in OF_FILES}
+            self._write(name, kept, {**own, "archived": now}, IfMatch=etag)
         else:
             with suppress(NotFound):
                 self._ask("delete_object", name + _END, IfMatch=etag)
@@ -171,46 +164,30 @@ class S3Archive:
         self, name: str, records: Sequence[Record], manifest: dict[str, Any], **condition: str
     ) -> None:
         """Writes an object if the condition holds; raises `Taken` if it does not."""
-        own = {"eidet": "archive", "format": FORMAT, "count": len(records), **about(records)}
-        lines = [{**manifest, **own}, *map(encode_fields, records)]
-        body = gzip.compress("".join(dump_json(line) + "\n" for line in lines).encode(), mtime=0)
-        mark, key = sha256(body).hexdigest(), name + _END
+        text, key = "".join(format_export(records, {**manifest, **about(records)})), name + _END
+        body = gzip.compress(text.encode(), mtime=0)
         try:
-            self._ask("put_object", key, _find_etag, Metadata={"sha256": mark}, Body=body, **condition)
+            self._ask("put_object", key, _find_etag, Body=body, **condition)
         except Taken:
-            if not self._has(key, mark):
+            if not self._has(key, body):
                 raise  # else an earlier try succeeded, but its reply was lost
 
-    def _has(self, key: str, mark: str) -> bool:
-        """Returns whether there is an object with this checksum."""
+    def _has(self, key: str, body: bytes) -> bool:
         try:
-            return bool(self._ask("head_object", key, _find_marks)[1] == mark)
+            return bool(self._ask("get_object", key, _read_object)[0] == body)
         except NotFound:
             return False
 
-    def _read(self, name: str) -> _Piece:
+    def _read(self, name: str) -> tuple[TextOfExport, str]:
+        """Returns the export of a piece, not yet verified, and its etag."""
         where = f"{name} in {self.url}"
         if not _NAME.fullmatch(name):
             raise NotFound(f"the archive {self.url} has no {name!r}")
-        body, etag, mark = self._ask("get_object", name + _END, _read_object)
-        if sha256(body).hexdigest() != mark:
-            raise Corrupt(f"{where} was truncated or changed; nothing was loaded")
+        body, etag = self._ask("get_object", name + _END, _read_object)
         try:
-            first, *lines = gzip.decompress(body).decode().split("\n")[:-1]
-            manifest = json.loads(first)
+            return TextOfExport(where, gzip.decompress(body).decode()), etag
         except (OSError, EOFError, zlib.error, ValueError) as error:
             raise Corrupt(f"{where} is damaged: {error}; nothing was loaded") from error
-        if not isinstance(manifest, dict) or manifest.get("eidet") != "archive":
-            raise Corrupt(f"{where} is not an archive of Eidet; nothing was loaded")
-        if manifest.get("format") != FORMAT:
-            raise Misconfigured(
-                f"{where} has format {manifest.get('format')}, this version reads {FORMAT}: "
-                "pip install --upgrade eidet"
-            )
-        records = [record_from(line, f"{where}, line {at}") for at, line in enumerate(lines, 2)]
-        if len(records) != manifest.get("count"):
-            raise Corrupt(f"{where} should hold {manifest.get('count')} records, it holds {len(records)}")
-        return _Piece(manifest, records, etag)
 
     # Requests.
 
@@ -308,16 +285,11 @@ def _find_etag(reply: Mapping[str, Any]) -> Any:
     return reply["ETag"]
 
 
-def _find_marks(reply: Mapping[str, Any]) -> tuple[str, str]:
-    """Returns the etag, and the checksum that the writer of an object stated."""
-    return reply["ETag"], reply["Metadata"].get("sha256", "")
-
-
-def _read_object(reply: Mapping[str, Any]) -> tuple[bytes, str, str]:
+def _read_object(reply: Mapping[str, Any]) -> tuple[bytes, str]:
     body = reply["Body"].read()
     if len(body) != reply["ContentLength"]:
         raise KeyError("its end")
-    return (body, *_find_marks(reply))
+    return body, reply["ETag"]
 
 
 def _check_page(reply: Mapping[str, Any]) -> Mapping[str, Any]:
