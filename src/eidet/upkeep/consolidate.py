@@ -22,6 +22,7 @@ from ..models.embed.quantise import first_rows
 from ..text.sentences import sentences
 from . import Ask, Change, Write, is_protected
 from .importance import measure_information
+from .summary import unit_rows
 
 _FEWEST: Final = 3  # messages of an episode
 _LINKED: Final = 2_000  # messages that an episode names; of a longer session, the last ones
@@ -244,9 +245,8 @@ def clusters(vectors: Vectors, threshold: float) -> Iterator[list[int]]:
     at most. Zero vectors are in no group. For n rows of width d and k groups or single rows, this takes time
     n * k * d, and memory for a copy of the vectors.
     """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    free = lengths[:, 0] > 0
+    unit = unit_rows(vectors)
+    free = np.asarray(unit.any(axis=1))
     for row in range(len(unit)):
         if free[row]:
             near = np.flatnonzero(free & (unit @ unit[row] >= threshold - _ROUNDING))
