@@ -174,19 +174,11 @@ class Conversation:
         )
         return [message_of(hit.record) for hit in hits]
 
-    def containing(self, text: str, limit: int | None = None) -> list[Message]:
-        """Returns the newest `limit` messages that contain a text (ignoring case), oldest first.
-
-        Also searches summarised messages. Reads messages only until it has found enough.
-        """
-        wanted, most, page = clean_text(text, "text").casefold(), _how_many(limit), _PAGE
-        whole = Log(memory=self._memory, scope=self._scope, where=self._messages)
-        while True:
-            read = whole.newest(None if most is None else page)
-            found = [message for message in map(message_of, read) if _has(message, wanted)]
-            if most is None or len(found) >= most or len(read) < page:
-                return found if most is None else found[max(len(found) - most, 0) :]
-            page *= 4
+    def containing(self, text: str) -> list[Message]:
+        """Returns the messages that contain a text (ignoring case), oldest first; also summarised ones."""
+        wanted = clean_text(text, "text").casefold()
+        whole = Log(memory=self._memory, scope=self._scope, where=self._messages).newest()
+        return [message for message in map(message_of, whole) if wanted in (message.content or "").casefold()]
 
     def count(self) -> int:
         """Counts the messages that are not summarised."""
@@ -288,10 +280,6 @@ def _make_summary(
         lambda: summarise(passages, embed, _TOKENS) or "Nothing was said in words.",
     )
     return Summary.of(records, outcome.value, before, by=outcome.by)
-
-
-def _has(message: Message, wanted: str) -> bool:
-    return wanted in (message.content or "").casefold()
 
 
 def _check_tokens(most: int) -> int:
