@@ -67,7 +67,6 @@ pytest.register_assert_rewrite(  # a package stands for all of its modules
     "eidet.index.contract",
     "eidet.models.contract",
     "eidet.store.contract",
-    "eidet.upkeep.archive_contract",
 )
 
 

@@ -133,34 +133,6 @@ def test_what_a_filter_leaves_out_would_not_have_changed(
     assert told(plan(some, NOW, settings, bounds, chosen)) == told(plan(whole, NOW, settings, bounds, chosen))
 
 
-numbers = st.sampled_from([-1, 0, 1, 2, 2.5, 3, NOW, NOW - DAY, -(2**62), 2**62])
-conditions = st.builds(
-    Condition,
-    st.sampled_from(["record.uses", "record.last_used", "record.level"]),
-    st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
-    numbers,
-) | st.builds(
-    Condition,
-    st.sampled_from(["record.uses", "record.last_used", "record.level"]),
-    st.just("exists"),
-    st.booleans(),
-)
-
-
-@few
-@given(st.lists(records(), max_size=8), st.lists(conditions, min_size=1, max_size=3))
-def test_numbers_of_records_are_filtered_by_as_they_are(
-    store: Store, found: list[Record], asked: list[Condition]
-) -> None:
-    filled(store, found)
-    whole = store.find(Where())
-    one, several = Where(conditions=tuple(asked[:1])), Where(conditions=tuple(asked))
-    for where in (one, several, ~several, ~one | several):
-        expected = [record.seq for record in whole if where.matches(record)]
-        assert store.match(where) == expected == [record.seq for record in store.find(where)]
-        assert verbs.count(store, where) == len(expected)
-
-
 @pytest.mark.parametrize(
     ("path", "op", "value"),
     [
@@ -179,19 +151,3 @@ def test_numbers_of_records_are_filtered_by_as_they_are(
 def test_a_number_of_a_record_is_compared_with_numbers_only(path: str, op: str, value: Any) -> None:
     with pytest.raises(BadInput):
         Condition(path, op, value)
-
-
-def test_every_importance_leaves_at_its_own_age(store: Store) -> None:
-    grid = [(share / 20, days / 2) for share in range(21) for days in range(1, 220, 6)]
-    made = [
-        Record(id="", scope="s", text="", created=NOW - days * DAY, occurred=NOW, importance=share)
-        for share, days in grid
-    ]
-    filled(store, made)
-    usual, whole = Upkeep(short_age_days=10.0), list(verbs.scan(store, Where(scope=Scope("s"))))
-    where = candidates(["move"], NOW, usual, Bounds())
-    assert where is not None
-    some = list(verbs.scan(store, where.within(Scope("s"))))
-    moves = told(plan(whole, NOW, usual, Bounds(), ["move"]))
-    assert told(plan(some, NOW, usual, Bounds(), ["move"])) == moves
-    assert len(moves) <= len(some) < len(whole)

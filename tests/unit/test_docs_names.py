@@ -186,7 +186,7 @@ def test_every_field_that_a_page_sets_exists() -> None:
 
 
 def test_keywords_of_inner_calls_are_not_those_of_the_outer_one() -> None:
-    ((name, inside), *_) = _calls('Settings(upkeep=Upkeep(alike=0.6), index="a(b=1)")')
+    ((name, inside), *_) = _calls('Settings(upkeep=Upkeep(batch=6), index="a(b=1)")')
     assert name == "Settings"
     assert _keywords(inside) == {"upkeep", "index"}
 

@@ -2,9 +2,9 @@
 
     python -P -m eidet.coding.hook claude prompt --at ~/.eidet/memory.db
 
-It asks the resident process and prints the answer. Without an answer within 300 ms of its start, that of
-Python included, it prints nothing; any failure is one line in ~/.eidet/hooks.log, and the exit code is 0.
-Of Eidet it imports only the version.
+An event to remember goes into a folder that the resident process empties. For any other it asks that process
+and prints the answer. Without one within 300 ms of its start, that of Python included, it prints nothing; any
+failure is one line in ~/.eidet/hooks.log, and the exit code is 0. Of Eidet it imports only the version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .. import __version__
 
 _LIMIT_SECONDS: Final = 0.27  # that this process may live; ending it takes the rest of the 300 ms
 _LIMIT: Final = "EIDET_HOOKS_WAIT_SECONDS"  # another limit, for a slow machine
-_READ_SECONDS: Final = 0.02  # to read an event that comes too late for an answer, so that it is kept
+_READ_SECONDS: Final = 0.02  # to keep an event that comes late
 _USUAL_START: Final = 0.1  # seconds, where the system does not say when a process was started
 _CHECK_SECONDS: Final = 10.0
 RECALLS: Final = ("start", "prompt")
@@ -32,7 +32,6 @@ _SWITCH: Final = "EIDET_HOOKS"  # "off" switches hooks off for a session
 _OFF_FILE: Final = Path(".eidet", "off")  # in a project: switches them off there
 _LOG_BYTES: Final = 1_000_000
 KEY: Final = "key"  # the file with the key that authenticates the two processes
-_unsent: Final[dict[str, Any]] = {}  # the event that was not delivered yet
 
 
 def main() -> None:
@@ -69,9 +68,7 @@ def _measure_start() -> float:
 
 
 def _give_up(why: str) -> NoReturn:
-    """Exits without an answer; an event to remember waits in a file, unless it was delivered."""
-    with suppress(Exception):
-        leave_event(_unsent)
+    """Exits without an answer."""
     write_log(f"{' '.join(sys.argv[1:3])}: {why}")
     os._exit(0)
 
@@ -80,15 +77,14 @@ def _run(words: list[str], left: float) -> str:
     request = _read_request(words)
     if request is None:
         return ""
-    _unsent.update(request)
-    if left <= 0:
-        raise TimeoutError("the machine is busy: Python's start took all the time")
-    answer = ask(request)
-    if answer is None:  # no process yet: the event waits, and the next one finds it
-        start_resident(request["at"])
+    if request["event"] in CAPTURES:
         leave_event(request)
-    _unsent.clear()
-    return answer or ""
+    elif left <= 0:
+        raise TimeoutError("the machine is busy: Python's start took all the time")
+    elif (answer := ask(request)) is not None:
+        return answer
+    start_resident(request["at"])
+    return ""
 
 
 def _read_request(words: list[str]) -> dict[str, Any] | None:
@@ -167,8 +163,6 @@ def ask(request: dict[str, Any]) -> str | None:
 
 def leave_event(request: dict[str, Any]) -> None:
     """Writes an event to remember into the folder that the resident process empties."""
-    if request.get("event") not in CAPTURES:
-        return
     spool = folder_for(request["at"]) / "spool"
     spool.mkdir(mode=0o700, exist_ok=True)
     path = spool / f"{time.time_ns()}-{os.getpid()}.json"

@@ -1,17 +1,18 @@
 """The process that keeps a memory open between the events of coding agents.
 
 The first hook starts it; it ends by itself after some idle minutes. It listens on a socket in a private
-folder, for callers with the key stored there. It answers recalls at once, and remembers events one by one in
-the background. If the memory cannot be opened, it logs a line and gives no answer.
+folder, for callers with the key stored there, and answers recalls at once. Events to remember are files in
+that folder, which it removes once they are remembered. If the memory cannot be opened, it logs a line and
+gives no answer.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import queue
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -21,21 +22,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import __version__
-from ..core.errors import EidetError
+from ..core.errors import EidetError, Unavailable
 from ..core.settings import Settings, read_choices, read_settings
 from ..memory import Memory
 from ..store.sql.inspect_file import file_of
 from .capturing import RETENTION, forget_unreviewed, make_drafts
-from .hook import CAPTURES, KEY, RECALLS, address_in, home, leave_event, write_log
+from .hook import KEY, address_in, home, write_log
 from .recalling import Session, recall, remove_old_sessions, scope_of, session_of, write_answer
 from .transcripts import find_steps
 
 _IDLE_SECONDS: Final = 900.0
 _IDLE: Final = "EIDET_HOOKS_IDLE_SECONDS"
 _ARRIVAL_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.5  # between two looks for events that wait
 _OPENING_SECONDS: Final = 0.2  # how long a recall waits for another thread that opens the memory
 _MAINTAIN_SECONDS: Final = 86_400.0
-_MOST_TRIES: Final = 3  # attempts to remember an event
+_MOST_TRIES: Final = 3  # attempts to remember an event, unless the memory is only locked or full
 _CONFIG: Final = "eidet.toml"  # settings for this memory, in ~/.eidet
 _Request = dict[str, Any]
 
@@ -49,7 +51,7 @@ class _Resident:
         self._file_id: int | None = None
         self._warm = False
         self._opening, self._sessions = threading.Lock(), threading.Lock()
-        self._waiting: queue.Queue[_Request] = queue.Queue()
+        self._tries: Counter[str] = Counter()  # by file of an event
         self._last = time.monotonic()
         self.ended = threading.Event()
 
@@ -63,15 +65,13 @@ class _Resident:
         with suppress(OSError):
             Path(address).unlink()  # left by a process that was killed
         with Listener(address, backlog=16, authkey=key.read_bytes()) as listener:
-            for task in (self._accept, self._remember):
-                threading.Thread(target=task, args=(listener,), daemon=True).start()
-            self._empty_spool()
+            threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
             remove_old_sessions(self._folder / "sessions")
             self._warm_up()
-            while self._folder.exists() and not self.ended.wait(1.0):
+            while self._folder.exists() and not self.ended.wait(_LOOK_SECONDS):
+                self._remember()
                 if time.monotonic() > self._last + idle and not self._maintain():
                     break
-        self._waiting.join()
         if self._memory is not None:
             self._memory.close()
 
@@ -111,7 +111,6 @@ class _Resident:
             request = json.loads(line.recv_bytes())
             self._last = time.monotonic()
             if request["version"] != __version__:
-                leave_event(request)
                 self.ended.set()  # Eidet was upgraded: the next event starts the new one
                 return
             answer, ids = self._answer(request)
@@ -121,15 +120,12 @@ class _Resident:
                     session = Session.load(self._session_file(request))
                     session.shown += ids
                     session.save(self._session_file(request))
-            if request["event"] in CAPTURES:
-                self._empty_spool()
-                self._waiting.put(request)
 
     def _answer(self, request: _Request) -> tuple[str, list[str]]:
         """Returns the answer, and the ids of its records."""
         event = request["event"]
         try:
-            memory = self._open(False) if event in (*RECALLS, "check") else None
+            memory = self._open(False)
             if event == "check":
                 found = "no memory yet" if memory is None else f"{sum(memory.scopes().values()):,} records"
                 return f"ok: eidet {__version__}, {found}", []
@@ -141,25 +137,23 @@ class _Resident:
             return f"error: {error}" if event == "check" else "", []
         return text and write_answer(request["tool"], text, request["input"]), ids
 
-    def _empty_spool(self) -> None:
+    def _remember(self) -> None:
+        """Remembers the events that wait, in order; leaves those of another version to the next process."""
         for file in sorted((self._folder / "spool").glob("*.json")):
-            with suppress(ValueError, OSError):
-                self._waiting.put(json.loads(file.read_text(encoding="utf-8")))
-            file.unlink(missing_ok=True)
-
-    def _remember(self, _: Listener) -> None:
-        while True:
-            request = self._waiting.get()
+            request = dict[str, Any]()
             try:
+                request = json.loads(file.read_text(encoding="utf-8"))
+                if request["version"] != __version__:
+                    self.ended.set()
+                    return
                 self._capture(request)
-            except Exception as error:  # noqa: BLE001  # a failure must not stop the next event
-                write_log(f"{request['tool']} {request['event']}: not remembered: {error}")
-                tries = request.get("tries", 0) + 1
-                if tries < _MOST_TRIES:
-                    leave_event({**request, "tries": tries})
-            finally:
-                self._last = time.monotonic()
-                self._waiting.task_done()
+            except Exception as error:  # noqa: BLE001  a failure must not stop the next event
+                write_log(f"{request.get('tool')} {request.get('event')}: not remembered: {error}")
+                self._tries[file.name] += not isinstance(error, Unavailable)
+                if self._tries[file.name] < _MOST_TRIES:
+                    return  # it is tried again before those after it
+            file.unlink(missing_ok=True)
+            self._last = time.monotonic()
 
     def _capture(self, request: _Request) -> None:
         file = self._session_file(request)

@@ -25,13 +25,11 @@ _USUAL: Final[dict[str, tuple[float, float]]] = {
 }  # an infinite time means never
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("short_entries", "short_steps", "middle_entries", "middle_steps"), (0, _MOST)),
-    **dict.fromkeys(("forget_below", "archive_above", "alike", "quarantine_above"), (0, 1)),
+    **dict.fromkeys(("forget_below", "archive_above", "quarantine_above"), (0, 1)),
     **dict.fromkeys(("recent_days", "reference_days", "stale_days"), (1, int(_LONGEST))),
-    "digits": (1, 17),
     "half_life_days": (1e-6, _LONGEST),
     "spacing_gain": (0, 100),
     "importance_gain": (1, 1000),
-    "shape": (0.05, 50),
     "batch": (1, 100_000),
 }
 _WORDS: Final = {

@@ -32,7 +32,6 @@ class Upkeep:
     middle_age_days: float | None = 180.0  # unused for this long, a memory moves from middle to long
     middle_steps: int | None = None  # this many steps behind the newest, a memory moves from middle to long
     gist_tokens: int = 48  # the long tier shows this much of a text
-    digits: int = 3  # the long tier shows this many digits of a number
     promote_uses: int | None = 5  # this many uses since the last move lift a memory one tier
     promote_days: float = 7.0  # … provided the last use was within these days
     forget_below: float = 0.0  # forget memories whose strength falls below this; 0 forgets nothing
@@ -41,8 +40,6 @@ class Upkeep:
     half_life_days: float = 30.0  # forgetting curve: days until a memory has half its strength
     spacing_gain: float = 1.0  # forgetting curve: by how much a use lengthens the half-life
     importance_gain: float = 4.0  # forgetting curve: by how much importance lengthens it
-    shape: float = 1.0  # forgetting curve: how fast its tail falls
-    alike: float = 0.85  # cosine that two facts with the same words must have to become one
     session_idle_hours: float | None = 6.0  # a session silent for this long has ended
     episode_messages: int | None = 50  # this many new messages of an open session make an episode
     episode_tokens: int = 200  # the length of an episode's summary

@@ -7,9 +7,10 @@ import threading
 import time
 import uuid
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypedDict
 
 from ..aio import AsyncMemory
@@ -20,7 +21,6 @@ from .captured import Captured
 
 log: Final = logging.getLogger("eidet")
 _EVERY_SECONDS: Final = 60.0
-_STRONG_MOST: Final = 1_024
 
 Store = Callable[[Captured], None]
 Source = Memory | AsyncMemory | Callable[[Any], Memory | AsyncMemory | None] | None
@@ -123,36 +123,25 @@ class KnownAgent:
 class AgentRegistry:
     """Maps each agent to its `KnownAgent` while it lives. Agents need not be hashable and stay unchanged.
 
-    Agents that do not support weak references are kept alive, at most `_STRONG_MOST` of them.
+    An agent that does not support weak references, as one with `__slots__`, is not remembered.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[Any], KnownAgent]] = {}
-        self._strong: OrderedDict[int, tuple[Any, KnownAgent]] = OrderedDict()
         self._lock = threading.RLock()  # reentrant: a weak reference may die while it is held
 
     def of(self, agent: Any) -> KnownAgent:
         with self._lock:
             found = self.find(agent)
-            return found if found is not None else self._begin(agent)
+            if found is None:
+                found = KnownAgent()
+                with suppress(TypeError):
+                    self._known[id(agent)] = weakref.ref(agent, partial(self._end, id(agent))), found
+            return found
 
     def find(self, agent: Any) -> KnownAgent | None:
-        at = id(agent)
-        with self._lock:
-            if (weak := self._known.get(at)) is not None and weak[0]() is agent:
-                return weak[1]
-            strong = self._strong.get(at)
-            return strong[1] if strong is not None and strong[0] is agent else None
-
-    def _begin(self, agent: Any) -> KnownAgent:
-        at, known = id(agent), KnownAgent()
-        try:
-            self._known[at] = (weakref.ref(agent, lambda gone: self._end(at, gone)), known)
-        except TypeError:
-            self._strong[at] = (agent, known)
-            while len(self._strong) > _STRONG_MOST:
-                self._strong.popitem(last=False)
-        return known
+        known = self._known.get(id(agent))
+        return None if known is None or known[0]() is not agent else known[1]
 
     def _end(self, at: int, gone: weakref.ref[Any]) -> None:
         with self._lock:

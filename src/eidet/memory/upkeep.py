@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..core.arguments import (
     actor,
-    check_callback,
     check_flag,
     check_texts,
     one,
@@ -27,10 +26,9 @@ from .records import Records
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
     from ..upkeep.archive import Archive
+    from ..upkeep.lifecycle import UpkeepWorker
     from ..upkeep.retain import Standing
-    from ..upkeep.run import Progress
     from ..upkeep.service import Keeping
-    from ..upkeep.worker import UpkeepWorker
 
 
 class UpkeepNamespace:
@@ -60,22 +58,19 @@ class UpkeepNamespace:
         archive: Archive | str | Path | None = None,
         llm: object = None,
         now: Moment | None = None,
-        progress: Progress | None = None,
     ) -> Maintained:
         """Maintains one scope or all: see `docs/guides/life.md`.
 
         `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and reports what would be
         done and why. Recalls and writes go on meanwhile, and upkeep keeps their changes.
-        An `llm` writes summaries and facts; if it fails, the rules do. `progress` is called with the
-        amount done and the total.
+        An `llm` writes summaries and facts; if it fails, the rules do.
         """
         from ..upkeep.service import UpkeepTask
 
         task = UpkeepTask(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
         at = self._parts.clock() if now is None else moment(now, "now")
-        check_callback(progress, "progress")
         dry_run = check_flag(dry_run, "dry_run")
-        done = self.keeping.maintain(task, now=at, dry_run=dry_run, progress=progress)
+        done = self.keeping.maintain(task, now=at, dry_run=dry_run)
         if not dry_run:
             self._forgetting.clean_up()
         return done

@@ -1,7 +1,5 @@
 """Mirrors a scope as a folder of Markdown that a person reads and edits, in both directions.
 
-    blocks.py   records as blocks of a file, and back      folder.py   the files and the state of a folder
-
     done = mirror_folder(memory, "notes", scope="ann")
     print(done.remembered, done.revised, done.forgotten, done.conflicts)
 
@@ -34,8 +32,7 @@ from ..exchange.record_exports import check_plain
 from ..memory import Memory
 from ..store.tombstones import secret_of
 from ..trust.audit import Auditing
-from .blocks import Block, Page, Row, make_row, render_block, shape_row
-from .folder import Folder, Seen
+from .folder import Block, Folder, Page, Row, Seen, make_row, render_block, shape_row
 
 __all__ = ["Mirrored", "mirror_folder", "watch_folder"]
 

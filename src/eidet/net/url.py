@@ -48,16 +48,14 @@ class Options:
     def get_text(self, name: str, default: T) -> str | T:
         return self.values.get(name, default)
 
-    def parse_whole(
-        self, name: str, default: int, *, least: int = 0, most: int = _LARGEST_NUMBER, or_zero: bool = False
-    ) -> int:
-        """Parses a whole number within a range; with `or_zero`, also 0, which switches something off."""
+    def parse_whole(self, name: str, default: int, *, least: int = 0, most: int = _LARGEST_NUMBER) -> int:
+        """Parses a whole number within a range."""
         if name not in self.values:
             return default
         text = self.values[name]
         if text.isascii() and text.isdigit():
             number = int(text)
-            if least <= number <= most or (or_zero and number == 0):
+            if least <= number <= most:
                 return number
         raise self.error(f"{self.prefix}{name} must be a whole number {_range(least, most)}, not {text!r}")
 

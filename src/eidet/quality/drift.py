@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final, Literal
 
-from . import SCORE_BINS, SCORES, Tally, Windows, judgements
+from . import SCORES, Tally, Windows, judgements
 
 _Verdict = Literal["steady", "drifted", "unknown"]
+_Name = Literal["low score rate", "empty rate", "success rate"]
 _STANDARD: Final = Windows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """One comparison. `before` and `after` are means of top scores, or rates.
+    """A rate in both windows; `statistic` is z, and `p_value` is corrected for the number of comparisons."""
 
-    `statistic` is the Kolmogorov-Smirnov distance, or z; `effect` is the distance, or the difference
-    of the rates; `p_value` is corrected for the number of comparisons.
-    """
-
-    name: Literal["top score", "empty rate", "success rate"]
+    name: _Name
     before: float
     after: float
     statistic: float
-    effect: float
     p_value: float
 
     @property
     def worse(self) -> bool:
-        return self.after > self.before if self.name == "empty rate" else self.after < self.before
+        return self.after < self.before if self.name == "success rate" else self.after > self.before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,58 +68,42 @@ def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tal
 
 
 def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = _STANDARD) -> Drift:
-    """Compares two windows by up to three tests, with Holm's correction for their number.
+    """Compares up to three rates of two windows: two proportions, pooled z with continuity correction.
 
-    - top scores: two-sample Kolmogorov-Smirnov on the binned scores, with its asymptotic p-value.
-      Ties within a bin make it err on the side of no drift.
-    - the share of empty recalls, and the share of useful judgements: two proportions, pooled z with
-      continuity correction.
-
-    A change counts if its corrected p-value is below `alpha` and its effect at least `least_effect`,
-    so the share of false alarms among equal windows stays below `alpha`. That holds for independent
-    recalls; one question asked a thousand times does not count as a thousand. With fewer than
-    `fewest_recalls` in either window the verdict is unknown; success is compared only if each window
-    has at least `fewest_judged` judgements.
+    They are the share of best scores below the median of the reference, of empty recalls, and of useful
+    judgements. A change counts if its p-value, multiplied by the number of comparisons (Bonferroni), is
+    below `alpha` and the change at least `least_effect`, so the share of false alarms among equal windows
+    stays below `alpha`. That holds for independent recalls; one question asked a thousand times does not
+    count as a thousand. With fewer than `fewest_recalls` in either window the verdict is unknown; success
+    is compared only if each window has at least `fewest_judged` judgements.
     """
     before, after = _count_rows(reference), _count_rows(recent)
     unknown = Drift(verdict="unknown", reference=before["recalls"], recent=after["recalls"])
     if min(unknown.reference, unknown.recent) < windows.fewest_recalls:
         return unknown
-    shifts = holm(list(_shifts(before, after, windows)))
-    changed = tuple(s for s in shifts if s.p_value < windows.alpha and s.effect >= windows.least_effect)
+    low = _name_low_scores(before)
+    compared: list[tuple[_Name, int, tuple[int, int], tuple[int, int]]] = [
+        ("low score rate", windows.fewest_recalls, _count_scores(before, low), _count_scores(after, low)),
+        ("empty rate", 0, (before["empty"], before["recalls"]), (after["empty"], after["recalls"])),
+        ("success rate", windows.fewest_judged, _count_judgements(before), _count_judgements(after)),
+    ]
+    known = [(name, was, now) for name, fewest, was, now in compared if min(was[1], now[1]) >= max(fewest, 1)]
+    shifts = tuple(_compare(name, was, now, len(known)) for name, was, now in known)
+    changed = tuple(
+        s for s in shifts if s.p_value < windows.alpha and abs(s.after - s.before) >= windows.least_effect
+    )
     return replace(unknown, verdict="drifted" if changed else "steady", shifts=shifts, changed=changed)
 
 
-def holm(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
-    """Corrects p-values for their number by Holm's method. Returns the smallest first."""
-    corrected, floor = [], 0.0
-    for rank, shift in enumerate(sorted(shifts, key=lambda shift: shift.p_value)):
-        floor = max(floor, min(1.0, shift.p_value * (len(shifts) - rank)))
-        corrected.append(replace(shift, p_value=floor))
-    return tuple(corrected)
-
-
-def ks_distance(one: Sequence[int], other: Sequence[int]) -> float:
-    """Returns the largest distance between the cumulative shares of two histograms with the same bins."""
-    n, m = sum(one), sum(other)
-    here = there = 0
-    widest = 0.0
-    for a, b in zip(one, other, strict=True):
-        here, there = here + a, there + b
-        widest = max(widest, abs(here / n - there / m))
-    return widest
-
-
-def ks_p_value(distance: float, n: int, m: int) -> float:
-    """Computes Kolmogorov's limit distribution: from 50 cases on at most 1 % below the exact p-value.
-
-    Omits the usual correction for finite samples, which for two of the same size is 20 % below.
-    """
-    reach = math.sqrt(n * m / (n + m)) * distance
-    if reach < 0.3:  # the series converges slowly there, and is 1 to five places
-        return 1.0
-    terms = (math.exp(-2.0 * (k * reach) ** 2) * (1 if k % 2 else -1) for k in range(1, 101))
-    return min(1.0, max(0.0, 2 * sum(terms)))
+def _compare(name: _Name, was: tuple[int, int], now: tuple[int, int], comparisons: int) -> Shift:
+    z, p_value = two_rates(*was, *now)
+    return Shift(
+        name=name,
+        before=was[0] / was[1],
+        after=now[0] / now[1],
+        statistic=z,
+        p_value=min(1.0, comparisons * p_value),
+    )
 
 
 def two_rates(part: int, of: int, part2: int, of2: int) -> tuple[float, float]:
@@ -136,40 +117,19 @@ def two_rates(part: int, of: int, part2: int, of2: int) -> tuple[float, float]:
     return math.copysign(z, gap), math.erfc(z / math.sqrt(2))
 
 
-def _shifts(before: Counter[str], after: Counter[str], windows: Windows) -> Iterator[Shift]:
-    one = [before[name] for name in SCORES]
-    other = [after[name] for name in SCORES]
-    if min(sum(one), sum(other)) >= windows.fewest_recalls:
-        far = ks_distance(one, other)
-        yield Shift(
-            name="top score",
-            before=_mean(one),
-            after=_mean(other),
-            statistic=far,
-            effect=far,
-            p_value=ks_p_value(far, sum(one), sum(other)),
-        )
-    yield _rates("empty rate", (before["empty"], before["recalls"]), (after["empty"], after["recalls"]))
-    earlier, says = _count_judgements(before), _count_judgements(after)
-    if min(earlier[1], says[1]) >= windows.fewest_judged:
-        yield _rates("success rate", earlier, says)
+def _name_low_scores(counts: Mapping[str, int]) -> Sequence[str]:
+    """Returns the names of the bins of scores below the median."""
+    sums = list(accumulate(counts[name] for name in SCORES))
+    return [name for name, upto in zip(SCORES, sums, strict=True) if 2 * upto < sums[-1]]
 
 
-def _rates(
-    name: Literal["empty rate", "success rate"], before: tuple[int, int], after: tuple[int, int]
-) -> Shift:
-    z, p_value = two_rates(*before, *after)
-    was, is_ = before[0] / before[1], after[0] / after[1]
-    return Shift(name=name, before=was, after=is_, statistic=z, effect=abs(is_ - was), p_value=p_value)
+def _count_scores(counts: Mapping[str, int], low: Sequence[str]) -> tuple[int, int]:
+    return sum(counts[name] for name in low), sum(counts[name] for name in SCORES)
 
 
 def _count_judgements(counts: Mapping[str, int]) -> tuple[int, int]:
     found = judgements(counts, "answers", "hits")
     return (round(found.value * found.of), found.of) if found else (0, 0)
-
-
-def _mean(counts: Sequence[int]) -> float:
-    return sum((at + 0.5) * count for at, count in enumerate(counts)) / sum(counts) / SCORE_BINS
 
 
 def _count_rows(rows: Iterable[Tally]) -> Counter[str]:

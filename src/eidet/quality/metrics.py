@@ -36,7 +36,7 @@ MEANINGS: Final = {
     "eidet_memory_growth_records_per_day": "Records created a day that are still there, in the window",
     "eidet_memory_retention_ratio": "Records there now, of these and those forgotten in the window",
     "eidet_drift_detected": "1 if retrieval changed against the weeks before, 0 if not",
-    "eidet_drift_statistic": "The comparison with the smallest p-value: distance or z",
+    "eidet_drift_statistic": "z of the comparison with the smallest p-value",
     "eidet_drift_p_value": "The chance of so much change if nothing had changed",
 }
 

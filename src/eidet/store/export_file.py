@@ -11,8 +11,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
 from ..core.private_files import name_partial, remove_partial, write_anew
@@ -26,17 +27,30 @@ _NAMES: Final = frozenset(field.name for field in EXPORTED)
 Check = Callable[[Record, Mapping[str, Any], str], None]  # a record, the manifest, the file and line
 
 
+class TextOfExport(NamedTuple):
+    """The text of an export in RAM, which is read as a file is."""
+
+    name: str
+    text: str
+
+    def open(self, **_: str) -> StringIO:
+        return StringIO(self.text, newline="\n")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Source = Path | TextOfExport
+
+
 def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]) -> int:
     """Writes a temporary file and renames it: the file is always whole. Returns the number of records."""
-    partial = name_partial(path)
-    digest, count = sha256(), 0
+    partial, count = name_partial(path), 0
     try:
         with write_anew(partial) as file:
-            for line in _lines(records, manifest):
-                digest.update(line.encode())
+            for line in format_export(records, manifest):
                 file.write(line)
                 count += 1
-            file.write(_end(count - 1, digest.hexdigest()))
         partial.replace(path)
     except OSError as error:
         raise Unavailable(
@@ -44,10 +58,20 @@ def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]
         ) from error
     finally:
         remove_partial(partial)
-    return count - 1
+    return count - 2
 
 
-def _lines(records: Iterable[Record], manifest: dict[str, Any]) -> Iterator[str]:
+def format_export(records: Iterable[Record], manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the lines of an export."""
+    digest, count = sha256(), -1
+    for line in _lines(records, manifest):
+        digest.update(line.encode())
+        count += 1
+        yield line
+    yield _end(count, digest.hexdigest())
+
+
+def _lines(records: Iterable[Record], manifest: Mapping[str, Any]) -> Iterator[str]:
     yield dump_json({"eidet": "export", "format": FORMAT, **manifest}) + "\n"
     for record in records:
         yield dump_json(encode_fields(record)) + "\n"
@@ -57,7 +81,7 @@ def _end(count: int, digest: str) -> str:
     return dump_json({"count": count, "sha256": digest}) + "\n"
 
 
-def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
+def verify_export(path: Source, check: Check | None = None) -> dict[str, Any]:
     """Checks every line and record of an export. Returns the manifest with the count.
 
     Calls `check` with each record, which raises if something is wrong with it.
@@ -84,7 +108,7 @@ def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
     return {**manifest, "count": count}
 
 
-def read_export(path: Path) -> Iterator[Record]:
+def read_export(path: Source) -> Iterator[Record]:
     """Yields the records of a file that was verified; does not check its lines a second time."""
     lines = _read(path)
     _manifest(next(lines), path)
@@ -101,7 +125,7 @@ def _restore(line: str, where: str) -> Record:
         raise Corrupt(f"{where} was changed while it was read ({error})") from error
 
 
-def _read(path: Path) -> Iterator[str]:
+def _read(path: Source) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             yield from file
@@ -111,7 +135,7 @@ def _read(path: Path) -> Iterator[str]:
         raise Corrupt(f"{path} is damaged: {error}; nothing was loaded") from error
 
 
-def _manifest(line: str, path: Path) -> dict[str, Any]:
+def _manifest(line: str, path: Source) -> dict[str, Any]:
     manifest = _parse_line(line, f"{path}, line 1")
     if manifest.get("eidet") != "export":
         raise Corrupt(
@@ -125,7 +149,7 @@ def _manifest(line: str, path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_end(line: str, count: int, digest: str, path: Path) -> None:
+def _check_end(line: str, count: int, digest: str, path: Source) -> None:
     end = _parse_line(line, f"{path}, last line")
     if line != _end(count, digest):
         raise Corrupt(

@@ -7,7 +7,7 @@ Only `run` applies the changes, a batch at a time, each only if its record is un
     retain.py        policies: keep, archive or delete after some days
     consolidate.py   repetitions, episodes, facts               archive.py     archives of deleted records
     model_facts.py   asks a language model for facts and checks its answer
-    run.py           walks the store and applies the changes    worker.py      does so in the background
+    run.py           walks the store and applies the changes    lifecycle.py   does so in the background
     curve.py, importance.py, summary.py                         measures and summaries for the planners
 """
 

@@ -1,4 +1,4 @@
-"""Archives of deleted records: a port with four verbs, and its implementation as a folder of JSON lines.
+"""Archives of deleted records: a port with five verbs, and its implementation as a folder of JSON lines.
 
 A file of an archive is an export: manifest, records, count and checksum. Once `keep` returns, its
 records are on disk and may be deleted from the store.
@@ -33,7 +33,7 @@ ABOUT: Final = (
     "scopes",
     "created",
 )  # fields of a manifest by which a search skips pieces
-_OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # fields that each new file sets itself
+OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # fields that each new file sets itself
 _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 
 
@@ -41,8 +41,8 @@ _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 class Archive(Protocol):
     """Keeps records that a memory deletes. `keep` is durable when it returns, or raises.
 
-    An archive that can also forget is an `ErasableArchive`. A manifest should contain the fields of `about`.
-    An attribute `folder` or `url` lets the memory find the archive when it is opened again.
+    A manifest should contain the fields of `about`. An attribute `folder` or `url` lets the memory find the
+    archive when it is opened again.
     """
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
@@ -56,11 +56,6 @@ class Archive(Protocol):
 
     def read(self, name: str) -> Iterator[Record]:
         """Yields the records of a piece, exactly as they were."""
-
-
-@runtime_checkable
-class ErasableArchive(Protocol):
-    """An archive from which records can be removed again."""
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Removes the records for which `gone` is true from a piece. Returns how many."""
@@ -146,7 +141,7 @@ class FolderArchive:
         kept = [record for record in records if not gone(record)]
         if len(kept) < len(records):
             if kept:
-                self.keep(kept, {k: v for k, v in manifest.items() if k not in _OF_FILES}, now=now)
+                self.keep(kept, {k: v for k, v in manifest.items() if k not in OF_FILES}, now=now)
             self._path(name).unlink()
             _to_disk(self.folder)
         return len(records) - len(kept)

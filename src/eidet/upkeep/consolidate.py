@@ -13,9 +13,7 @@ from hashlib import blake2b
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core.errors import BadInput
 from ..core.record import Kind, Record, key_id
 from ..core.settings import Upkeep
 from ..core.state import MergedPart
@@ -24,10 +22,13 @@ from ..models.embed.quantise import first_rows
 from ..text.sentences import sentences
 from . import Ask, Change, Write, is_protected
 from .importance import measure_information
+from .summary import unit_rows
 
 _FEWEST: Final = 3  # messages of an episode
 _LINKED: Final = 2_000  # messages that an episode names; of a longer session, the last ones
 _SIMILAR: Final = 0.8  # least cosine of sentences with the same meaning
+_EQUAL: Final = 0.85  # least cosine of the vectors of the same words, which a lower tier rounds
+_ROUNDING: Final = 1e-6  # equal vectors have a cosine a little off 1
 _TELLING: Final = 0.35  # least information of a sentence that becomes a fact
 _EPISODES: Final = 1_000  # the newest ones, which are searched for facts
 _PREFIX: Final = re.compile(r"^(?:\[[^\]]*\]\s*)?(?:([^:\n]{1,60}):\s)?")
@@ -42,7 +43,6 @@ _Embed = Callable[[Sequence[str]], Vectors]
 
 def merge(
     read: Callable[[], Iterable[Record]],
-    settings: Upkeep,
     width: int,
     periods: Callable[[Record], Hashable] = lambda _: None,
 ) -> Iterator[Change]:
@@ -64,7 +64,7 @@ def merge(
         for record in sorted(said, key=lambda one: (one.created, one.id)):
             groups.setdefault(periods(record), []).append(record)
         for group in groups.values():
-            yield from _merge_group(group, width, settings.alike)
+            yield from _merge_group(group, width)
 
 
 def _key_of(record: Record) -> bytes:
@@ -86,13 +86,13 @@ def _same_words(text: str) -> tuple[str, ...]:
     return tuple(filter(None, words)) or (text,)
 
 
-def _merge_group(group: Sequence[Record], width: int, alike: float) -> Iterator[Change]:
+def _merge_group(group: Sequence[Record], width: int) -> Iterator[Change]:
     """Merges each record into the earliest, unless callers' vectors distinguish equal words."""
-    by_id = {record.id: record for record in group}  # a record that is moving between tiers may be read twice
-    once = by_id.values()
+    # a record that is moving between tiers may be read twice
+    once = list({record.id: record for record in group}.values())
     rows = first_rows([record.vector for record in once], [record.level for record in once], width)
-    for first, *others in clusters(list(by_id), rows, alike):
-        yield _absorbing(by_id[first], [by_id[id] for id in others])
+    for first, *others in clusters(rows, _EQUAL):
+        yield _absorbing(once[first], [once[row] for row in others])
 
 
 def _absorbing(old: Record, others: Sequence[Record]) -> Write:
@@ -202,9 +202,8 @@ def consolidate(episodes: Sequence[Record], settings: Upkeep, embed: _Embed, now
     statements = [_Said(text, newer) for newer in newest for text in _statements(newer.whole.text)]
     if not statements:
         return
-    ids = [str(at) for at in range(len(statements))]
-    for group in clusters(ids, embed([one.text for one in statements]), _SIMILAR):
-        members = [statements[int(id)] for id in group]
+    for group in clusters(embed([one.text for one in statements]), _SIMILAR):
+        members = [statements[row] for row in group]
         sources = {one.episode.id: one.episode for one in members}
         if len(sources) >= settings.fact_episodes:
             yield _fact(members[-1], tuple(sources.values()), now)
@@ -239,59 +238,18 @@ def _statements(text: str) -> Iterator[str]:
 # Near-duplicates by their vectors.
 
 
-_STRIDE: Final = 512  # rows compared at once
+def clusters(vectors: Vectors, threshold: float) -> Iterator[list[int]]:
+    """Yields groups of two or more rows, each within `threshold` (cosine) of the first in its group.
 
-_Rows = NDArray[np.intp]
-
-
-def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> list[tuple[str, ...]]:
-    """Groups ids within `threshold` (cosine) of the first in their group. Returns groups of two or more.
-
-    The first is the earliest in the order given, so that no chain of small steps joins distant ids, and
-    an id is in one group at most. Zero vectors are in no group. For n rows of width d and k groups or
-    single rows, this takes time n * k * d, and memory for a copy of the vectors.
+    The first is the earliest, so that no chain of small steps joins distant rows, and a row is in one group
+    at most. Zero vectors are in no group. For n rows of width d and k groups or single rows, this takes time
+    n * k * d, and memory for a copy of the vectors.
     """
-    if len(ids) != len(vectors):
-        raise BadInput(f"{len(ids):,} ids for {len(vectors):,} vectors: one each is needed")
-    if not 0 < threshold <= 1:
-        raise BadInput(f"a similarity threshold must be above 0 and at most 1, not {threshold!r}")
-    unit, rows = _unit(vectors)
-    leader = np.arange(len(ids))
-    leaders = rows[:0]
-    for start in range(0, len(rows), _STRIDE):
-        new = _new_leaders(unit, rows[start : start + _STRIDE], leaders, threshold, leader)
-        leaders = np.r_[leaders, new]
-    return _groups(ids, leader)
-
-
-def _new_leaders(unit: Vectors, block: _Rows, leaders: _Rows, threshold: float, leader: _Rows) -> _Rows:
-    """Assigns each row of a block to the first near leader. Returns the rows without one, the new leaders."""
-    least = threshold - 1e-6  # equal vectors have a cosine a little off 1
-    if len(leaders):
-        near = unit[block] @ unit[leaders].T >= least
-        led = near.any(axis=1)
-        leader[block[led]] = leaders[near[led].argmax(axis=1)]
-        block = block[~led]
-    near = unit[block] @ unit[block].T >= least
-    for at, row in enumerate(block):
-        if leader[row] == row:
-            later = block[at + 1 :]
-            leader[later[near[at, at + 1 :] & (leader[later] == later)]] = row
-    own: _Rows = block[leader[block] == block]
-    return own
-
-
-def _groups(ids: Sequence[str], leader: _Rows) -> list[tuple[str, ...]]:
-    found: dict[int, list[str]] = {}
-    for row, led_by in enumerate(leader.tolist()):
-        found.setdefault(led_by, []).append(ids[row])
-    return [tuple(group) for _, group in sorted(found.items()) if len(group) > 1]
-
-
-def _unit(vectors: Vectors) -> tuple[Vectors, _Rows]:
-    """Scales rows to length one. Returns them, and the indices of those with a finite, positive length."""
-    lengths = np.linalg.norm(vectors, axis=1)
-    rows = np.flatnonzero(np.isfinite(lengths) & (lengths > 0))
-    unit = np.zeros(vectors.shape, np.float32)
-    unit[rows] = vectors[rows] / lengths[rows, None]
-    return unit, rows
+    unit = unit_rows(vectors)
+    free = np.asarray(unit.any(axis=1))
+    for row in range(len(unit)):
+        if free[row]:
+            near = np.flatnonzero(free & (unit @ unit[row] >= threshold - _ROUNDING))
+            free[near] = False
+            if len(near) > 1:
+                yield near.tolist()

@@ -1,7 +1,10 @@
-"""Upkeep in the background of an open memory, and its owner's operations on single records."""
+"""Upkeep in the background of an open memory, in small steps with rests between them, and its owner's
+operations on single records.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
@@ -10,13 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict
+from ..core.foreground import Foreground
 from ..core.record import Record, Tier
 from ..core.state import Protection, State
 from ..core.where import Where
+from ..net.worker import UNTIL_WOKEN, BackgroundWorker
 from ..parts import Parts
 from ..store import verbs
 from ..store.rules import HELD, Held
@@ -26,8 +31,11 @@ if TYPE_CHECKING:
     from .archive import Archive, Archives
     from .run import Pause
     from .service import Keeping, UpkeepTask
-    from .worker import Breaks, UpkeepWorker
 
+_REST: Final = 0.7  # seconds of rest for each second of work, so that recalls find the processor free
+_MOST_REST: Final = 0.25
+COURTESY: Final = 0.02  # longest wait for foreground callers, in seconds
+_PATIENCE: Final = 4.0  # most seconds of waiting for each second of work, so that upkeep never starves
 _STEP: Final = 20  # records per background batch, which takes a few milliseconds
 _LEASE_SECONDS: Final = 60.0
 MOVES: Final = ("expire", "promote", "move")  # the works that insertions trigger
@@ -82,7 +90,6 @@ class Life:
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
             raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
         from . import works_of
-        from .worker import UpkeepWorker
 
         works_of(task.only)
         if self._worker is not None:
@@ -106,7 +113,6 @@ class Life:
         """Returns the running worker, or a new one that only runs `MOVES`."""
         if self._worker is None or not (self._worker.running or self._worker.nudged):
             from .service import UpkeepTask
-            from .worker import UpkeepWorker
 
             self._worker = UpkeepWorker(
                 partial(self._round, UpkeepTask(only=MOVES)), every=None, foreground=self._parts.foreground
@@ -265,3 +271,119 @@ class _Lease:
         if self._stops():
             return True
         return time.time() - self._renewed > _LEASE_SECONDS / 3 and not self.renew()
+
+
+class UpkeepWorker:
+    """Runs a job at intervals, or when nudged. Starts with `start` or `with`; ends with `stop` or at exit.
+
+    In a forked child process, there is no thread and nothing runs until it is started again.
+    """
+
+    def __init__(
+        self,
+        job: Callable[[Breaks], Maintained | None],
+        *,
+        every: float | None,
+        foreground: Foreground,
+    ) -> None:
+        self._job = job
+        self._foreground = foreground
+        self._every = every
+        self.last: Maintained | None = None
+        self.rounds: int = 0
+        self.errors: int = 0
+        self.last_error: str = ""
+        self._pause = UNTIL_WOKEN if every is None else every
+        self._thread = self._make_thread()
+
+    def _make_thread(self) -> BackgroundWorker:
+        delay = UNTIL_WOKEN if self._every is None else 0.0
+        return BackgroundWorker("eidet-upkeep", self._work, delay_seconds=delay, pause_seconds=self._pause)
+
+    def start(self) -> Self:
+        if not self.running:
+            self._thread.start()
+            atexit.register(self.stop)
+        return self
+
+    def nudge(self) -> None:
+        """Requests a run soon; starts the thread if it is not running."""
+        self.start()
+        self._thread.wake()
+
+    def stop(self) -> None:
+        """Stops after the current batch and waits for the thread to end. Stopping twice is harmless."""
+        atexit.unregister(self.stop)
+        old, self._thread = self._thread, self._make_thread()
+        old.stop()
+
+    @property
+    def nudged(self) -> bool:
+        """Whether the worker runs only when nudged."""
+        return self._every is None
+
+    @property
+    def running(self) -> bool:
+        return self._thread.running
+
+    def stats(self) -> dict[str, Any]:
+        return {
+            "running": self.running,
+            "rounds": self.rounds,
+            "errors": self.errors,
+            "last_error": self.last_error,
+            "last": "" if self.last is None else str(self.last),
+        }
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_raised: object) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return self.start()
+
+    async def __aexit__(self, *_raised: object) -> None:
+        import asyncio
+
+        await asyncio.to_thread(self.stop)
+
+    def _work(self) -> float:
+        try:
+            done = self._job(Breaks(self._thread.rest, self._foreground))
+        except Exception as error:
+            self.errors += 1
+            self.last_error = str(error)
+            raise
+        self.rounds += 1
+        self.last = done or self.last
+        if done is not None and done.failed:
+            self.last_error = done.failed[0]
+        return self._pause
+
+
+class Breaks:
+    """Paces the background work. A call between steps rests and returns whether to stop."""
+
+    def __init__(self, rest: Callable[[float], bool], foreground: Foreground) -> None:
+        self._rest = rest
+        self._foreground = foreground
+        self._since = time.perf_counter()
+        self._waited = 0.0  # seconds of waiting since then
+        self._patience = COURTESY
+
+    def __call__(self) -> bool:
+        worked = time.perf_counter() - self._since - self._waited
+        stopped = self._rest(min(worked * _REST, _MOST_REST))
+        self._patience = min(self._patience + worked * _PATIENCE, COURTESY)
+        self._since, self._waited = time.perf_counter(), 0.0
+        if not stopped:
+            self.give_way()
+        return stopped
+
+    def give_way(self) -> None:
+        """Waits for foreground callers, also within a step, as long as the patience lasts."""
+        waited = self._foreground.wait_until_idle(self._patience)
+        self._patience -= waited
+        self._waited += waited

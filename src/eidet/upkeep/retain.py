@@ -5,7 +5,7 @@ A legal hold or a pin wins over every policy; a record that is kept only by them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core.record import Record
@@ -63,25 +63,18 @@ def due(policies: Sequence[Retention], record: Record, now: float) -> Retention 
     return None
 
 
-def retain(
-    records: Iterable[Record], now: float, policies: Sequence[Retention], archive: bool
-) -> Iterator[Change]:
-    """Yields what the policies archive or delete. Without an archive, records to be archived stay."""
-    for record in records if policies else ():
-        if (policy := due(policies, record, now)) is None:
-            continue
-        why = f"{policy}: {_age_days(policy, record, now):.0f} days since it {_describe_since(policy)}"
-        if is_protected(record):
-            held = "under a legal hold" if record.state.hold is not None else "pinned"
-            yield Stay(what="stays", record=record, because=f"{held}, although due by {why}")
-        elif policy.then == "archive" and not archive:
-            yield Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")
-        else:
-            yield Drop(what="retain", record=record, because=why, archive=policy.then == "archive")
-
-
-def _describe_since(policy: Retention) -> str:
-    return "happened" if policy.since == "occurred" else "was stored"
+def retain(record: Record, now: float, policies: Sequence[Retention], archive: bool) -> Change | None:
+    """Plans what the policies archive or delete. Without an archive, a record to be archived stays."""
+    if (policy := due(policies, record, now)) is None:
+        return None
+    since = "happened" if policy.since == "occurred" else "was stored"
+    why = f"{policy}: {_age_days(policy, record, now):.0f} days since it {since}"
+    if is_protected(record):
+        held = "under a legal hold" if record.state.hold is not None else "pinned"
+        return Stay(what="stays", record=record, because=f"{held}, although due by {why}")
+    if policy.then == "archive" and not archive:
+        return Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")
+    return Drop(what="retain", record=record, because=why, archive=policy.then == "archive")
 
 
 def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:

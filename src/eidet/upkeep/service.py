@@ -16,8 +16,7 @@ from ..core.settings import Retention, Upkeep
 from ..core.where import Condition, Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..models.embed import Vectors, embed_checked, gives_same_bytes
-from ..models.llm import LLM, Answer, Request, llm_of
-from ..models.llm.consult import consult_or_fall_back
+from ..models.llm import LLM, llm_of
 from ..parts import Parts
 from ..store import Head, verbs
 from ..store.rules import UNIQUE_KINDS
@@ -31,15 +30,19 @@ from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
 from .retain import Standing, is_kept, standings
-from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
-from .summary import Passage, gist, summarise
+from .run import GiveWay, Pause, Run, hurry, never
+from .summary import SUM_UP, ask_or_fall_back, gist, passage_of, summarise
 from .tier_plan import Forms
 
 _CHARS_A_TOKEN: Final = 8
 _OWN: Final = (Trust.TRUSTED, Trust.USER)
 _FOREIGN: Final = (Trust.TOOL, Trust.WEB, Trust.UNKNOWN)
 _APPROVED: Final = (*_OWN, *_FOREIGN)
-_PROMPT_CHARS: Final = 24_000
+_WISHES: Final = {
+    "summarise": SUM_UP,
+    "consolidate": "State in one sentence the fact that these notes have in common, with names, dates and "
+    "numbers. Only that sentence.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +68,7 @@ class Keeping:
         self._guard = guard
         self.archives = archives
         self._turn = threading.Lock()  # one upkeep at a time in this process
-        self._compared: dict[str, tuple[Head, float]] = {}  # by scope: the state last compared
+        self._compared: dict[str, Head] = {}  # by scope: the state last compared
 
     def maintain(
         self,
@@ -76,7 +79,6 @@ class Keeping:
         told: int = 1_000_000,
         stops: Pause = never,
         give_way: GiveWay = hurry,
-        progress: Progress | None = None,
     ) -> Maintained:
         """Does a task or, with `dry_run`, reports what it would do; `told` limits the changes listed."""
         chosen = task.settings or self._parts.settings.upkeep
@@ -90,20 +92,26 @@ class Keeping:
         if not dry_run:
             self._parts.flush()
         with self._turn:
-            model = None if task.llm is None else llm_of(task.llm)
-            epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
-            kept = self._archive(archive, dry_run=dry_run)
-            return maintain(
-                replace(self._needs(chosen, kept, model, now, epoch, dry_run), give_way=give_way),
-                chosen,
-                scope=task.scope,
+            store, model = self._parts.store, None if task.llm is None else llm_of(task.llm)
+            run = Run(
+                store=store,
+                settings=chosen,
                 now=now,
-                works=works,
                 dry_run=dry_run,
+                forms=self.forms(chosen),
+                write=self._write,
+                groups=partial(self._groups, settings=chosen, now=now, dry_run=dry_run),
+                answer=partial(self._write_text, settings=chosen, llm=model),
+                archive=self._archive(archive, dry_run=dry_run),
+                manifest=self._parts.manifest(now) | {OWNER: name_owner(store)},
+                epoch=store.head().epoch if dry_run else self._parts.binding.epoch,
+                follow=self._parts.follow,
+                retention=self._parts.settings.retention,
                 told=told,
                 stops=stops,
-                progress=progress,
+                give_way=give_way,
             )
+            return run.maintain(task.scope, works)
 
     def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
         """Opens the archive to use and records it in the store, because forgetting must search it."""
@@ -120,28 +128,6 @@ class Keeping:
         if source is None:
             raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
         return self.archives.claim(source)
-
-    def _needs(
-        self,
-        settings: Upkeep,
-        archive: Archive | None,
-        llm: LLM | None,
-        now: float,
-        epoch: int,
-        dry_run: bool,
-    ) -> UpkeepParts:
-        return UpkeepParts(
-            store=self._parts.store,
-            forms=self.forms(settings),
-            write=self._write,
-            groups=partial(self._groups, settings=settings, now=now, dry_run=dry_run),
-            answer=partial(self._write_text, settings=settings, llm=llm),
-            archive=archive,
-            manifest=self._parts.manifest(now) | {OWNER: name_owner(self._parts.store)},
-            epoch=epoch,
-            follow=self._parts.follow,
-            retention=self._parts.settings.retention,
-        )
 
     def _write(
         self,
@@ -164,20 +150,19 @@ class Keeping:
             embedder=embedder.name,
             width=embedder.width,
             repeats=gives_same_bytes(embedder),
-            digits=settings.digits,
         )
 
-    def _merge(self, scope: str, settings: Upkeep, now: float, dry_run: bool) -> Iterator[Change]:
+    def _merge(self, scope: str, now: float, dry_run: bool) -> Iterator[Change]:
         """Yields merges of facts that say the same, unless the store is unchanged since the last real run."""
         store = self._parts.store
-        compared = (store.head(), settings.alike)
+        compared = store.head()
         if self._compared.get(scope) == compared:
             return
         for trust in (_OWN, _FOREIGN):  # untrusted content never merges with a user's
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
             facts = partial(verbs.scan, store, ours, batch=PAGE)
             periods = partial(self._find_periods, view=View(now=now))
-            merged = merge(facts, settings, self._parts.embedder.width, periods)
+            merged = merge(facts, self._parts.embedder.width, periods)
             yield from _unkept(merged, self._parts.settings.retention, now)
         if not dry_run:
             self._compared[scope] = compared
@@ -198,7 +183,7 @@ class Keeping:
         store, place, width = self._parts.store, Scope(scope), self._parts.embedder.width
         match work:
             case "merge":
-                yield from self._merge(scope, settings, now, dry_run)
+                yield from self._merge(scope, now, dry_run)
             case "weigh":
                 ours = Where(scope=place, alive_at=now)
                 if verbs.count(store, ours & Where(conditions=(Condition("state.weighed", "=", True),))):
@@ -234,8 +219,14 @@ class Keeping:
 
     def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Write:
         """Writes the text of a record with the LLM or, without a usable answer, by rules."""
-        outcome = consult_or_fall_back(
-            llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings)
+        tokens, passages = settings.episode_tokens, list(map(passage_of, ask.sources))
+        outcome = ask_or_fall_back(
+            llm,
+            _WISHES[ask.what].format(tokens),
+            passages,
+            tokens,
+            lambda: ask.rules or summarise(passages, self._embed, tokens) or _name_silence(ask),
+            purpose=ask.what,
         )
         data = {**(ask.record.data or {}), "by": outcome.by}
         worded = ask.record.but(
@@ -249,13 +240,6 @@ class Keeping:
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         return embed_checked(self._parts.embedder, texts)
-
-    def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
-        if ask.rules:
-            return ask.rules
-        passages = [Passage(text=r.text, who=r.who, day=f"{r.when:%Y-%m-%d}") for r in ask.sources]
-        made = summarise(passages, self._embed, settings.episode_tokens)
-        return made or ask.sources[0].text or ask.record.session or "nothing was said"
 
     def retention(self, scope: Scope | None, now: float) -> list[Standing]:
         records = verbs.scan(self._parts.store, Where(scope=scope), batch=PAGE)
@@ -273,26 +257,9 @@ def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> 
     return text if len(text) <= _CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
 
 
-def _request(ask: Ask, settings: Upkeep) -> Request:
-    lines = "\n".join(f"[{r.when:%Y-%m-%d}] {r.who + ': ' if r.who else ''}{r.text}" for r in ask.sources)
-    wish = {
-        "summarise": f"Sum up this conversation in at most {settings.episode_tokens} tokens: who said, "
-        "decided or did what, with names, dates and numbers. Only the summary, no preamble.",
-        "consolidate": "State in one sentence the fact that these notes have in common, with names, "
-        "dates and numbers. Only that sentence.",
-    }[ask.what]
-    system = "You keep the memory of an agent. You add nothing that was not said."
-    return Request(
-        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}", system=system, max_tokens=settings.episode_tokens * 3,
-        purpose=ask.what,
-    )  # fmt: skip
-
-
-def _text_of(answer: Answer) -> str:
-    text = answer.text.strip()
-    if not text or len(text) > 20_000:
-        raise ValueError("no text of a usable length")
-    return text
+def _name_silence(ask: Ask) -> str:
+    """Returns the text of a summary of messages without words."""
+    return ask.sources[0].text or ask.record.session or "nothing was said"
 
 
 def _unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from ..core.record import Original, Record, Tier, Trust, decode_original, pack_original
@@ -12,13 +13,13 @@ from ..core.settings import Retention, Upkeep
 from ..core.validate import Json
 from ..models.embed.quantise import dequantise, quantise
 from . import Change, Drop, Write, is_protected, resting_time
-from .curve import DAY, Curve, strength
+from .curve import DAY, strength
 from .importance import move_score
-from .retain import is_kept
-from .retain import retain as retained
+from .retain import is_kept, retain
 
 LEVELS: Final = {Tier.SHORT: 0, Tier.MIDDLE: 1, Tier.LONG: 2}
 DUE: Final = 0.5  # least `move_score` of a move: age limits are stated for importance 0.5
+_LIMITS: Final = ("entries", "age_days", "steps")  # settings of the short and the middle tier
 _DUTIES: Final = ("expire", "retain")  # works that apply to quarantined records, too
 _ABOVE: Final = {Tier.LONG: Tier.MIDDLE, Tier.MIDDLE: Tier.SHORT}
 _BELOW: Final = {Tier.SHORT: Tier.MIDDLE, Tier.MIDDLE: Tier.LONG}
@@ -39,16 +40,7 @@ class Bounds:
     retention: tuple[Retention, ...] = ()
 
 
-_Planner = Callable[[Sequence[Record], float, Upkeep, Bounds], Iterator[Change]]
-
-
-def curve_of(settings: Upkeep) -> Curve:
-    return Curve(
-        half_life_days=settings.half_life_days,
-        spacing_gain=settings.spacing_gain,
-        importance_gain=settings.importance_gain,
-        shape=settings.shape,
-    )
+_Planner = Callable[[Record, float, Upkeep, Bounds], Change | None]
 
 
 def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
@@ -68,65 +60,60 @@ def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
     return (-longest[0][0], -longest[0][1]) if longest else None
 
 
-def _expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    del settings
-    for record in records:
-        if record.expires is None or record.expires > now or is_kept(bounds.retention, record, now):
-            continue
-        if not is_protected(record):
-            ago = (now - record.expires) / DAY
-            yield Drop(what="expire", record=record, because=f"expired {ago:.1f} days ago")
+def _expire(record: Record, now: float, _: Upkeep, bounds: Bounds) -> Change | None:
+    if record.expires is None or record.expires > now:
+        return None
+    if is_protected(record) or is_kept(bounds.retention, record, now):
+        return None
+    ago = (now - record.expires) / DAY
+    return Drop(what="expire", record=record, because=f"expired {ago:.1f} days ago")
 
 
-def _retain(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    return retained(records, now, bounds.retention, settings.archive is not None)
+def _retain(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Change | None:
+    return retain(record, now, bounds.retention, settings.archive is not None)
 
 
-def _forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    """Plans to forget faded records. Important ones are archived first, or stay if there is no archive."""
-    if not settings.forget_below:
-        return
-    curve = curve_of(settings)
-    for record in records:
-        left = strength(record.uses, record.created, record.last_used, record.importance, now, curve)
-        important = record.importance >= settings.archive_above
-        if left >= settings.forget_below or is_protected(record) or (important and not settings.archive):
-            continue
-        if is_kept(bounds.retention, record, now):
-            continue
-        idle = (now - resting_time(record)) / DAY
-        used = f"{_describe_uses(record)}, idle {idle:.0f} days"
-        because = f"strength {left:.3f} is below {settings.forget_below:g}: {used}"
-        yield Drop(what="forget", record=record, because=because, archive=important)
+def _forget(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Change | None:
+    """Plans to forget a faded record. An important one is archived first, or stays without an archive."""
+    if not settings.forget_below or is_protected(record):
+        return None
+    left, important = strength(record, now, settings), record.importance >= settings.archive_above
+    if left >= settings.forget_below or (important and not settings.archive):
+        return None
+    if is_kept(bounds.retention, record, now):
+        return None
+    idle = (now - resting_time(record)) / DAY
+    used = f"used {record.uses} times" if record.uses else "never used"
+    because = f"strength {left:.3f} is below {settings.forget_below:g}: {used}, idle {idle:.0f} days"
+    return Drop(what="forget", record=record, because=because, archive=important)
 
 
-def _promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    del bounds
-    if settings.promote_uses is None:
-        return
-    for record in records:
-        uses = record.uses - record.state.used_before_move
-        recent = record.last_used is not None and now - record.last_used <= settings.promote_days * DAY
-        if record.tier in _ABOVE and uses >= settings.promote_uses and recent and not is_protected(record):
-            because = f"used {uses} times since it came to the {record.tier} tier"
-            yield _move_record(record, _ABOVE[record.tier], 0, because, what="promote")
+def _promote(record: Record, now: float, settings: Upkeep, _: Bounds) -> Change | None:
+    if settings.promote_uses is None or record.tier not in _ABOVE or is_protected(record):
+        return None
+    uses = record.uses - record.state.used_before_move
+    recent = record.last_used is not None and now - record.last_used <= settings.promote_days * DAY
+    if uses < settings.promote_uses or not recent:
+        return None
+    because = f"used {uses} times since it came to the {record.tier} tier"
+    return _move_record(record, _ABOVE[record.tier], 0, because, what="promote")
 
 
-def _move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    """Plans moves one tier down, or two if both limits are passed."""
-    limits = {tier: _limits_of(tier, settings, bounds) for tier in _BELOW}
-    alone = replace(limits[Tier.MIDDLE], crowd=None)  # a record that just arrived is no surplus
-    for record in records:
-        if is_protected(record):
-            continue
-        if record.tier is Tier.LONG:
-            if record.level < LEVELS[Tier.LONG]:
-                yield _move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
-        elif because := _due(record, limits[record.tier], now):
-            below = _BELOW[record.tier]
-            if below is Tier.MIDDLE and (further := _due(record, alone, now)):
-                below, because = Tier.LONG, further
-            yield _move_record(record, below, LEVELS[below], because)
+def _move(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Change | None:
+    """Plans a move one tier down, or two if both limits are passed."""
+    if is_protected(record):
+        return None
+    if record.tier is Tier.LONG:
+        if record.level >= LEVELS[Tier.LONG]:
+            return None
+        return _move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
+    because = _due(record, record.tier, settings, bounds, now)
+    if because is None:
+        return None
+    below = _BELOW[record.tier]
+    if below is Tier.MIDDLE and (further := _due(record, below, settings, bounds, now)):
+        below, because = Tier.LONG, further
+    return _move_record(record, below, LEVELS[below], because)
 
 
 def _move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Write:
@@ -138,46 +125,23 @@ def _move_record(record: Record, tier: Tier, level: int, because: str, *, what: 
     return Write(what=what, record=new, because=because, instead=record, recast=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Limits:
-    """The limits at which records leave a tier; None for a limit that is off or not passed."""
+def _due(record: Record, tier: Tier, settings: Upkeep, bounds: Bounds, now: float) -> str | None:
+    """Returns the reason why a record is due to leave a tier, or None if it is not.
 
-    tier: Tier
-    entries: int | None
-    crowd: Rested | None  # the bound up to which records are surplus
-    age_days: float | None
-    steps: int | None
-    newest_step: int | None
-
-
-def _limits_of(tier: Tier, settings: Upkeep, bounds: Bounds) -> _Limits:
-    return _Limits(
-        tier=tier,
-        entries=getattr(settings, f"{tier}_entries"),
-        crowd=bounds.crowded.get(tier),
-        age_days=getattr(settings, f"{tier}_age_days"),
-        steps=getattr(settings, f"{tier}_steps"),
-        newest_step=bounds.newest_step,
-    )
-
-
-def _due(record: Record, limits: _Limits, now: float) -> str | None:
-    """Returns the reason why a record is due to leave a tier, or None if it is not."""
-    since = resting_time(record)
-    if limits.crowd is not None and (since, record.seq) <= limits.crowd:
-        return f"the {limits.tier} tier has more than {limits.entries:,} records"
+    A record that would just have arrived in the tier is no surplus of it.
+    """
+    entries, age_days, steps = (getattr(settings, f"{tier}_{limit}") for limit in _LIMITS)
+    since, crowd = resting_time(record), bounds.crowded.get(tier)
+    if record.tier is tier and crowd is not None and (since, record.seq) <= crowd:
+        return f"the {tier} tier has more than {entries:,} records"
     days = (now - since) / DAY
-    if limits.age_days is not None and move_score(days, limits.age_days or 1e-9, record.importance) >= DUE:
+    if age_days is not None and move_score(days, age_days or 1e-9, record.importance) >= DUE:
         return f"not used for {days:.1f} days at importance {record.importance:.2f}"
-    if limits.steps is not None and record.step is not None and limits.newest_step is not None:
-        behind = limits.newest_step - record.step
-        if behind > limits.steps:
+    if steps is not None and record.step is not None and bounds.newest_step is not None:
+        behind = bounds.newest_step - record.step
+        if behind > steps:
             return f"{behind:,} steps behind the newest"
     return None
-
-
-def _describe_uses(record: Record) -> str:
-    return "never used" if not record.uses else f"used {record.uses} times"
 
 
 PLANNERS: Final[Mapping[str, _Planner]] = {
@@ -190,21 +154,18 @@ PLANNERS: Final[Mapping[str, _Planner]] = {
 
 
 def plan(
-    records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds, works: Iterable[str]
+    records: Iterable[Record], now: float, settings: Upkeep, bounds: Bounds, works: Sequence[str]
 ) -> Iterator[Change]:
-    """Yields at most one change per record: that of the first work that plans one."""
-    rest = list(records)
-    for work in works:
-        seen = rest if work in _DUTIES else [record for record in rest if not _is_aside(record)]
-        changes = list(PLANNERS[work](seen, now, settings, bounds))
-        taken = {change.record.id for change in changes}
-        rest = [record for record in rest if record.id not in taken]
-        yield from changes
+    """Yields at most one change per record: that of the first work that plans one.
 
-
-def _is_aside(record: Record) -> bool:
-    """Returns whether a record is in quarantine, where upkeep ignores it until it is approved."""
-    return record.trust is Trust.QUARANTINED
+    A record in quarantine is ignored until it is approved, but by `_DUTIES`.
+    """
+    for record in records:
+        aside = record.trust is Trust.QUARANTINED
+        planned = (
+            PLANNERS[work](record, now, settings, bounds) for work in works if not aside or work in _DUTIES
+        )
+        yield from islice(filter(None, planned), 1)
 
 
 # Lowering records to what a tier shows, and raising them again exactly.
@@ -225,7 +186,6 @@ class Forms:
     embedder: str
     width: int
     repeats: bool
-    digits: int = 3
 
     def at_levels(self, records: Sequence[Record], levels: Sequence[int]) -> list[Record]:
         """Returns each record lowered or raised to its new level."""
@@ -282,7 +242,7 @@ class Forms:
         part = decode_original(record.original)
         text, data = record.text, record.data
         if level >= _GIST:
-            text, data = self.gist(text), _round_floats(data, self.digits)
+            text, data = self.gist(text), _round_floats(data)
         vector, kept = record.vector, part.vector
         if vector is not None:
             if record.level == 0 and again.get(record.text) != vector:
@@ -297,15 +257,15 @@ class Forms:
         return record.but(text=text, data=data, vector=vector, level=level, original=pack_original(original))
 
 
-def _round_floats(data: Json, digits: int) -> Json:
-    """Rounds floats in data to some significant digits; whole numbers stay, because they are often ids."""
+def _round_floats(data: Json) -> Json:
+    """Rounds floats in data to three significant digits; whole numbers stay, because they are often ids."""
     match data:
         case dict():
-            return {key: _round_floats(value, digits) for key, value in data.items()}
+            return {key: _round_floats(value) for key, value in data.items()}
         case list():
-            return [_round_floats(value, digits) for value in data]
+            return [_round_floats(value) for value in data]
         case float():
-            return float(f"{data:.{digits}g}")
+            return float(f"{data:.3g}")
     return data
 
 

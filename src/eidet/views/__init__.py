@@ -7,9 +7,8 @@ the verbs find the records that a view writes.
 from __future__ import annotations
 
 from .conversation import Conversation
-from .episodic import Episodic
+from .kinds import Episodic, Semantic
 from .messages import message_of
-from .semantic import Semantic
 from .working import Working
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -17,14 +18,14 @@ from ..core.validate import Moment, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
-from ..models.llm import Answer, Request, llm_of
-from ..models.llm.consult import consult_or_fall_back
+from ..models.llm import llm_of
 from ..text.tokens import TokenCounter, counter_of
-from ..upkeep.summary import Passage, summarise
-from .log_order import SessionLog, Summed
+from ..upkeep.summary import SUM_UP, Passage, ask_or_fall_back, passage_of, summarise
 from .messages import (
     MOST,
+    Log,
     Said,
+    Summary,
     add_key,
     add_place,
     draft_of,
@@ -33,11 +34,10 @@ from .messages import (
     log_id,
     message_of,
     put_away,
+    summary_id,
 )
 
-_TOKENS: Final = 400  # of an extractive summary
-_PROMPT_CHARS: Final = 24_000
-_LONGEST: Final = 20_000  # characters of an answer that can be a summary
+_TOKENS: Final = 400  # of a summary
 
 Counter = TokenCounter | Callable[[str], float] | str | None
 _PAGE: Final = 64
@@ -68,7 +68,8 @@ class Conversation:
         else:
             self._session = _check_session(session)
         self._details: Details = {"scope": self._scope, "session": self._session, "agent": agent}
-        self._log = SessionLog(memory, self._scope, self._session, agent)
+        self._messages = Where(kinds=(Kind.MESSAGE,), session=self._session)
+        self._summary_id = summary_id(self._session)
 
     @property
     def session(self) -> str:
@@ -140,13 +141,13 @@ class Conversation:
         """Lists the same messages as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
         parts = [part for part in (asked, _filter_by_roles(roles)) if part is not None]
-        return self._log.after_summary(*parts).newest(_how_many(limit), check_offset(offset))
+        return self._after_summary(*parts).newest(_how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
         """Returns a message of this session by the id given to `add` or by its record's; None if absent."""
         name = clean_text(id, "id")
         found = self._memory.get([log_id(self._session, name), name], scope=self._scope)
-        return next((record for record in found if record is not None and self._log.holds(record)), None)
+        return next((one for one in found if one is not None and self._messages.matches(one)), None)
 
     def window(self, max_tokens: int = 4000, *, counter: Counter = None) -> list[Message]:
         """Returns the newest messages that fit in the tokens, oldest first; always at least the newest.
@@ -160,7 +161,7 @@ class Conversation:
         count = counter_of(self._counter if counter is None else counter)
         page = _PAGE if _check_tokens(max_tokens) else 1
         while True:
-            found = self._log.after_summary().newest(page)
+            found = self._after_summary().newest(page)
             fitting = fit_messages([message_of(record) for record in found], max_tokens, count)
             if len(fitting) < len(found) or len(found) < page:
                 return fitting
@@ -173,23 +174,15 @@ class Conversation:
         )
         return [message_of(hit.record) for hit in hits]
 
-    def containing(self, text: str, limit: int | None = None) -> list[Message]:
-        """Returns the newest `limit` messages that contain a text (ignoring case), oldest first.
-
-        Also searches summarised messages. Reads messages only until it has found enough.
-        """
-        wanted, most, page = clean_text(text, "text").casefold(), _how_many(limit), _PAGE
-        whole = self._log.whole()
-        while True:
-            read = whole.newest(None if most is None else page)
-            found = [message for message in map(message_of, read) if _has(message, wanted)]
-            if most is None or len(found) >= most or len(read) < page:
-                return found if most is None else found[max(len(found) - most, 0) :]
-            page *= 4
+    def containing(self, text: str) -> list[Message]:
+        """Returns the messages that contain a text (ignoring case), oldest first; also summarised ones."""
+        wanted = clean_text(text, "text").casefold()
+        whole = Log(memory=self._memory, scope=self._scope, where=self._messages).newest()
+        return [message for message in map(message_of, whole) if wanted in (message.content or "").casefold()]
 
     def count(self) -> int:
         """Counts the messages that are not summarised."""
-        return self._memory.count(self._log.after_summary().where, scope=self._scope)
+        return self._memory.count(self._after_summary().where, scope=self._scope)
 
     def __len__(self) -> int:
         return self.count()
@@ -202,7 +195,7 @@ class Conversation:
 
     def pop(self) -> Message | None:
         """Deletes and returns the newest message that is not summarised; None if there is none."""
-        while newest := self._log.after_summary().newest(1):
+        while newest := self._after_summary().newest(1):
             if put_away(self._memory, [newest[0].id], scope=self._scope):
                 return message_of(newest[0])
         return None
@@ -220,7 +213,7 @@ class Conversation:
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
             stay = fitting if stay is None else min(stay, fitting)
-        dropped = self._log.after_summary().but_newest(stay or 0)
+        dropped = self._after_summary().but_newest(stay or 0)
         if dropped:
             put_away(self._memory, [record.id for record in dropped], scope=self._scope)
         return [message_of(record) for record in dropped]
@@ -228,7 +221,7 @@ class Conversation:
     @property
     def summary(self) -> str | None:
         """The latest summary; None while it is in quarantine."""
-        made = self._log.read_summary()
+        made = self._read_summary()
         return None if made is None else made.text or None
 
     def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
@@ -237,10 +230,12 @@ class Conversation:
         It is `text` if given, else by the `llm`, else (or if that fails) an extract of the main sentences.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log.after_summary().but_newest(_how_many(keep) or 0), self._log.read_summary()
+        older, before = self._after_summary().but_newest(_how_many(keep) or 0), self._read_summary()
         if older:
             made = _make_summary(self._memory, older, before, llm, text)
-            self._log.keep_summary(made)
+            own: Details = {"kind": Kind.SUMMARY, "id": self._summary_id, "data": made.as_json()}
+            own["derived_from"] = made.sources
+            self._memory.remember(made.text, **(self._details | own))
             return made.text
         if before is None:
             return None
@@ -248,65 +243,43 @@ class Conversation:
 
     def clear(self) -> int:
         """Deletes the summary and all messages, including summarised ones. Returns the number of messages."""
-        summaries = len(self._memory.find(self._log.summary_only, scope=self._scope, limit=1))
-        everything = self._log.messages | self._log.summary_only
+        own = Where(ids=(self._summary_id,))
+        summaries, everything = self._memory.count(own, scope=self._scope), self._messages | own
         return put_away(self._memory, where=everything, scope=self._scope) - summaries
+
+    def _after_summary(self, *parts: Where) -> Log:
+        """Returns the log of the messages that are not summarised and match the filters."""
+        made = self._read_summary()
+        if made is not None:
+            parts = (*parts, made.after())
+        return Log(memory=self._memory, scope=self._scope, where=replace(self._messages, every=parts))
+
+    def _read_summary(self) -> Summary | None:
+        record = self._memory.get(self._summary_id, scope=self._scope)
+        return None if record is None else Summary.read(record)
 
 
 def _make_summary(
-    memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
-) -> Summed:
+    memory: Memory, records: Sequence[Record], before: Summary | None, llm: object, text: str | None
+) -> Summary:
     """Builds a summary: the caller's, a model's, or an extract of the messages."""
     if text is not None:
         if not clean_text(text, "text").strip():
             raise BadInput("the summary is empty")
-        return Summed.of(records, text, before, by="caller")
+        return Summary.of(records, text, before, by="caller")
     known = []
     if before is not None:
         known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
-    passages = known + [_passage(record) for record in records]
-    outcome = consult_or_fall_back(
+    passages = [*known, *map(passage_of, records)]
+    embed = partial(embed_checked, memory.parts.embedder)
+    outcome = ask_or_fall_back(
         None if llm is None else llm_of(llm),
-        _request(passages),
-        read=_text_of,
-        otherwise=lambda: _by_rules(memory, passages),
+        SUM_UP.format(_TOKENS),
+        passages,
+        _TOKENS,
+        lambda: summarise(passages, embed, _TOKENS) or "Nothing was said in words.",
     )
-    return Summed.of(records, outcome.value, before, by=outcome.by)
-
-
-def _passage(record: Record) -> Passage:
-    return Passage(text=record.whole.text, who=record.who, day=f"{record.when:%Y-%m-%d}")
-
-
-def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
-    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS)
-    return made or "Nothing was said in words."
-
-
-def _request(passages: Sequence[Passage]) -> Request:
-    lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
-    wish = (
-        f"Sum up this conversation so far in at most {_TOKENS} tokens: who said, decided or did what, "
-        "with names, dates and numbers. Only the summary, no preamble."
-    )
-    system = "You keep the memory of an agent. You add nothing that was not said."
-    return Request(
-        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
-        system=system,
-        max_tokens=3 * _TOKENS,
-        purpose="summarise",
-    )
-
-
-def _text_of(answer: Answer) -> str:
-    text = answer.text.strip()
-    if not text or len(text) > _LONGEST:
-        raise ValueError("no text of a usable length")
-    return text
-
-
-def _has(message: Message, wanted: str) -> bool:
-    return wanted in (message.content or "").casefold()
+    return Summary.of(records, outcome.value, before, by=outcome.by)
 
 
 def _check_tokens(most: int) -> int:

@@ -31,14 +31,7 @@ class WorkingState:
     scratchpad: tuple[str, ...] = ()
     variables: Mapping[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, told: Mapping[str, Any]) -> WorkingState:
-        """Parses what `as_json` returned, or parts of it; refuses anything else."""
-        return WorkingState().but(told)
-
     def but(self, changes: Mapping[str, Any]) -> WorkingState:
-        if not isinstance(changes, Mapping):
-            raise BadInput(f"a working state must be a dict, not {type(changes).__name__}")
         if unknown := changes.keys() - _FIELDS.keys():
             raise BadInput(f"a working state has no {sorted(unknown)}; there are {', '.join(_FIELDS)}")
         return replace(self, **{name: _FIELDS[name](value, name) for name, value in changes.items()})
@@ -105,13 +98,16 @@ _Change = Callable[[WorkingState], tuple[WorkingState, T]]
 _TRIES: Final = 100
 
 
+def _make_task_id() -> str:
+    return uuid.uuid4().hex[:8]
+
+
 class _StateInRam:
     """A state in RAM, which is lost with its view."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.task_id: str = uuid.uuid4().hex[:8]
-        self._state = WorkingState(task_id=self.task_id)
+        self._state = WorkingState(task_id=_make_task_id())
 
     def read(self) -> WorkingState:
         return self._state
@@ -135,7 +131,7 @@ class StateRecord:
         self._agent = agent
         self._session = session
         self._id = key_id("working\0" + dump_json([agent, session]))
-        self.task_id: str = uuid.uuid4().hex[:8]
+        self._task_id = _make_task_id()
 
     def read(self) -> WorkingState:
         """Returns the state; empty if it is in quarantine, although changes still build on it."""
@@ -184,8 +180,8 @@ class StateRecord:
 
     def _state_of(self, record: Record | None) -> WorkingState:
         if record is None:
-            return WorkingState(task_id=self.task_id)
-        return WorkingState.of(record.whole.data)
+            return WorkingState(task_id=self._task_id)
+        return WorkingState().but(record.whole.data)
 
 
 class Working:
@@ -240,7 +236,7 @@ class Working:
 
     def set_task(self, task: str) -> None:
         """Starts another task, which also becomes the goal. Variables stay; everything else is reset."""
-        fresh = {"results": {}, "subgoals": (), "scratchpad": (), "task_id": uuid.uuid4().hex[:8]}
+        fresh = {"results": {}, "subgoals": (), "scratchpad": (), "task_id": _make_task_id()}
         self.update(task=task, goal=task, **fresh)
 
     def set_goal(self, goal: str) -> None:
@@ -281,16 +277,6 @@ class Working:
 
     def clear(self) -> None:
         self._home.clear()
-
-    def state(self) -> dict[str, Any]:
-        """Returns the whole state as JSON values; raises an error that names a value that is none."""
-        return self._home.read().as_json()
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Replaces the whole state by one that `state` returned."""
-        loaded = WorkingState.of(state)
-        fresh = loaded if loaded.task_id else replace(loaded, task_id=self._home.task_id)
-        self._home.change(lambda _: (fresh, None))
 
 
 def _pop_subgoal(state: WorkingState) -> tuple[WorkingState, str | None]:

@@ -86,7 +86,6 @@ def test_files_and_variables_are_checked_as_strictly(kind: type[Any], name: str,
     [
         ({"forget_below": 7}, "from 0 to 1"),
         ({"half_life_days": 0}, "from 1e-06 to 1,000,000"),
-        ({"alike": 3}, "from 0 to 1"),
         ({"archive_above": 5}, "from 0 to 1"),
         ({"short_age_days": "30"}, "from 0 up, or none"),
     ],

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,7 +25,9 @@ from tests.servers.scripted import (
 )
 from tests.timing import raised_within
 
-from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.errors import Misconfigured, MissingExtra, Unavailable
+from eidet.memory import Memory
+from eidet.models.embed.vector_cache import Cached
 from eidet.models.http import HttpEmbedder, HttpLLM
 from eidet.models.llm import Request
 
@@ -36,7 +42,8 @@ every_kind = pytest.mark.parametrize("kind", ASK, ids=lambda kind: kind.__name__
 
 def well(handler: Handler, body: Any) -> None:
     if "input" in body:
-        handler.give_json(200, {"data": [{"index": 0, "embedding": [1.0]}]})
+        rows = [{"index": index, "embedding": [1.0]} for index, _ in enumerate(body["input"])]
+        handler.give_json(200, {"data": rows})
     else:
         handler.give_json(200, {"choices": [{"message": {"content": "hello"}}]})
 
@@ -133,3 +140,97 @@ def test_a_server_that_is_not_there_is_unavailable(kind: Any) -> None:
 def test_a_url_of_another_scheme_is_refused(kind: Any) -> None:
     with pytest.raises(Misconfigured, match="http://"):
         kind("m", url="file:///etc")
+
+
+@every_kind
+def test_a_service_that_is_down_is_left_alone_and_found_again(server: ScriptedServer, kind: Any) -> None:
+    model = kind("m", url=server.url, timeout=0.5)
+    ASK[kind](model)
+    assert model.health()["state"] == "up"
+    server.answer = status(503)
+    while model.health()["state"] != "down":
+        with pytest.raises(Unavailable, match="did not answer"):
+            ASK[kind](model)
+    before, tries = len(server.asked), model.health()["retries"]
+    with pytest.raises(Unavailable, match="is down") as told:
+        ASK[kind](model)
+    assert (len(server.asked), model.health()["retries"]) == (before, tries), "it was not asked"
+    assert told.value.retry_after
+    assert model.health()["last_error"]
+    server.answer = well
+    model._http.retrier._opens = time.monotonic()  # its rest is over
+    ASK[kind](model)
+    assert model.health()["state"] == "up"
+
+
+@every_kind
+def test_a_service_that_has_too_much_to_do_is_not_down(server: ScriptedServer, kind: Any) -> None:
+    model = kind("m", url=server.url, timeout=0.5)
+    server.answer = status(429)
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            ASK[kind](model)
+    assert model.health()["failures"] > 5
+    assert model.health()["state"] != "down"
+
+
+@every_kind
+def test_without_httpx_a_service_says_what_to_install(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(MissingExtra, match=r"eidet\[http\]"):
+        kind("m", url="http://127.0.0.1:1/v1", key=KEY)
+
+
+@every_kind
+def test_no_log_shows_a_key(server: ScriptedServer, kind: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(0)
+    ASK[kind](kind("m", url=server.url, key=KEY))
+    assert caplog.records
+    assert KEY not in caplog.text + "".join(str(vars(line)) for line in caplog.records)
+
+
+class Keeping(Handler):
+    """Keeps connections open, and notes the port of the client."""
+
+    protocol_version = "HTTP/1.1"
+
+    def note_request(self) -> None:
+        super().note_request()
+        self.server.seen[-1][1]["port"] = str(self.client_address[1])
+
+
+AFTER_A_FORK = """
+import os, sys
+from eidet.models.http import HttpEmbedder
+
+embedder = HttpEmbedder(url=sys.argv[1])
+embedder.embed(["before"])
+child = os.fork()
+if child == 0:
+    os._exit(0 if len(embedder.embed(["child"])) == 1 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+embedder.embed(["after"])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_connections_are_kept_and_a_forked_process_opens_its_own() -> None:
+    with ScriptedServer(well, Keeping).running() as server:
+        program = [sys.executable, "-W", "ignore", "-c", AFTER_A_FORK, server.url]
+        subprocess.run(program, check=True, timeout=60)
+    before, child, after = (headers["port"] for _, headers in server.seen)
+    assert before == after != child
+
+
+def test_a_memory_tells_how_its_embedder_does(server: ScriptedServer) -> None:
+    memory = Memory(embedder=Cached(HttpEmbedder("e", url=server.url, timeout=0.3)))
+    assert "store" not in memory.admin.health(), "RAM is no server"
+    memory.remember("Ann lives in Lisbon")
+    assert (memory.admin.health()["state"], memory.admin.health()["embedder"]["state"]) == ("up", "up")
+    server.answer = status(500)
+    with pytest.raises(Unavailable):
+        memory.remember("Ann lives in Porto")
+    told = memory.admin.health()
+    assert told["state"] == "degraded"
+    assert told["embedder"]["last_error"]
+    assert Memory(embedder="hashing:8").admin.health() == {"state": "up"}

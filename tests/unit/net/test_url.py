@@ -44,7 +44,6 @@ def test_numbers_are_within_their_range() -> None:
     options = Options({"a": "7", "b": "2.5", "none": "0"})
     assert (options.parse_whole("a", 1), options.parse_whole("c", 1)) == (7, 1)
     assert (options.parse_number("b", 1.0), options.parse_number("c", None)) == (2.5, None)
-    assert options.parse_whole("none", 5, least=2, or_zero=True) == 0
     with pytest.raises(Misconfigured, match="a must be a whole number from 8 to 9, not '7'"):
         options.parse_whole("a", 8, least=8, most=9)
     with pytest.raises(Misconfigured, match="none must be a whole number from 2 up, not '0'"):

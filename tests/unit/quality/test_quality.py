@@ -6,7 +6,6 @@ import math
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -29,7 +28,7 @@ from eidet.quality import (
     score_name,
     time_name,
 )
-from eidet.quality.drift import Drift, Shift, drift, holm, ks_distance, ks_p_value, split, two_rates
+from eidet.quality.drift import Drift, drift, split, two_rates
 from eidet.quality.metrics import MEANINGS, growth, metrics_of
 from eidet.store.usage import TallyBuffer
 
@@ -88,16 +87,6 @@ def test_an_interval_holds_its_share_and_stays_within_bounds(sample: tuple[int, 
     found = rate(*sample)
     assert found is not None
     assert 0 <= found.low <= found.value <= found.high <= 1
-
-
-def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
-    chance = random.Random(1)
-    covered = 0
-    for _ in range(2000):
-        found = rate(sum(chance.random() < 0.1 for _ in range(40)), 40)
-        assert found is not None
-        covered += found.low <= 0.1 <= found.high
-    assert 0.93 <= covered / 2000 <= 0.985
 
 
 @often
@@ -225,70 +214,17 @@ def test_a_real_shift_is_seen(after: dict[str, float]) -> None:
 def test_what_fell_is_told_as_worse_and_what_rose_as_better() -> None:
     chance = random.Random(4)
     fell = drift(sample(chance, 800), sample(chance, 400, a=3.0, empty=0.3, useful=0.3))
-    assert {shift.name for shift in fell.changed} == {"top score", "empty rate", "success rate"}
+    assert {shift.name for shift in fell.changed} == {"low score rate", "empty rate", "success rate"}
     assert all(shift.worse for shift in fell.changed)
     rose = drift(sample(chance, 800, a=3.0, empty=0.3, useful=0.3), sample(chance, 400))
     assert rose.verdict == "drifted"
     assert not rose.worse
 
 
-def test_the_distance_is_the_largest_between_cumulated_shares() -> None:
-    assert ks_distance([1, 1, 2], [1, 1, 2]) == 0
-    assert ks_distance([4, 0, 0], [0, 0, 8]) == 1
-    assert ks_distance([1, 1, 0], [0, 2, 2]) == 0.5
-
-
-@pytest.mark.parametrize(("reach", "p"), [(1.2238, 0.1), (1.3581, 0.05), (1.6276, 0.01), (1.9495, 0.001)])
-def test_p_values_are_those_of_kolmogorovs_tables(reach: float, p: float) -> None:
-    assert ks_p_value(reach / math.sqrt(5e7), 10**8, 10**8) == pytest.approx(p, rel=0.01)
-    assert ks_p_value(0.0, 50, 50) == 1.0
-    assert 0 <= ks_p_value(1.0, 10**6, 10**6) < 1e-300
-
-
-def exact(distance: float, n: int, m: int) -> float:
-    """The chance that two shuffled samples are that far apart: walks that stay closer are counted."""
-    row = [0.0] * (m + 1)
-    for i in range(n + 1):
-        new = [0.0] * (m + 1)
-        for j in range(m + 1):
-            if abs(i / n - j / m) < distance - 1e-12:
-                from_left = row[j] * (n - i + 1) / (n - i + 1 + m - j) if i else 0.0
-                from_below = new[j - 1] * (m - j + 1) / (n - i + m - j + 1) if j else 0.0
-                new[j] = from_left + from_below if i or j else 1.0
-        row = new
-    return 1 - row[m]
-
-
-@pytest.mark.parametrize(
-    ("n", "m", "distance"),
-    [(50, 50, 0.2), (50, 50, 0.28), (50, 60, 0.2633), (200, 50, 0.22), (200, 50, 0.26)],
-)
-def test_p_values_of_small_samples_err_on_the_side_of_no_drift(n: int, m: int, distance: float) -> None:
-    told, true = ks_p_value(distance, n, m), exact(distance, n, m)
-    assert 0.99 * true <= told <= 1.3 * true
-
-
-@often
-@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 10**7), st.integers(1, 10**7))
-def test_larger_distances_are_less_likely(one: float, other: float, n: int, m: int) -> None:
-    small, large = sorted((one, other))
-    assert 0 <= ks_p_value(large, n, m) <= ks_p_value(small, n, m) + 1e-12 <= 1 + 1e-9
-
-
 def test_two_rates_are_compared_as_the_textbook_does() -> None:
     z, p = two_rates(60, 100, 40, 100)
     assert (round(z, 3), round(p, 4)) == (-2.687, 0.0072)
     assert two_rates(0, 50, 0, 50) == two_rates(50, 50, 20, 20) == (0.0, 1.0)
-
-
-def test_p_values_are_corrected_by_holms_method() -> None:
-    shifts = [
-        Shift(name="empty rate", before=0, after=0, statistic=0, effect=0, p_value=p)
-        for p in (0.03, 0.01, 0.04)
-    ]
-    assert [shift.p_value for shift in holm(shifts)] == pytest.approx([0.03, 0.06, 0.06])
-    assert [shift.p_value for shift in holm([replace(shifts[0], p_value=0.9)] * 3)] == [1.0, 1.0, 1.0]
-    assert holm([]) == ()
 
 
 # Metrics.

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
-from eidet.core.errors import Corrupt
-from eidet.core.record import Record, decode_original
+from eidet.core.record import Record
 from eidet.upkeep.tier_plan import Forms
 
 WIDTH = 8
@@ -47,15 +45,6 @@ def test_a_vector_that_can_be_made_again_is_not_kept() -> None:
     assert forms(embedder).whole([low]) == [full]
 
 
-def test_any_other_vector_is_kept() -> None:
-    embedder = Embedder()
-    full = record(embedder).but(vector=Embedder(2.0).vector("another"))
-    for level in (1, 2):
-        [low] = forms(embedder).at_levels([full], [level])
-        assert decode_original(low.original).vector == full.vector
-        assert forms(embedder).whole([low]) == [full]
-
-
 def test_an_embedder_that_may_answer_otherwise_is_not_asked_again() -> None:
     embedder = Embedder()
     full = record(embedder)
@@ -76,17 +65,3 @@ def test_step_by_step_and_at_once_come_back_alike() -> None:
     assert low.text == full.text[:10]
     assert low.data == {"x": 1.23, "n": 7, "deep": [0.000123, {"y": -98800.0}]}
     assert made.whole([low, at_once, middle, full]) == [full] * 4
-
-
-def test_a_kept_vector_of_an_embedder_that_was_replaced_is_made_anew() -> None:
-    old, new = Embedder(), Embedder(3.0)
-    full = record(old).but(vector=Embedder(2.0).vector("another"))
-    [low] = forms(old, name="old").at_levels([full], [2])
-    [back] = forms(new, name="new").whole([low])
-    assert back.vector == new.vector(full.text)
-
-
-@pytest.mark.parametrize("blob", [b"", b"rubbish", b"x\x9c\x03\x00"])
-def test_a_damaged_original_is_corrupt(blob: bytes) -> None:
-    with pytest.raises(Corrupt, match="original"):
-        decode_original(blob)

@@ -17,7 +17,6 @@ from eidet.upkeep.consolidate import consolidate, merge
 NOW = 1_700_000_000.0
 WIDTH = 64
 EMBEDDER = Hashing(WIDTH)
-NEAR = Upkeep(alike=0.5)
 
 
 def fact(text: str, at: float = 0.0, **fields: Any) -> Record:
@@ -27,7 +26,7 @@ def fact(text: str, at: float = 0.0, **fields: Any) -> Record:
 
 
 def merged(*records: Record) -> list[Change]:
-    return list(merge(lambda: records, NEAR, WIDTH))
+    return list(merge(lambda: records, WIDTH))
 
 
 @pytest.mark.parametrize(

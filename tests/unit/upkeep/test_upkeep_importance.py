@@ -38,11 +38,3 @@ def test_what_is_pinned_matters_fully() -> None:
 @pytest.mark.parametrize(("stated", "value"), [(0.3, 0.3), (-5, 0.0), (7, 1.0)])
 def test_what_is_stated_is_taken_at_its_word(stated: float, value: float) -> None:
     assert importance("hi", stated=stated) == value
-
-
-def test_each_part_raises_what_matters() -> None:
-    low = importance("tea", reward=0, surprise=0, uses=0, age_days=900)
-    assert importance("tea", reward=-5, surprise=0, uses=0, age_days=900) > low
-    assert importance("tea", reward=0, surprise=1, uses=0, age_days=900) > low
-    assert importance("tea", reward=0, surprise=0, uses=9, age_days=900) > low
-    assert importance("tea", reward=0, surprise=0, uses=0, age_days=0) > low

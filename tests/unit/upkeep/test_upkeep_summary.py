@@ -49,14 +49,14 @@ def test_sentences_keep_their_order_speakers_and_days() -> None:
 
 def test_where_no_sentence_fits_the_best_one_is_begun() -> None:
     text = "The committee of the northern harbour decided to rebuild the old lighthouse before winter comes."
-    short = summarise([text], embed, 8)
+    short = summarise([Passage(text=text)], embed, 8)
     assert text.startswith(short)
     assert 0 < count(short) <= 8
 
 
 def test_scripts_without_spaces_are_summarised_too() -> None:
     text = "我在里斯本租了一套公寓。天气很好。房租每月九百欧元。今天天气也很好。你好吗？" * 3
-    short = summarise([text], embed, 40)
+    short = summarise([Passage(text=text)], embed, 40)
     assert 0 < count(short) <= 40
     assert all(part in text for part in short.split())
 

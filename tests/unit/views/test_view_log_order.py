@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,3 +131,28 @@ def test_the_newest_of_many_are_read_without_reading_the_others(tmp_path: Path) 
         assert [message.content for message in log.messages(3)] == ["m1998", "m1999", "one more"]
         assert [message.content for message in log.messages(1, offset=1)] == ["m1999"]
         assert read <= 25
+
+
+def test_one_more_than_the_limit_reads_one_or_two_records() -> None:
+    now = [1e9]
+
+    def clock() -> float:
+        now[0] += 1
+        return now[0]
+
+    memory = Memory(embedder="hashing:8", clock=clock)
+    talk = Conversation(memory, "s")
+    for n in range(30):
+        talk.add(f"message {n}")
+    store = memory.parts.store
+    read: list[int] = []
+    fetch = store.read
+
+    def counted(scope: str, keys: Any) -> Any:
+        if keys and isinstance(keys[0], int):
+            read.extend(keys)
+        return fetch(scope, keys)
+
+    store.read = counted  # type: ignore[method-assign]
+    assert [message.content for message in talk.trim(keep=29)] == ["message 0"]
+    assert len(read) <= 2

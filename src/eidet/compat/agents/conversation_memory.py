@@ -10,7 +10,7 @@ from ...core.errors import BadInput, EidetError
 from ...core.record import Kind
 from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
-from ...views.log_order import Edge, Summed, summary_id
+from ...views.messages import Summary, summary_id
 from ..messages.message import Message, message_as_json, message_from, message_of_record
 from ..messages.session import MessageSession
 from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
@@ -66,7 +66,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
             if self.memory.get(id, scope=self.scope) is not None:
                 self.memory.revise(id, scope=self.scope, text=text or "")
             elif text:  # a summary of messages that are not stored here
-                made = Summed(text=text, edge=Edge(created=0.0), sources=(), by="caller")
+                made = Summary(text=text, by="caller")
                 self.memory.remember(
                     text,
                     scope=self.scope,

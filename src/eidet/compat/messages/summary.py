@@ -12,8 +12,7 @@ from ...core.errors import BadInput, Misconfigured, NotFound
 from ...core.record import Trust
 from ...models.llm import LLM, llm_of
 from ...text.tokens import counter_of
-from ...views.log_order import summary_id
-from ...views.messages import drop_results, fit_messages
+from ...views.messages import drop_results, fit_messages, summary_id
 from ..opening import check_limit, check_whole
 from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
 from .limits import InMemoryMemoryStore

@@ -27,7 +27,6 @@ from ...store.traits import is_sealed, path_of
 from ...trust.audit import Auditing
 from ...upkeep import WORKS
 from ...upkeep.curve import DAY, strength
-from ...upkeep.tier_plan import curve_of
 from ..access import Right
 from ..errors import make_not_found
 from ..rest.admin_routes import OF_THE_SERVER
@@ -178,16 +177,13 @@ def _tell_surroundings(memory: Memory, record: Record) -> dict[str, Any]:
 def _tell_strength(memory: Memory, record: Record) -> dict[str, Any]:
     """Computes the present strength of a record, and its curve while unused."""
     now, settings = memory.parts.clock(), memory.parts.settings.upkeep
-    curve = curve_of(settings)
     last = max(record.created, record.last_used or 0.0)
     end = max(now + 90 * DAY, last + 2 * (now - last))
 
-    def at(moment: float) -> float:
-        return strength(record.uses, record.created, record.last_used, record.importance, moment, curve)
-
     times = [last + (end - last) * step / (_CURVE_POINTS - 1) for step in range(_CURVE_POINTS)]
-    points = [(time, round(at(time), 4)) for time in times]
-    return {"now": now, "value": at(now), "points": points, "forget_below": settings.forget_below}
+    points = [(time, round(strength(record, time, settings), 4)) for time in times]
+    value, least = strength(record, now, settings), settings.forget_below
+    return {"now": now, "value": value, "points": points, "forget_below": least}
 
 
 def _tell_links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:

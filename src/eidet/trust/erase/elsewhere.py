@@ -15,7 +15,7 @@ from ...core.validate import Json, dump_json
 from ...store import Store, verbs
 from ...store.tombstones import Marker
 from ...store.traits import path_of, paths_of
-from ...upkeep.archive import Archive, ErasableArchive, Ownership, may_hold, name_place
+from ...upkeep.archive import Archive, Ownership, may_hold, name_place
 
 CONTENT: Final = ("text", "data")
 MOST: Final = 5_000  # histories to search at most: more would take longer than forgetting itself
@@ -113,9 +113,6 @@ def expunge(
             names = dict.fromkeys(name for name, record in records_in(archive, ours) if is_doomed(record))
         if not ids:
             return 0, []
-        if not isinstance(archive, ErasableArchive):
-            lacks = f"{archive!r} has no method `expunge(name, gone, now=…)`"
-            return 0, [f"{lacks}: {len(ids)} records stay in it"]
         return sum(archive.expunge(name, is_doomed, now=now) for name in names), []
     except EidetError as error:
         return 0, [f"an archive could not be cleaned: {error}"]

@@ -104,7 +104,7 @@ MERGED = ("Ann keeps her spare key under the blue pot", "ann keeps her spare key
 def merged(memory: Memory) -> tuple[str, str]:
     """Two facts that upkeep made one: the id that stayed, and the one that became part of it."""
     one, two = (memory.remember(text, who="Ann") for text in MERGED)
-    memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5))
+    memory.upkeep.maintain(only="merge")
     assert texts(memory) == [MERGED[0]], "the two should have been merged"
     return one.id, two.id
 

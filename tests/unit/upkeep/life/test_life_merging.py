@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from tests.making import Clock
 
@@ -46,14 +44,6 @@ def test_a_dry_run_leaves_the_merge_to_the_real_one(memory: Memory, clock: Clock
         assert memory.upkeep.maintain(dry_run=True).counts == {"merge": 1}
     assert memory.upkeep.maintain().counts == {"merge": 1}
     assert memory.upkeep.maintain().counts == {}
-
-
-def test_a_strict_comparison_hides_nothing_from_a_looser_one(memory: Memory, clock: Clock) -> None:
-    for angle in (0.0, 0.5):
-        memory.remember("a photo", vector=[math.cos(angle), math.sin(angle), *[0.0] * 62])
-        clock.days(1)
-    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.99)).counts == {}
-    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {"merge": 1}
 
 
 def test_a_record_that_was_changed_is_compared_again(memory: Memory, clock: Clock) -> None:
