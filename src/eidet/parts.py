@@ -22,7 +22,7 @@ from .core.validate import Json
 from .graph import Graphs, ScopeGraph
 from .index import Index
 from .index.state_columns import StateColumns
-from .models.embed import Embedder, WarmableEmbedder, describe_choice
+from .models.embed import Embedder, describe_choice, is_costly
 from .store import Store, TombstoneGuard, verbs
 from .store.key_ids import KeyIds
 from .store.tombstones import Marker, secret_of
@@ -236,7 +236,7 @@ class Parts:
         from .store.ram import RamStore
 
         in_ram = self.closed or isinstance(self.store, RamStore)
-        return not in_ram or isinstance(self.embedder, WarmableEmbedder)
+        return not in_ram or is_costly(self.embedder)
 
     @property
     def store(self) -> Store:

@@ -11,7 +11,7 @@ from ..core.errors import EidetError
 from ..core.record import Trust
 from ..core.scope import Scope, Scopes
 from ..core.session_summary import SessionSummary
-from ..core.validate import Json, Moment, moment
+from ..core.validate import Json
 from ..core.where import Where
 from ..models.embed import embedder_of
 from ..parts import Parts
@@ -153,10 +153,6 @@ class AdminNamespace:
         with self._parts.reopen_index():
             self._parts.binding.switch_embedder(chosen)
         return count
-
-    def phrase_query(self, query: str, *, scope: Scopes = "default", now: Moment | None = None) -> str:
-        """Returns the query as it is embedded: without the names of speakers in the scope."""
-        return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
 
     def explain(
         self,

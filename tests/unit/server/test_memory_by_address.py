@@ -47,7 +47,7 @@ REFUSED = {
         *("quarantine", "verify_receipt"),
     },
     "keys": {"rotate", "shred"},
-    "admin": {"metrics", "check", "flush", "rebuild", "reembed", "phrase_query", "explain"},
+    "admin": {"metrics", "check", "flush", "rebuild", "reembed", "explain"},
 }
 
 

@@ -208,13 +208,6 @@ class Guarding:
         said = (units_said(one.text, one.data, one.kind) for one in drafts if one.vector is None)
         return list(chain.from_iterable(said))
 
-    def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
-        """Returns the texts that `revise` will embed, as they will be stored."""
-        from ...write.shape import units_said
-
-        kept, _ = self.changes(changes)
-        return units_said(kept.get("text"), kept.get("data"), kept.get("kind"))
-
     @property
     def guards(self) -> bool:
         return self._guard is not None
