@@ -76,6 +76,8 @@ def _check_own(condition: Condition) -> None:
 
 
 def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
+    if not isinstance(path, str | list | tuple):
+        raise BadInput(f"condition path {path!r:.80} must be a text or a list of steps")
     steps: tuple[Any, ...] = tuple(path.split(".") if isinstance(path, str) else path)
     if steps[:1] == ("record",):
         if len(steps) != 2 or steps[1] not in OWN:

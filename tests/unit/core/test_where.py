@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from eidet.core.dict_filters import where_as_dict, where_of
 from eidet.core.errors import BadInput
 from eidet.core.record import Kind, Record, Tier
 from eidet.core.scope import Scope
 from eidet.core.validate import dump_json
 from eidet.core.where import Box, Condition, Near, Where
-from eidet.core.where_json import where_from_json, where_to_json
 
 ANN = Record(
     id="r1",
@@ -65,7 +65,7 @@ def test_an_empty_choice_matches_nothing() -> None:
     ],
 )
 def test_a_filter_that_travels_means_the_same(where: Where) -> None:
-    assert where_from_json(json.loads(dump_json(where_to_json(where)))) == where
+    assert where_of(json.loads(dump_json(where_as_dict(where)))) == where
 
 
 def test_every_part_given_must_hold() -> None:
