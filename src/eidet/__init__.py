@@ -5,7 +5,9 @@ Names are loaded when first used, so that importing the package costs next to no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
         Refused,
         Unavailable,
     )
-    from .core.hit import AllHits, Hit, Hits, Signal, Trace
+    from .core.hit import AllHits, FoundList, Hit, Hits, RememberedList, Signal, Trace
     from .core.record import Event, Kind, Record, Tier, Trust
     from .core.scope import Scope
     from .core.settings import Retention, Settings, Upkeep
@@ -37,39 +39,6 @@ if TYPE_CHECKING:
     from .trust.privacy import Policy
 
 __version__ = "0.3.0"
-
-_HOMES = {
-    "aio": ("AsyncMemory",),
-    "client": ("AsyncClient", "Client", "connect"),
-    "trust.audit": ("Audit",),
-    "core.settings": ("Retention", "Settings", "Upkeep"),
-    "core.errors": (
-        "BadInput",
-        "Conflict",
-        "Corrupt",
-        "EidetError",
-        "Misconfigured",
-        "MissingExtra",
-        "NotFound",
-        "Refused",
-        "Unavailable",
-    ),
-    "trust.erase": ("Forgotten", "Receipt"),
-    "trust.privacy": ("Policy",),
-    "memory": ("Memory",),
-    "core.draft": ("Draft", "Message"),
-    "core.hit": ("AllHits", "FoundList", "Hit", "Hits", "RememberedList", "Signal", "Trace"),
-    "core.record": ("Event", "Kind", "Record", "Tier", "Trust"),
-    "core.scope": ("Scope",),
-    "recall": ("Query", "Recipe"),
-    "recall.pack": ("Context",),
-    "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
-    "core.where": ("Box", "Condition", "Near", "Where"),
-    "core.actor": ("acting",),
-}
-_HOME: dict[str, str] = {}
-for _home, _names in _HOMES.items():
-    _HOME |= dict.fromkeys(_names, _home)
 
 __all__ = [
     "AUTO",
@@ -124,14 +93,39 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOME:
-        raise AttributeError(f"module 'eidet' has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "aio": ("AsyncMemory",),
+            "client": ("AsyncClient", "Client", "connect"),
+            "trust.audit": ("Audit",),
+            "core.settings": ("Retention", "Settings", "Upkeep"),
+            "core.errors": (
+                "BadInput",
+                "Conflict",
+                "Corrupt",
+                "EidetError",
+                "Misconfigured",
+                "MissingExtra",
+                "NotFound",
+                "Refused",
+                "Unavailable",
+            ),
+            "trust.erase": ("Forgotten", "Receipt"),
+            "trust.privacy": ("Policy",),
+            "memory": ("Memory",),
+            "core.draft": ("Draft", "Message"),
+            "core.hit": ("AllHits", "FoundList", "Hit", "Hits", "RememberedList", "Signal", "Trace"),
+            "core.record": ("Event", "Kind", "Record", "Tier", "Trust"),
+            "core.scope": ("Scope",),
+            "recall": ("Query", "Recipe"),
+            "recall.pack": ("Context",),
+            "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
+            "core.where": ("Box", "Condition", "Near", "Where"),
+            "core.actor": ("acting",),
+        },
+    )
 
 
 def __dir__() -> list[str]:
