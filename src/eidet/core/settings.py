@@ -117,9 +117,6 @@ class Settings:
     index_memory_mb: int = 1024  # scopes beyond this leave RAM, least recently used first
     sidecar_from: int = 20_000  # scopes with this many records get a cache file beside the database
     flush_uses: int = 100  # this many pending use counts go out with the next write
-    recent_days: int = 7  # drift compares these last days …
-    reference_days: int = 28  # … with the days before them
-    stale_days: int = 90  # memories unused for this long count as stale in metrics and `eidet doctor`
     weigh: bool = False  # estimate importance from the text where you give none; about 0.1 ms a text
     facts: bool = True  # read facts out of facts and messages when they are stored; about 0.1 ms a text
     fact_steps: int = 1_000_000  # facts that one question of `memory.facts` may look at

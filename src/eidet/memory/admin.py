@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..recall.why_not import Explained
 
 Progress = Callable[[int, int], None]  # done, of how many
+WINDOWS: Final = Windows()
 UNFINISHED: Final = "an analysis that was interrupted"
 
 
@@ -50,7 +51,7 @@ class AdminNamespace:
         """
         place, now = one_or_all(scope), self._parts.clock()
         quality, drifted = self._retrieval(place, now)
-        retrieval = quality_as_json(quality, drifted, self._windows)
+        retrieval = quality_as_json(quality, drifted, WINDOWS)
         return self._counts(place, now) | self._life.stats() | {"retrieval": retrieval}
 
     def health(self) -> dict[str, Any]:
@@ -82,7 +83,7 @@ class AdminNamespace:
             size=verbs.measure_size(self._parts.store),
             stored=verbs.count(self._parts.store, Where()),
             now=now,
-            windows=self._windows,
+            windows=WINDOWS,
         )
 
     def sessions(self, scope: Scopes = "default", *, limit: int = 100) -> list[SessionSummary]:
@@ -214,31 +215,21 @@ class AdminNamespace:
 
     def _retrieval(self, scope: Scope | None, now: float) -> tuple[Quality, Drift]:
         """Computes quality and drift from the stored tallies and those still pending in this process."""
-        windows, today = self._windows, day_of(now)
-        first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
+        today = day_of(now)
+        first = today + 1 - max(WINDOWS.days, WINDOWS.recent_days + WINDOWS.reference_days)
         self._parts.check_open()
         rows = [row for row in self._parts.usage.tallies(scope, first) if row.day <= today]
-        reference, recent = split(rows, today, windows)
-        quality = quality_of(row for row in rows if row.day > today - windows.days)
-        return quality, drift(reference, recent, windows)
+        reference, recent = split(rows, today, WINDOWS)
+        quality = quality_of(row for row in rows if row.day > today - WINDOWS.days)
+        return quality, drift(reference, recent, WINDOWS)
 
     def _survey(self, scope: Scope | None, now: float) -> Survey:
-        windows = self._windows
         self._parts.usage.flush_if_possible()  # pending uses count too
         return verbs.quality_counts(
             self._parts.store,
             scope,
             now=now,
-            fresh=now - windows.days * DAY,
-            ripe=now - windows.unused_days * DAY,
-            stale=now - windows.stale_days * DAY,
-        )
-
-    @property
-    def _windows(self) -> Windows:
-        settings = self._parts.settings
-        return Windows(
-            recent_days=settings.recent_days,
-            reference_days=settings.reference_days,
-            stale_days=settings.stale_days,
+            fresh=now - WINDOWS.days * DAY,
+            ripe=now - WINDOWS.unused_days * DAY,
+            stale=now - WINDOWS.stale_days * DAY,
         )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -26,7 +24,6 @@ from ..text.facts.statement import pack_statements
 from ..text.flags import marks_of, times_of
 from .shape import shape_record
 
-WHOLE_MINUTES: Final = 1e8  # in 1973: since then, all zones change their offset on whole minutes
 STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are searched for facts
 
 
@@ -129,7 +126,7 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
 
 def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
     """Adds everything but the words: the type of text, the days it mentions, the facts it states."""
-    moment = _local_moment(record.occurred, time.tzname)
+    moment = local(record.occurred)
     dated = times_of(record.text, moment, language)
     flags, days = marks_of(record.text, moment, language, dated)
     if not facts or record.kind not in STATING:
@@ -138,21 +135,6 @@ def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: 
     if not statements:
         return pack_analysis(units, flags, days)
     return pack_analysis(units, flags, days, pack_statements(statements))
-
-
-@lru_cache(maxsize=16)
-def _local_moment(occurred: float, names: tuple[str, str]) -> datetime:
-    """Converts to local time; cached, as records of one call share moments. `names` detect a new zone."""
-    if occurred < WHOLE_MINUTES:
-        return local(occurred)
-    return datetime.fromtimestamp(occurred, _zone_at(occurred // 60, names))
-
-
-@lru_cache(maxsize=16)
-def _zone_at(minute: float, names: tuple[str, str]) -> tzinfo | None:
-    """Returns the machine's zone with the offset of that minute; cached, because the lookup is slow."""
-    del names
-    return local(minute * 60).tzinfo
 
 
 def _add_speaker(record: Record, unit: str) -> str:
