@@ -158,11 +158,9 @@ class _Binding:
         self._fits = False
         self._epoch = self._store.head().epoch
 
-    def switch_analyzer(self, analyzer: Analyzer) -> None:
-        self.analyzer = analyzer
-
     def switch_language(self, language: str) -> None:
         self._chosen = self._opened_as = language
+        self.analyzer = analyzer_of(language)
 
 
 class _TombstoneWatch:

@@ -16,7 +16,7 @@ from ..core.validate import clean_json, clean_text, moment
 from ..core.verb_table import DETAILS, Argument, Form, Verb
 from ..core.where import Box, Near
 from ..graph.fact import Fact
-from ..memory.fact_arguments import check_relation, id_of, name_of
+from ..memory.facts import check_relation, id_of, name_of
 
 _SERVERS: Final[dict[str, str]] = {
     "by": "a server notes as who acts the name of the key that a call comes with",

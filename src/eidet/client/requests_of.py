@@ -24,8 +24,7 @@ from ..core.session_summary import SessionSummary
 from ..core.validate import clean_text
 from ..core.verb_table import REMEMBER, VERBS
 from ..memory.export_import import Progress
-from ..memory.fact_arguments import part_of
-from ..memory.facts import FactsNamespace
+from ..memory.facts import FactsNamespace, part_of
 from ..memory.records import check_unchanged
 from ..recall.pack import Context
 from ..write.shape import drafts_of

@@ -176,11 +176,10 @@ class AdminNamespace:
         parts, store = self._parts, self._parts.store
         with parts.reopen_index():
             analyzer = analyzer_of(language)
-            parts.binding.switch_analyzer(analyzer)
             verbs.set_settings(store, {"language": language, "analyzer": UNFINISHED})
+            parts.choose_language(language)
             reanalyse(store, analyzer, parts.embedder.width, progress, facts=parts.settings.facts)
             verbs.set_settings(store, {"analyzer": analyzer.name})
-            parts.choose_language(language)
 
     def _counts(self, scope: Scope | None, now: float) -> dict[str, Any]:
         store, index = self._parts.store, self._parts.open_index

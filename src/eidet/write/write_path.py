@@ -93,10 +93,18 @@ class WritePath:
 
         Leaves out those whose content was forgotten for good meanwhile.
         """
-        for at, record in enumerate(said):
-            if record.id != stored[at].id and is_news(self._parts, record, stored[at], now):
-                put = _put_said(self._parts, [record], now=now, unique=False, again=again)
-                stored[at] = put[0] if put else stored[at]
+        repeats = [at for at, one in enumerate(said) if one.id != stored[at].id]
+        while news := {
+            stored[at].id: at
+            for at in reversed(repeats)  # the first that repeats each record wins
+            if is_news(self._parts, said[at], stored[at], now)
+        }:
+            first = sorted(news.values())
+            put = _put_said(self._parts, [said[at] for at in first], now=now, unique=False, again=again)
+            new = {record.id: record for record in put}
+            for at in first:
+                stored[at] = new.get(said[at].id, stored[at])
+            repeats = sorted(set(repeats) - set(first))  # this write may have ended what the rest repeats
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None

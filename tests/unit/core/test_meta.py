@@ -169,7 +169,7 @@ def test_a_time_to_live_is_a_number_of_seconds_above_0(ttl: Any) -> None:
 
 @pytest.mark.parametrize("pinned", [1, 0, "yes"])
 def test_pinned_is_true_or_false(pinned: Any) -> None:
-    with pytest.raises(BadInput, match="pinned is True or False"):
+    with pytest.raises(BadInput, match="pinned must be True or False"):
         Memory(embedder="hashing:64").remember("x", pinned=pinned)
 
 

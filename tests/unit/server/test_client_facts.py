@@ -40,7 +40,7 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "instructions only": lambda facts: facts.instructions(preferences=False),
     "contradictions": lambda facts: facts.contradictions(),
     "decisions": lambda facts: facts.decisions(),
-    "export": lambda facts: facts.export("mcp", ever=True),
+    "export": lambda facts: facts.export(ever=True),
 }
 
 
