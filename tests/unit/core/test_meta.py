@@ -193,7 +193,6 @@ def test_a_state_comes_back_from_json_with_what_a_newer_version_wrote() -> None:
         {"hold": {"at": 1.0, "x": 1}},
         {"hold": {}},
         {"ttl": 0},
-        {"pii": []},
         {"merged": [1]},
     ],
 )

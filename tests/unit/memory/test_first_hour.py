@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -128,14 +127,3 @@ def test_a_counter_may_divide(memory: Memory) -> None:
     memory.remember("The kettle is new")
     packed = memory.context("kettle", counter=lambda text: len(text) / 4)
     assert packed.tokens == math.ceil(len(str(packed)) / 4)
-
-
-def test_a_field_of_the_record_that_is_asked_of_the_hit_is_named() -> None:
-    with Memory(embedder="hashing:16") as memory:
-        memory.remember("Ann lives in Lisbon", meta={"of": "Ann"})
-        hit: Any = memory.recall("Lisbon")[0]
-        with pytest.raises(AttributeError, match=r"'Hit' has no 'meta': say hit\.record\.meta"):
-            _ = hit.meta
-        with pytest.raises(AttributeError, match=r"'Hit' has no 'content'$"):
-            _ = hit.content
-        assert copy.copy(hit) == hit

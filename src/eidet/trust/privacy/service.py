@@ -108,6 +108,8 @@ class Guarding:
 
     def _check_record(self, record: Record, now: float, old: Record | None = None) -> Record:
         record = self._label(record, now)
+        if old is None and self._review == "off":
+            return record
         if old is not None and old.trust is Trust.QUARANTINED:
             return set_aside(record, now)
         return await_review(record, old, self._review, now)
