@@ -67,16 +67,10 @@ class Ingest(NamedTuple):
         return [own[at] for at in range(len(records))]
 
     def analyse(self, records: Sequence[Record], vectors: Sequence[bytes | None]) -> list[bytes]:
-        """Computes the data that search and graph keep of each text.
-
-        Analyses the words of all texts first, because one kind of work at a time uses the CPU cache better.
-        """
-        width, analyzer, language = self.embedder.width, self.analyzer, self.analyzer.language
-        whole = [record.whole for record in records]
-        pairs = zip(whole, vectors, strict=True)
-        words = [_pack_words(record, vector, width, analyzer) for record, vector in pairs]
-        worded = zip(whole, words, strict=True)
-        return [_analyse_rest(record, units, language, self.facts) for record, units in worded]
+        """Computes the data that search and graph keep of each text."""
+        width, analyzer = self.embedder.width, self.analyzer
+        pairs = zip(records, vectors, strict=True)
+        return [analyse_record(one, vector, width, analyzer, facts=self.facts) for one, vector in pairs]
 
     def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
         """Recomputes terms (and vectors, if not `embedded`) made by another analyzer, keeping the level."""
@@ -109,8 +103,15 @@ def analyse_record(
 
     If a caller's vectors are more or fewer than the units of the text, all words belong to the first vector.
     """
-    record = record.whole
-    return _analyse_rest(record, _pack_words(record, vector, width, analyzer), analyzer.language, facts)
+    record, language = record.whole, analyzer.language
+    units = _pack_words(record, vector, width, analyzer)
+    moment = local(record.occurred)
+    dated = times_of(record.text, moment, language)
+    flags, days = marks_of(record.text, moment, language, dated)
+    if not facts or record.kind not in STATING:
+        return pack_analysis(units, flags, days)
+    statements = read_facts(record.text, said=moment, language=language, dated=dated)
+    return pack_analysis(units, flags, days, pack_statements(statements) if statements else b"")
 
 
 def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> list[bytes]:
@@ -122,19 +123,6 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
     return [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
-
-
-def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
-    """Adds everything but the words: the type of text, the days it mentions, the facts it states."""
-    moment = local(record.occurred)
-    dated = times_of(record.text, moment, language)
-    flags, days = marks_of(record.text, moment, language, dated)
-    if not facts or record.kind not in STATING:
-        return pack_analysis(units, flags, days)
-    statements = read_facts(record.text, said=moment, language=language, dated=dated)
-    if not statements:
-        return pack_analysis(units, flags, days)
-    return pack_analysis(units, flags, days, pack_statements(statements))
 
 
 def _add_speaker(record: Record, unit: str) -> str:
