@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eidet import BadInput, EidetError, Kind, Memory, Misconfigured, Where
+from eidet import BadInput, EidetError, Kind, Memory, Misconfigured
 
 ODD: Any = {"userid": "ann"}
 FIRST: list[tuple[Callable[[Memory], object], type[EidetError], str]] = [
@@ -98,22 +98,6 @@ def test_a_memory_has_a_reranker_of_its_own() -> None:
         assert memory.context("Where does Ann live?").hits[0].text == "Ann wrote from Porto"
     with pytest.raises(Misconfigured):
         Memory(reranker="no such thing")
-
-
-WHERE = Where(kinds=("fact",))
-UNJOINABLE: list[Callable[[Any], object]] = [
-    lambda other: WHERE & other,
-    lambda other: WHERE | other,
-    lambda other: other & WHERE,
-    lambda other: other | WHERE,
-]
-
-
-@pytest.mark.parametrize("join", UNJOINABLE)
-@pytest.mark.parametrize("other", [["b"], None, 3, "fact", {"kind": "fact"}])
-def test_a_filter_is_joined_with_a_filter_only(join: Callable[[Any], object], other: Any) -> None:
-    with pytest.raises(BadInput, match="joined with another filter"):
-        join(other)
 
 
 @pytest.mark.parametrize("answer", ["5", None, -3, float("nan"), True, [1]])
