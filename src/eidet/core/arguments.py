@@ -18,6 +18,7 @@ from .validate import (
     Json,
     check_count,
     check_length,
+    check_whole,
     clean_json,
     clean_text,
     describe_data,
@@ -92,15 +93,6 @@ def check_query(query: str | Mapping[str, Json]) -> str:
     if not query.isascii():
         return query.encode(errors="replace").decode()
     return query
-
-
-def check_whole(value: int, low: int, high: float, what: str) -> int:
-    """Returns a whole number within this range; else raises `BadInput`."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        reach = f"from {low:,} up" if high == inf else f"from {low:,} to {high:,}"
-        raise BadInput(f"{what} must be a whole number {reach}, not {value!r:.80}")
-    return value
 
 
 def check_limit(limit: int) -> int:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from ..core.arguments import actor, check_path, check_texts, one, one_or_all
+from ..core.arguments import actor, check_texts, one, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.errors import Unavailable
@@ -352,11 +352,11 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
 
         An export is not sealed, so a sealed memory writes one only with `plain=True`.
         """
-        from .export_import import Leaving, export_records
+        from .export_import import export_records
 
-        leaving = Leaving(scope=one_or_all(scope), plain=plain, progress=progress)
-        with self._auditing.doing("export", leaving.scope, file=str(path)) as done:
-            return done(export_records(self._parts, check_path(path, "path"), leaving))
+        place = one_or_all(scope)
+        with self._auditing.doing("export", place, file=str(path)) as done:
+            return done(export_records(self._parts, path, place, plain=plain, progress=progress))
 
     def load(
         self,

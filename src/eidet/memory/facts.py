@@ -7,11 +7,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.arguments import check_flag, check_limit, check_share, check_whole, each_path, one
+from ..core.arguments import check_flag, check_limit, check_share, each_path, one
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
 from ..core.scope import Scope, Scopes
-from ..core.validate import Moment, clean_text, moment
+from ..core.validate import Moment, check_whole, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour

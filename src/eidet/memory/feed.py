@@ -14,10 +14,10 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from ..core.arguments import check_whole
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
 from ..core.scope import Scope
+from ..core.validate import check_whole
 from ..parts import Parts
 from ..store import Store, verbs
 

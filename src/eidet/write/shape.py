@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from ..core.actor import acts
-from ..core.arguments import check_flag, check_share, check_whole, make_unknown
+from ..core.arguments import check_flag, check_share, make_unknown
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput, each_item
 from ..core.procedure import check_procedure, tell_data
@@ -22,6 +22,7 @@ from ..core.validate import (
     Json,
     Moment,
     check_count,
+    check_whole,
     clean_json,
     clean_text,
     moment,
