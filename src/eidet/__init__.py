@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         Refused,
         Unavailable,
     )
-    from .core.hit import AllHits, Hit, Hits, Signal, Trace
+    from .core.hit import AllHits, FoundList, Hit, Hits, RememberedList, Signal, Trace
     from .core.record import Event, Kind, Record, Tier, Trust
     from .core.scope import Scope
     from .core.settings import Retention, Settings, Upkeep

@@ -22,7 +22,7 @@ from .core.validate import Json
 from .graph import Graphs, ScopeGraph
 from .index import Index
 from .index.state_columns import StateColumns
-from .models.embed import Embedder, WarmableEmbedder, describe_choice
+from .models.embed import Embedder, describe_choice, is_costly
 from .store import Store, TombstoneGuard, verbs
 from .store.key_ids import KeyIds
 from .store.tombstones import Marker, secret_of
@@ -158,11 +158,9 @@ class _Binding:
         self._fits = False
         self._epoch = self._store.head().epoch
 
-    def switch_analyzer(self, analyzer: Analyzer) -> None:
-        self.analyzer = analyzer
-
     def switch_language(self, language: str) -> None:
         self._chosen = self._opened_as = language
+        self.analyzer = analyzer_of(language)
 
 
 class _TombstoneWatch:
@@ -236,7 +234,7 @@ class Parts:
         from .store.ram import RamStore
 
         in_ram = self.closed or isinstance(self.store, RamStore)
-        return not in_ram or isinstance(self.embedder, WarmableEmbedder)
+        return not in_ram or is_costly(self.embedder)
 
     @property
     def store(self) -> Store:

@@ -77,7 +77,6 @@ VERBS: dict[str, Verb] = {
     "remember": lambda c, mine: c.memory.remember("a new note", id=f"{mine} anew"),
     "recall": lambda c, _: c.memory.recall("note", **c.how.get("recall", {})),
     "recall_all": lambda c, _: c.memory.recall_all("note"),
-    "phrase_query": lambda c, _: c.memory.admin.phrase_query("what did ann say?"),
     "explain": lambda c, _: c.memory.admin.explain("what did ann say?"),
     "context": lambda c, _: c.memory.context("note"),
     "feedback": _feedback,

@@ -184,8 +184,6 @@ def count(game: Game, me: Tenant) -> Any:
     below = game.memory.scopes(me.scope)
     assert (stats["records"], foreign, below.get(me.scope, 0)) == (own, 0, own)
     assert all(path == me.scope or path.startswith(f"{me.scope}/") for path in below)
-    other = game.other(me).name
-    assert other in game.memory.admin.phrase_query(f"what did {other} say about tea?", scope=me.scope)
     return stats
 
 

@@ -17,7 +17,7 @@ HEAVY = (
     *("eidet.trust.privacy.scan", "eidet.trust.privacy.injection_claims", "eidet.trust.audit.log"),
     *("eidet.trust.seal.boxes", "eidet.models.llm", "eidet.text.facts.fact_reader", "eidet.recall.pack"),
     *("eidet.write.ingest", "eidet.memory.facts", "eidet.memory.admin"),
-    *("eidet.text.dates.phrases", "eidet.store.ram", "eidet.core.patterns"),
+    *("eidet.text.dates.phrases", "eidet.store.ram", "regex"),
 )
 RECALL = """
 import json, sys

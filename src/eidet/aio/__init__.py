@@ -2,83 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator
 from functools import partial, update_wrapper
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from ..core.scope import Scope, Scopes
-from ..core.validate import Json, Moment
+from ..core.scope import Scope
 from ..memory import Memory
-from ..memory.addresses import Addressed, is_remote
+from ..memory.addresses import Addressed
 from ..memory.admin import AdminNamespace
 from ..memory.facts import FactsNamespace
 from ..memory.feed import Change, follow
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
-from ..models.embed import is_warmable
-from ..net.hop import Hop, Hopping, Threads, hop, taking
+from ..net.hop import Hopping, Threads, hop, taking
 from ..parts import Parts
-from ..recall.states import words_to_ask
 from ..trust.audit.log import AuditLog
-
-
-def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
-    """Builds a hop that first awaits an asynchronous embedder, in the caller's loop, on the verb's texts.
-
-    `texts` returns those: it gets the memory, the object that has the verb, and the verb's arguments.
-    """
-
-    async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
-        memory = await threads.open()
-        if is_remote(memory):  # the server embeds
-            return
-        if is_warmable(embedder := memory.parts.embedder):
-            wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
-            await embedder.warm(wanted)
-
-    return Hop(ready)
-
-
-def texts_to_keep(memory: Memory, _of: object, what: Any = None, **details: Any) -> Sequence[str]:
-    """Returns the texts that `remember` will embed."""
-    return memory.trust.guarding.texts(what, details)
-
-
-def texts_to_ask(
-    memory: Memory,
-    _of: object,
-    query: str | Mapping[str, Json] = "",
-    *,
-    scope: Scopes = "default",
-    now: Moment | None = None,
-    understand: bool = True,
-    vector: object = None,
-    **_how: object,
-) -> Sequence[str]:
-    """Returns the texts that `recall` embeds for a query, which may leave out names."""
-    words = words_to_ask(query)
-    if vector is not None or not words.strip():
-        return ()
-    if understand and isinstance(query, str):
-        return [memory.admin.phrase_query(query, scope=scope, now=now)]
-    return [memory.trust.guarding.query(words)]
-
-
-def _texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) -> Sequence[str]:
-    """Returns the texts that `revise` will embed."""
-    if changes.get("vector") is not None:
-        return ()
-    texts = {name: value for name, value in changes.items() if name in ("text", "data")}
-    return memory.trust.guarding.texts_of_changes(texts)
-
-
-def _texts_to_approve(
-    memory: Memory, _of: object, _id: str = "", *, text: str | None = None, **_how: object
-) -> Sequence[str]:
-    """Returns the texts that `approve` will embed."""
-    return () if text is None else memory.trust.guarding.texts_of_changes({"text": text})
 
 
 class AsyncUpkeep(Hopping[UpkeepNamespace]):
@@ -102,7 +42,7 @@ class AsyncTrust(Hopping[TrustNamespace]):
     """`memory.trust` for asyncio."""
 
     quarantine: ClassVar = hop(TrustNamespace.quarantine)
-    approve: ClassVar = hop_after(_texts_to_approve)(TrustNamespace.approve)
+    approve: ClassVar = hop(TrustNamespace.approve)
     reject: ClassVar = hop(TrustNamespace.reject)
     review: ClassVar = hop(TrustNamespace.review)
     preview_forget: ClassVar = hop(TrustNamespace.preview_forget)
@@ -128,8 +68,7 @@ class AsyncAdmin(Hopping[AdminNamespace]):
     flush: ClassVar = hop(AdminNamespace.flush)
     rebuild: ClassVar = hop(AdminNamespace.rebuild)
     reembed: ClassVar = hop(AdminNamespace.reembed)
-    phrase_query: ClassVar = hop(AdminNamespace.phrase_query)
-    explain: ClassVar = hop_after(texts_to_ask)(AdminNamespace.explain)
+    explain: ClassVar = hop(AdminNamespace.explain)
 
 
 class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
@@ -176,15 +115,15 @@ class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
         """Works like `Memory.audit`; opens the memory in the calling thread if it is not open yet."""
         return self.core.audit
 
-    remember: ClassVar = hop_after(texts_to_keep)(Memory.remember)
+    remember: ClassVar = hop(Memory.remember)
     get: ClassVar = hop(Memory.get)
-    recall: ClassVar = hop_after(texts_to_ask)(Memory.recall)
-    recall_all: ClassVar = hop_after(texts_to_ask)(Memory.recall_all)
-    context: ClassVar = hop_after(texts_to_ask)(Memory.context)
+    recall: ClassVar = hop(Memory.recall)
+    recall_all: ClassVar = hop(Memory.recall_all)
+    context: ClassVar = hop(Memory.context)
     feedback: ClassVar = hop(Memory.feedback)
     find: ClassVar = hop(Memory.find)
     count: ClassVar = hop(Memory.count)
-    revise: ClassVar = hop_after(_texts_to_change)(Memory.revise)
+    revise: ClassVar = hop(Memory.revise)
     promote: ClassVar = hop(Memory.promote)
     forget: ClassVar = hop(Memory.forget)
     history: ClassVar = hop(Memory.history)

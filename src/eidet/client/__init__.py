@@ -47,7 +47,8 @@ class Client(Remote, Memory):
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         sender = Sender(url, key, timeout)
         super().__init__(sender)
-        self._namespaces: Any = _ClientNamespaces(sender)
+        namespaces: Any = _ClientNamespaces(sender)
+        vars(self).update(vars(namespaces))
 
     def close(self) -> None:
         """Closes the connections; closing twice is fine."""

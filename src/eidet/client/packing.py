@@ -7,6 +7,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any, Final
 
+from ..core.dict_filters import where_as_dict
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
@@ -14,9 +15,8 @@ from ..core.scope import Scope, Scopes
 from ..core.validate import clean_json, clean_text, moment
 from ..core.verb_table import DETAILS, Argument, Form, Verb
 from ..core.where import Box, Near
-from ..core.where_json import where_to_json
 from ..graph.fact import Fact
-from ..memory.fact_arguments import check_relation, id_of, name_of
+from ..memory.facts import check_relation, id_of, name_of
 
 _SERVERS: Final[dict[str, str]] = {
     "by": "a server notes as who acts the name of the key that a call comes with",
@@ -107,7 +107,7 @@ _PACKERS: Final[Mapping[Form, Callable[[Any, str], Any]]] = {
     Form.VECTOR: _pack_numbers,
     Form.NEAR: _pack_near,
     Form.BOX: _pack_box,
-    Form.FILTER: lambda where, _: where_to_json(where),
+    Form.FILTER: lambda where, _: where_as_dict(where),
     Form.ENTITY: lambda entity, _: id_of(entity),
     Form.NAME: lambda entity, _: name_of(entity),
     Form.RELATION: lambda relation, _: check_relation(relation),

@@ -24,8 +24,7 @@ from ..core.scope import ALL, Scope, Scopes
 from ..core.session_summary import SessionSummary
 from ..core.validate import clean_text
 from ..core.verb_table import REMEMBER, VERBS
-from ..memory.fact_arguments import part_of
-from ..memory.facts import FactsNamespace
+from ..memory.facts import FactsNamespace, part_of
 from ..memory.feed import ChangePage
 from ..memory.records import check_unchanged
 from ..recall.pack import Context

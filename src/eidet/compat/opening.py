@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, ParamSpec, Self, TypeVar
 
@@ -13,8 +14,9 @@ from ..core.errors import BadInput, EidetError, Misconfigured, Refused
 from ..core.record import Record
 from ..memory import Memory
 from ..models.adapt import CalledEmbedder
-from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
+from ..models.embed import Embedder, Vectors, embed_checked, is_costly
 from ..models.embed.quantise import find_cosines
+from ..net.hop import lend_loop
 from ..recall.recipes import Recipe
 from ..store import SETTINGS, Transaction, verbs
 from ..write.shape import Given
@@ -104,13 +106,13 @@ def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
 
 
 async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
-    """Awaits an asynchronous embedder in the caller's loop; learns a function's width from a text.
+    """Embeds texts into the embedder's cache; learns a function's width from a text.
 
     So a user's function is called only with given texts, never just to find out its width.
     """
     embedder = memory.parts.embedder
-    if isinstance(embedder, WarmableEmbedder):
-        await embedder.warm(texts)
+    if is_costly(embedder):
+        await run(memory, embed_checked, embedder, texts)
     elif isinstance(embedder, CalledEmbedder) and not embedder.knows_width and texts:
         await asyncio.to_thread(embedder.embed, texts[:1])
 
@@ -131,7 +133,7 @@ def refuse_held(memory: Memory, ids: Sequence[str], *, scope: str) -> None:
 async def run(memory: Memory, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Runs a synchronous call for an asynchronous door: in a thread, unless nothing in it waits."""
     if memory.parts.waits:
-        return await asyncio.to_thread(verb, *args, **kwargs)
+        return await asyncio.to_thread(lend_loop(partial(verb, *args, **kwargs)))
     return verb(*args, **kwargs)
 
 

@@ -18,6 +18,7 @@ from .validate import (
     Json,
     check_count,
     check_length,
+    check_whole,
     clean_json,
     clean_text,
     describe_data,
@@ -94,16 +95,8 @@ def check_query(query: str | Mapping[str, Json]) -> str:
     return query
 
 
-def _check_whole(value: int, low: int, high: float, must: str) -> int:
-    """Returns a whole number within this range; else raises `BadInput` with the sentence `must`."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise BadInput(f"{must}, not {value!r:.80}")
-    return value
-
-
 def check_limit(limit: int) -> int:
-    return _check_whole(limit, 1, 1_000_000, "limit must be a whole number from 1 to 1,000,000")
+    return check_whole(limit, 1, 1_000_000, "limit")
 
 
 def check_most(limit: int | None) -> int | None:
@@ -112,18 +105,17 @@ def check_most(limit: int | None) -> int | None:
 
 
 def check_budget(budget: int) -> int:
-    must = f"a budget must be a whole number of tokens, at least one token and at most {MOST_TOKENS:,} tokens"
-    return _check_whole(budget, 1, MOST_TOKENS, must)
+    return check_whole(budget, 1, MOST_TOKENS, "a budget of tokens")
 
 
 def check_neighbours(count: int) -> int:
-    return _check_whole(count, 0, 100, "neighbours must be a whole number of turns from 0 to 100")
+    return check_whole(count, 0, 100, "neighbours")
 
 
 def check_share(value: float, what: str) -> float:
     value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise BadInput(f"{what} must be a number from 0 to 1, not {value!r}")
+        raise BadInput(f"{what} must be a number from 0 to 1, not {value!r:.80}")
     return float(value)
 
 
@@ -150,12 +142,11 @@ _UNDERSTOOD = {
 
 
 def check_offset(offset: int) -> int:
-    return _check_whole(offset, 0, inf, "offset must be a whole number from 0 up")
+    return check_whole(offset, 0, inf, "offset")
 
 
 def check_version(version: int | None) -> int | None:
-    must = "version must be a whole number, 0 for a record that must be new"
-    return None if version is None else _check_whole(version, 0, inf, must)
+    return None if version is None else check_whole(version, 0, inf, "version")
 
 
 _INSTEAD = {

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from time import monotonic
 from typing import Any, Final, NoReturn
 
 from .errors import BadInput
 from .record import Record
-from .validate import FILTER_VALUES, Json, check_count, clean_json, clean_text, plain_value
+from .validate import (
+    FILTER_VALUES,
+    REGEX_CHARS,
+    Json,
+    check_count,
+    check_length,
+    clean_json,
+    clean_text,
+    plain_value,
+)
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")
@@ -76,6 +87,8 @@ def _check_own(condition: Condition) -> None:
 
 
 def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
+    if not isinstance(path, str | list | tuple):
+        raise BadInput(f"condition path {path!r:.80} must be a text or a list of steps")
     steps: tuple[Any, ...] = tuple(path.split(".") if isinstance(path, str) else path)
     if steps[:1] == ("record",):
         if len(steps) != 2 or steps[1] not in OWN:
@@ -99,8 +112,6 @@ def _operand(op: str, value: Json) -> Json:
     if op == "exists" and not isinstance(value, bool):
         raise BadInput("operator 'exists' needs True or False")
     if op == "regex":
-        from .patterns import compile_pattern  # most filters have none
-
         compile_pattern(clean_text(value, "operator 'regex'"))
     if op in ("<", "<=", ">", ">=") and (isinstance(value, bool) or not isinstance(value, int | float | str)):
         raise BadInput(f"operator {op!r} needs a number or a string, not {type(value).__name__}")
@@ -150,17 +161,10 @@ def compare(value: Json, op: str, operand: Json) -> bool:
         case "in":
             return any(same(value, item) for item in operand)
         case "regex":
-            return isinstance(value, str) and _load_search(operand)(value)
+            return isinstance(value, str) and compile_pattern(operand)(value)
         case "contains":
             return _contains(value, operand)
     return _compare(value, op, operand)
-
-
-@lru_cache(maxsize=256)
-def _load_search(pattern: str) -> Callable[[str], bool]:
-    from .patterns import compile_pattern
-
-    return compile_pattern(pattern)
 
 
 def same(a: Json, b: Json) -> bool:
@@ -200,3 +204,54 @@ def _compare(value: Json, op: str, operand: Json) -> bool:
         case ">":
             return bool(value > operand)
     return bool(value >= operand)
+
+
+# Regular expressions. Users and models write them, so every search has a time limit.
+
+SECONDS: Final = 1.0  # of CPU that a pattern may spend on slow searches at once
+REFILL: Final = 0.5  # seconds that it gets back in each second
+SLOW: Final = 0.01  # seconds; quicker searches cost nothing
+# A time limit makes a search five times slower. A pattern with few repeats, none of a group, needs none on a
+# short text.
+SHORT, FEW = 256, 2
+_REPEAT: Final = re.compile(r"[*+{]")
+_REPEATED_GROUP: Final = re.compile(r"\)[*+?{]")
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str) -> _PatternSearch:
+    """Compiles a search for the pattern; raises `BadInput` if it is invalid."""
+    import regex  # most filters have none
+
+    check_length(pattern, REGEX_CHARS, "a regular expression")
+    try:
+        return _PatternSearch(pattern, regex.compile(pattern).search)
+    except (regex.error, RecursionError, OverflowError) as bad:
+        raise BadInput(f"{pattern!r:.200} is not a regular expression: {bad}") from None
+
+
+class _PatternSearch:
+    """A search for a pattern anywhere in a text; raises `BadInput` once it takes too long."""
+
+    def __init__(self, pattern: str, search: Callable[..., object]) -> None:
+        self._pattern, self._search = pattern, search
+        self._left, self._since = SECONDS, monotonic()
+        is_tame = len(_REPEAT.findall(pattern)) <= FEW and not _REPEATED_GROUP.search(pattern)
+        self._short = SHORT if is_tame else 0
+
+    def __call__(self, text: str) -> bool:
+        if len(text) <= self._short:
+            return self._search(text) is not None
+        started = monotonic()
+        left = min(SECONDS, self._left + (started - self._since) * REFILL)
+        try:
+            found = self._search(text, timeout=max(left, SLOW), concurrent=True)
+        except TimeoutError:
+            raise BadInput(
+                f"the regular expression {self._pattern!r:.200} takes too long on what is stored: write it "
+                "with fewer repeats inside of repeats, or narrow the filter"
+            ) from None
+        finally:
+            if (spent := monotonic() - started) > SLOW:
+                self._left, self._since = left - spent, started + spent
+        return found is not None

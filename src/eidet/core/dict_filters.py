@@ -1,19 +1,22 @@
 """Filters written as dicts, as users of Chroma, Mongo and mem0 know them: `{"data.health": {"$gt": 0.5}}`.
 
-A key is a path into `data`, `meta` or `state`, a number such as `record.uses`, or a field of the record:
-kind, who, occurred … Operators of one key, and keys of one dict, must all hold. `$ne`, `$nin` and
-`$not` also pass where the value is missing, as they do there; `Condition` with `!=` does not.
+A key is a path into `data`, `meta` or `state`, a number such as `record.uses`, a field of the record:
+kind, who, occurred …, or a field of `Where` itself: since, near, conditions … Operators of one key, and keys
+of one dict, must all hold. `$ne`, `$nin` and `$not` also pass where the value is missing, as they do there;
+`Condition` with `!=` does not. `where_as_dict` writes any `Where` in this form, for a request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from math import isinf
 from typing import Any, Final
 
 from .condition import Condition
 from .errors import BadInput
 from .validate import FILTER_DEPTH, Json
-from .where import Where
+from .where import Box, Near, Where
 
 Filter = Where | Mapping[str, Json]
 
@@ -50,11 +53,18 @@ _CONDITIONS: Final = {
     "$regex": "regex",
 }
 _OPPOSITES: Final = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
-_JOINS: Final = {"$and": "every", "AND": "every", "$or": "some", "OR": "some", "$nor": "never"}
+_JOINS: Final = {"$and": "every", "AND": "every", "$or": "some", "OR": "some", "$nor": "never"} | {
+    name: name for name in ("every", "some", "never")
+}
 _NOTS: Final = ("$not", "NOT")
 _OPERATORS: Final = (*_CONDITIONS, *_OPPOSITES, "$not")
 _BARE: Final = frozenset(name.removeprefix("$") for name in _OPERATORS)
 _NOTHING: Final = Where(ids=())
+_DEFAULTS: Final = {field.name: field.default for field in fields(Where)}
+_ADDED: Final = frozenset(("conditions", "every", "never"))  # values that add up: all must hold
+_OURS: Final = ("scope", "alive_at")  # set by the verbs, never by a caller
+_OF_WHERE: Final = _DEFAULTS.keys() - {*_OURS, *_JOINS, "box", "near"}
+_ENDLESS: Final = 2**63  # stands for infinity, which JSON lacks
 
 
 def where_of(given: Filter | None) -> Where | None:
@@ -71,8 +81,24 @@ def _parse_dict(given: object, left: int) -> Where:
         raise BadInput(f"a part of a filter must be a dict such as {EXAMPLE}, not {given!r:.80}")
     if not left:
         raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
-    parts = [part for key, value in given.items() for part in _parse_entry(key, value, left)]
-    return parts[0] if len(parts) == 1 else Where(every=tuple(parts))
+    return _join_parts([part for key, value in given.items() for part in _parse_entry(key, value, left)])
+
+
+def _join_parts(parts: Sequence[Where]) -> Where:
+    """Makes one filter of parts that must all hold; nests only those whose fields another part has."""
+    joined: dict[str, Any] = {}
+    for part in parts:
+        said = _list_fields(part)
+        if said.keys() & joined.keys() - _ADDED:
+            said = {"every": (part,)}
+        added = {name: (*joined.get(name, ()), *said[name]) for name in said.keys() & _ADDED}
+        joined |= said | added
+    return Where(**joined)
+
+
+def _list_fields(where: Where) -> dict[str, Any]:
+    values = {name: getattr(where, name) for name in _DEFAULTS}
+    return {name: value for name, value in values.items() if value != _DEFAULTS[name]}
 
 
 def _parse_entry(key: object, value: Json, left: int) -> list[Where]:
@@ -84,7 +110,19 @@ def _parse_entry(key: object, value: Json, left: int) -> list[Where]:
         if isinstance(value, Mapping):
             value = [value]
         return [Where(never=_parse_list(key, value, left))]
+    if key == "box":
+        return [Where(box=Box(**_parse_pair(key, value, "low", "high")))]
+    if key == "near":
+        return [Where(near=Near(**_parse_pair(key, value, "place", "radius")))]
+    if key in _OF_WHERE and not isinstance(value, Mapping):
+        return [_make(key, value)]
     return _parse_tests(key, value, left)
+
+
+def _parse_pair(key: str, value: Json, first: str, second: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or value.keys() != {first, second}:
+        raise BadInput(f"{key} of a filter has {first} and {second}, and nothing else")
+    return dict(value)
 
 
 def _parse_list(key: str, value: object, left: int) -> tuple[Where, ...]:
@@ -128,8 +166,8 @@ def _test(key: str, operator: str, operand: Json, left: int) -> Where:
         return Where(never=(_test(key, _OPPOSITES[operator], operand, left),))
     if key.startswith(_DOCUMENTS):
         return Where(conditions=(Condition(key, _CONDITIONS[operator], operand),))
-    for fields, test in _FIELDS:
-        if key in fields:
+    for names, test in _FIELDS:
+        if key in names:
             return test(key, operator, operand)
     raise _make_unknown(key)
 
@@ -205,3 +243,32 @@ def _make_unknown(key: str) -> BadInput:
         f"a filter knows no {key!r}: your own labels are 'meta.{key}', structured content is 'data.{key}', "
         f"and fields of a record are {fields}"
     )
+
+
+# Filters that are sent to a server.
+
+
+def where_as_dict(where: Filter) -> dict[str, Json]:
+    """Writes a filter as a dict for JSON, from which `where_of` makes the same; copies a dict."""
+    if not isinstance(where, Where):
+        return dict(where)
+    if where.scope is not None:
+        raise BadInput("a filter that names a scope cannot travel: give the scope beside the filter")
+    given = _list_fields(where)
+    return {name: _encode_value(name, value) for name, value in given.items() if name not in _OURS}
+
+
+def _encode_value(name: str, value: Any) -> Json:
+    if name in _JOINS:
+        return [where_as_dict(part) for part in value]
+    if name == "conditions":
+        return [[list(one.path), one.op, one.value] for one in value]
+    if isinstance(value, Box):
+        return {"low": list(value.low), "high": list(value.high)}
+    if isinstance(value, Near):
+        return {"place": list(value.place), "radius": value.radius}
+    if isinstance(value, tuple):
+        return [str(one) for one in value]
+    if isinstance(value, float) and isinf(value):
+        return _ENDLESS if value > 0 else -_ENDLESS
+    return value

@@ -23,7 +23,6 @@ from .verb_table import (
 )
 
 ENTITY_KINDS: Final = ("person", "place", "organisation", "thing", "event")
-FORMATS: Final = ("mcp",)
 _TIMES: Final = {"as_of": AS_OF, "known_at": KNOWN_AT}
 _ENTITY: Final = Argument(form=Form.ENTITY, about="A person, place or thing: its name or its id.")
 _NAME: Final = Argument(form=Form.NAME, about="A person, place or thing, by name.")
@@ -104,7 +103,6 @@ FACTS: Final[Mapping[str, Verb]] = {
     "export": Verb(
         "The facts that hold, or ever held, as the lines of MCP's memory server.",
         {
-            "format": Argument(about="In which form facts leave.", default="mcp", choices=FORMATS),
             **_TIMES,
             "ever": _EVER,
         },

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Final, Never, overload
+from typing import Any, Final, overload
 
 from .record import Record, Trust, iso_time
 
@@ -70,13 +70,6 @@ class Hit:
     @property
     def scope(self) -> str:
         return self.record.scope
-
-    if not TYPE_CHECKING:  # else type checkers would allow every name
-
-        def __getattr__(self, name: str) -> Never:
-            told = f"'Hit' has no {name!r}"
-            found = name in Record.__dataclass_fields__
-            raise AttributeError(f"{told}: say hit.record.{name}" if found else told, name=name, obj=self)
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
         """Returns plain values for JSON, with the reasons and the record: see `Record.to_dict`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from .errors import EidetError, Misconfigured
@@ -49,29 +49,15 @@ def call_plugin(group: str, name: str, make: Any, given: Sequence[Any] = (), **n
     """Calls a plugin's factory; raises `Misconfigured` if it does not accept these arguments."""
     if not callable(make):
         raise Misconfigured(f"{name!r} of {group} must be a class or a function, not {make!r}")
-    _check_takes(group, name, make, given, named)
-    return make(*given, **named)
-
-
-def _check_takes(
-    group: str, name: str, make: Callable[..., Any], given: Sequence[Any], named: dict[str, Any]
-) -> None:
     try:
-        signature = inspect.signature(make)
-    except (TypeError, ValueError):  # some builtins have no signature: calling them will show
-        return
-    try:
-        signature.bind(*given, **named)
+        inspect.signature(make).bind(*given, **named)
     except TypeError as error:
-        wanted = ", ".join([*(type(one).__name__ for one in given), *(f"{word}=…" for word in named)])
         raise Misconfigured(
-            f"{name!r} of {group} is called with ({wanted}), but is {_name_maker(make)}{signature}: {error}; "
-            "see docs/guides/plugins.md"
+            f"{name!r} of {group} cannot be called as docs/guides/plugins.md says: {error}"
         ) from error
-
-
-def _name_maker(make: Callable[..., Any]) -> str:
-    return str(getattr(make, "__qualname__", type(make).__name__))
+    except ValueError:  # some builtins have no signature: calling them will show
+        pass
+    return make(*given, **named)
 
 
 def _choose(group: str, name: str, found: list[EntryPoint]) -> EntryPoint | None:

@@ -27,7 +27,7 @@ from .errors import BadInput
 from .record import HIDDEN, TIMES, Kind, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import check_scope
 from .state import State
-from .validate import EARLIEST, LATEST, clean_json, clean_text
+from .validate import EARLIEST, LATEST, check_whole, clean_json, clean_text
 from .where import check_place
 
 LABEL_CHARS: Final = 1000
@@ -101,12 +101,7 @@ def _named(find: Callable[[str], Any]) -> Convert:
 
 
 def _whole(low: int, high: int) -> Convert:
-    def parse(value: Any) -> int:
-        if type(value) is not int or not low <= value <= high:
-            raise BadInput(f"{value!r:.80} is not a whole number from {low:,} to {high:,}")
-        return value
-
-    return parse
+    return lambda value: check_whole(value, low, high, "it")
 
 
 def _number(low: float, high: float, what: str) -> Convert:

@@ -34,39 +34,24 @@ class SessionSummary:
         }
 
 
-@dataclass(slots=True)
-class _Gathered:
-    count: int
-    last: float
-    opening: Record  # the earliest so far
-
-
 def gather_sessions(records: Iterable[Record]) -> list[SessionSummary]:
     """Summarises the sessions of records given in any order; the most recently active come first."""
-    found: dict[tuple[str, str], _Gathered] = {}
+    found: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        if record.session is None:
-            continue
-        kept = found.get((record.scope, record.session))
-        if kept is None:
-            found[record.scope, record.session] = _Gathered(1, record.occurred, record)
-            continue
-        kept.count += 1
-        kept.last = max(kept.last, record.occurred)
-        if (record.occurred, record.seq) < (kept.opening.occurred, kept.opening.seq):
-            kept.opening = record
-    summaries = [_summarise(kept) for kept in found.values()]
+        if record.session is not None:
+            found.setdefault((record.scope, record.session), []).append(record)
+    summaries = [_summarise(scope, session, kept) for (scope, session), kept in found.items()]
     return sorted(summaries, key=lambda one: (-one.last, one.scope, one.session))
 
 
-def _summarise(kept: _Gathered) -> SessionSummary:
-    opening = kept.opening
+def _summarise(scope: str, session: str, records: list[Record]) -> SessionSummary:
+    opening = min(records, key=lambda record: (record.occurred, record.seq))
     return SessionSummary(
-        session=opening.session or "",
-        scope=opening.scope,
-        count=kept.count,
+        session=session,
+        scope=scope,
+        count=len(records),
         first=opening.occurred,
-        last=kept.last,
+        last=max(record.occurred for record in records),
         title=_shorten_title(opening.text),
     )
 

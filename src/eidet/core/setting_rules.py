@@ -26,7 +26,6 @@ _USUAL: Final[dict[str, tuple[float, float]]] = {
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("short_entries", "short_steps", "middle_entries", "middle_steps"), (0, _MOST)),
     **dict.fromkeys(("forget_below", "archive_above", "quarantine_above"), (0, 1)),
-    **dict.fromkeys(("recent_days", "reference_days", "stale_days"), (1, int(_LONGEST))),
     "half_life_days": (1e-6, _LONGEST),
     "spacing_gain": (0, 100),
     "importance_gain": (1, 1000),

@@ -114,9 +114,6 @@ class Settings:
     index_memory_mb: int = 1024  # scopes beyond this leave RAM, least recently used first
     sidecar_from: int = 20_000  # scopes with this many records get a cache file beside the database
     flush_uses: int = 100  # this many pending use counts go out with the next write
-    recent_days: int = 7  # drift compares these last days …
-    reference_days: int = 28  # … with the days before them
-    stale_days: int = 90  # memories unused for this long count as stale in metrics and `eidet doctor`
     weigh: bool = False  # estimate importance from the text where you give none; about 0.1 ms a text
     facts: bool = True  # read facts out of facts and messages when they are stored; about 0.1 ms a text
     fact_steps: int = 1_000_000  # facts that one question of `memory.facts` may look at
@@ -235,13 +232,6 @@ SECURITY: Final = (
     *("audit", "audit_recalls", "audit_sync", "audit_key_file"),
 )
 CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"
-ALIKE: Final = 0.9  # names that differ by a letter or two
-# Variables that are no settings: of the command line, of a door, of a server and its clients, for faults.
-_OTHERS: Final = (
-    *("MEMORY", "EMBEDDER", "AUDIT_KEY", "PATH", "TRACEBACK", "CONFIG", "KEY_FILE"),
-    *("API_KEY", "KEYS", "HOOKS", "HOOKS_IDLE_SECONDS", "HOOKS_WAIT_SECONDS"),
-)
-OTHERS: Final = frozenset(f"EIDET_{name}" for name in _OTHERS)
 
 
 class UnusedVariable(UserWarning):
@@ -266,7 +256,6 @@ def change_settings(settings: Settings, **changes: str | None) -> Settings:
 
 def read_environment(environment: Mapping[str, str]) -> Settings:
     """Reads the EIDET_* variables, and the settings file that EIDET_CONFIG names."""
-    _warn_misspelt(environment)
     file = environment.get(CONFIG)
     found = read_settings(environment, Path(file) if file else None)
     if environment.get(KEY_FILE) and found.key is None:
@@ -291,16 +280,3 @@ def warn_unused(
             UnusedVariable,
             stacklevel=3,
         )
-
-
-def _warn_misspelt(environment: Mapping[str, str]) -> None:
-    """Warns of misspelt variables, which would protect nothing. Ignores names unlike any of ours."""
-    known = {f"EIDET_{field.name.upper()}" for field in fields(Settings)} | OTHERS
-    known |= {f"EIDET_UPKEEP_{field.name.upper()}" for field in fields(Upkeep)}
-    for name in sorted(environment):
-        if not name.startswith("EIDET_") or name in known:
-            continue
-        from difflib import get_close_matches
-
-        for meant in get_close_matches(name, known, 1, ALIKE):
-            warnings.warn(f"{name}: not used; did you mean {meant}?", UnusedVariable, stacklevel=4)

@@ -5,9 +5,8 @@ The caller's own `meta` never means anything to Eidet, and Eidet never writes in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from typing import Any, Final
 
 from .validate import Json, copy_json, dump_json
@@ -132,7 +131,7 @@ class State:
         """Encodes the state; leaves out fields with their default, and restores those of a newer version."""
         if self is NO_STATE:
             return {}
-        values = {name: _as_json(value) for name in _READ if (value := getattr(self, name))}
+        values = {name: _as_json(value) for name in _KNOWN if (value := getattr(self, name))}
         return {**values, **self.more}
 
     @staticmethod
@@ -142,8 +141,10 @@ class State:
             raise Misshapen(f"a state is a dict, not {type(values).__name__}")
         if not values:
             return NO_STATE
-        known = {name: _READ[name](value) for name, value in values.items() if name in _READ}
-        return State(**known, more={name: value for name, value in values.items() if name not in _READ})
+        known = {name: _parse(_KNOWN[name], value) for name, value in values.items() if name in _KNOWN}
+        if "ttl" in known and not known["ttl"] > 0:
+            raise Misshapen(f"a ttl of {known['ttl']!r:.80} is not above 0")
+        return State(**known, more={name: value for name, value in values.items() if name not in _KNOWN})
 
 
 PROTECTIONS: Final = ("pinned", "hold")
@@ -167,90 +168,53 @@ def _as_json(value: Any) -> Json:
         return value.to_json()
     if isinstance(value, tuple):
         return [_as_json(item) for item in value]
-    if not isinstance(value, _PARTS):
+    if type(value).__name__ not in _PARTS:
         return value
     values = {one.name: _as_json(getattr(value, one.name)) for one in fields(value)}
     return {name: item for name, item in values.items() if item not in (None, {}, [])}
 
 
-# Parsers of what `to_json` wrote: each accepts one shape, and raises Misshapen for any other.
+# Parsing of what `to_json` wrote.
 
 
-def _parse_number(value: Json) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Misshapen(f"{value!r:.80} is not a number")
-    return value
+def _parse(kind: str, value: Json) -> Any:
+    """Parses the value of a field with this annotation; raises Misshapen for one of another shape."""
+    if kind in _PLAIN:
+        if type(value) not in _PLAIN[kind]:
+            raise Misshapen(f"{value!r:.80} is no {kind}")
+        return value
+    if kind == "State":
+        return State.from_json(value)
+    if kind.startswith("tuple["):
+        item = kind.removeprefix("tuple[").removesuffix(", ...]")
+        return tuple(_parse(item, one) for one in _parse("list", value))
+    return _parse_part(_PARTS[kind], value)
 
 
-def _positive(value: Json) -> float:
-    if not _parse_number(value) > 0:
-        raise Misshapen(f"{value!r:.80} is not above 0")
-    if isinstance(value, float):
-        return float(value)
-    return int(value)
-
-
-def _count(value: Json) -> int:
-    if type(value) is not int or value < 1:
-        raise Misshapen(f"{value!r:.80} is not a count")
-    return value
-
-
-def _text(value: Json) -> str:
-    if not isinstance(value, str):
-        raise Misshapen(f"{value!r:.80} is not a text")
-    return value
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value:
-        raise Misshapen(f"{value!r:.80} is not a list of texts")
-    return tuple(map(_text, value))
-
-
-def _true(value: Json) -> bool:
-    if value is not True:
-        raise Misshapen(f"{value!r:.80} is not true")
-    return True
-
-
-def _mapping(value: Json) -> dict[str, Json]:
-    if not isinstance(value, dict):
-        raise Misshapen(f"{value!r:.80} is not a dict")
-    return value
-
-
-def _read_part(kind: type[Any], value: Json) -> Any:
-    """Parses one part of a state; raises Misshapen if a field is missing, unknown or of another type."""
-    shape, items = _SHAPES[kind], _mapping(value)
+def _parse_part(kind: Any, value: Json) -> Any:
+    shape, items = _SHAPES[kind], _parse("dict", value)
     if unknown := items.keys() - shape.keys():
         raise Misshapen(f"{sorted(unknown)} is not known of {kind.__name__}")
     try:
-        return kind(**{name: shape[name](item) for name, item in items.items()})
+        return kind(**{name: _parse(shape[name], item) for name, item in items.items()})
     except TypeError as error:
         raise Misshapen(str(error)) from None
 
 
-def _parse_merged(value: Json) -> tuple[MergedPart, ...]:
-    if not isinstance(value, list) or not value:
-        raise Misshapen(f"{value!r:.80} is not a list of parts")
-    return tuple(_read_part(MergedPart, part) for part in value)
-
-
-_PARTS: Final = (Protection, PoisonLabel, Quarantine, Review, Promotion, MergedPart)
-_READERS: Final[dict[str, Callable[[Json], Any]]] = {  # by the annotation of a field
-    "float": _parse_number,
-    "int": _count,
-    "bool": _true,
-    "str": _text,
-    "tuple[str, ...]": _texts,
-    "Mapping[str, Json]": _mapping,
-    "State": State.from_json,
-    "tuple[MergedPart, ...]": _parse_merged,
-    **{kind.__name__: partial(_read_part, kind) for kind in _PARTS},
+_PLAIN: Final[dict[str, tuple[type, ...]]] = {
+    "float": (int, float),
+    "int": (int,),
+    "bool": (bool,),
+    "str": (str,),
+    "list": (list,),
+    "dict": (dict,),
+    "Mapping[str, Json]": (dict,),
 }
-_SHAPES: Final[dict[Any, dict[str, Callable[[Json], Any]]]] = {
-    kind: {one.name: _READERS[str(one.type).removesuffix(" | None")] for one in fields(kind)}
-    for kind in (*_PARTS, State)
+_PARTS: Final = {
+    kind.__name__: kind for kind in (Protection, PoisonLabel, Quarantine, Review, Promotion, MergedPart)
 }
-_READ: Final = {name: read for name, read in _SHAPES[State].items() if name != "more"} | {"ttl": _positive}
+_SHAPES: Final[dict[Any, dict[str, str]]] = {
+    kind: {one.name: str(one.type).removesuffix(" | None") for one in fields(kind)}
+    for kind in (*_PARTS.values(), State)
+}
+_KNOWN: Final = {name: kind for name, kind in _SHAPES[State].items() if name != "more"}

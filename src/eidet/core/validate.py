@@ -36,6 +36,15 @@ def check_count(count: int, most: int, what: str) -> None:
         raise BadInput(f"{what}: at most {most:,} are allowed, and there are {count:,}")
 
 
+def check_whole(value: int, low: int, high: float, what: str) -> int:
+    """Returns a whole number within this range; else raises `BadInput`."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        reach = f"from {low:,} up" if high == math.inf else f"from {low:,} to {high:,}"
+        raise BadInput(f"{what} must be a whole number {reach}, not {value!r:.80}")
+    return value
+
+
 Json = Any  # None, bool, int, float, str, list or dict with str keys; checked by `clean_json`
 Moment = float | int | datetime | date | str
 

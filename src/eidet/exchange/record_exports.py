@@ -105,7 +105,7 @@ def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope |
 
 def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
     """Writes the facts that hold as the MCP reference server keeps them: one graph, so of one scope."""
-    text = memory.facts.export("mcp", scope=_choose_scope(memory, scope, "an MCP memory file is one graph"))
+    text = memory.facts.export(scope=_choose_scope(memory, scope, "an MCP memory file is one graph"))
     file.write(text.encode())
     return text.count("\n") + bool(text)
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from ..core.arguments import actor, check_path, check_texts, one, one_or_all
+from ..core.arguments import actor, check_texts, one, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.errors import Unavailable
@@ -41,8 +41,8 @@ from ..upkeep.lifecycle import Life
 from .addresses import Addressed
 from .feed import watch
 from .forgetting import Forgetting
-from .namespaces import HasNamespaces, Namespaces, find_reranker
-from .records import Records
+from .namespaces import HasNamespaces, find_reranker
+from .records import Promotions, Records
 
 if TYPE_CHECKING:
     from ..recall.pack import Context
@@ -87,7 +87,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         chosen = with_guard(change_settings(settings_of(settings), **named), guard)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
-        guards, best = guard_of(chosen), find_reranker(reranker)
+        guards, self._reranker = guard_of(chosen), find_reranker(reranker)
         parts, log = open_parts(place, embedder=embedder, settings=chosen, key=key, audit=audit, clock=clock)
         self._parts, self._log = parts, log
         self._auditing = Auditing(log)
@@ -95,8 +95,6 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         self._life = Life(parts, self._guarding.guard_worded)
         self._records = Records(parts, self._auditing)
         self._forgetting = Forgetting(parts, self._guarding, self._life)
-        stages = (self._records, self._guarding, self._life)
-        self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing, best)
         self._forgetting.clean_up(index=False)
 
     @overload
@@ -120,7 +118,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         of stored again, unless `keep_duplicates`; messages are never merged. Content that was forgotten for
         good in the scope is refused unless `again`; of a list, the rest is stored (see `RememberedList`).
         """
-        return self._namespaces.writes.remember(what, details)
+        return self._writes.remember(what, details)
 
     def recall(
         self,
@@ -145,7 +143,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         for none) replaces the memory's own reranker for the best fifty hits. Without a query or vector, the
         filter selects the records and `order` sorts them.
         """
-        return self._namespaces.reads.recall(query, scope, limit, where, options)
+        return self._reads.recall(query, scope, limit, where, options)
 
     def recall_all(
         self,
@@ -162,7 +160,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         belong to the answer, the likeliest first. `options` are those of `RecallAllOptions`: the parts of a
         filter by name, now, as_of and known_at. `Hits.wants_all` marks questions that suit this verb.
         """
-        return self._namespaces.reads.recall_all(query, scope, limit, where, options)
+        return self._reads.recall_all(query, scope, limit, where, options)
 
     def context(
         self,
@@ -206,7 +204,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         )
         asked = RecallOptions(recipe=recipe, least=least, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
-        return self._namespaces.reads.context(query, scope, limit, where, asked, packing)
+        return self._reads.context(query, scope, limit, where, asked, packing)
 
     def feedback(
         self,
@@ -249,7 +247,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         session, agent, who, trust, since, until, near, box, order (a field or a path such as "data.price",
         a leading '-' means descending), offset.
         """
-        return self._namespaces.reads.find(where, scope, limit, options)
+        return self._reads.find(where, scope, limit, options)
 
     def count(
         self,
@@ -259,7 +257,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         **options: Unpack[FilterOptions],
     ) -> int:
         """Counts matching records. As in `find`, quarantined ones match only if the filter asks for them."""
-        return self._namespaces.reads.count(where, scope, options)
+        return self._reads.count(where, scope, options)
 
     def revise(
         self,
@@ -280,7 +278,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         Without either, changes that another writer made meanwhile to other fields are kept. `clear` names
         fields to reset. `again` works as in `remember`.
         """
-        revise = partial(self._namespaces.writes.revise, again=again, by=actor(by))
+        revise = partial(self._writes.revise, again=again, by=actor(by))
         return self._records.change(
             id, scope, lambda old, _: revise(old, changes, clear), version=version, digest=digest
         )
@@ -330,7 +328,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         A legal hold refuses that. A second call changes nothing, or writes the copy's next version if the
         record has changed since.
         """
-        return self._namespaces.promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
+        promotions = Promotions(self._parts, self._records, self._life, self._auditing)
+        return promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
 
     def history(self, id: str, *, scope: Scopes = "default") -> list[Event]:
         """Lists a record's events, oldest first: created, revised, moved or forgotten, when and by whom."""
@@ -353,11 +352,11 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
 
         An export is not sealed, so a sealed memory writes one only with `plain=True`.
         """
-        from .export_import import Leaving, export_records
+        from .export_import import export_records
 
-        leaving = Leaving(scope=one_or_all(scope), plain=plain, progress=progress)
-        with self._auditing.doing("export", leaving.scope, file=str(path)) as done:
-            return done(export_records(self._parts, check_path(path, "path"), leaving))
+        place = one_or_all(scope)
+        with self._auditing.doing("export", place, file=str(path)) as done:
+            return done(export_records(self._parts, path, place, plain=plain, progress=progress))
 
     def load(
         self,

@@ -11,7 +11,7 @@ from ..core.errors import EidetError
 from ..core.record import Trust
 from ..core.scope import Scope, Scopes
 from ..core.session_summary import SessionSummary
-from ..core.validate import Json, Moment, moment
+from ..core.validate import Json
 from ..core.where import Where
 from ..models.embed import embedder_of
 from ..parts import Parts
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..recall.why_not import Explained
 
 Progress = Callable[[int, int], None]  # done, of how many
+WINDOWS: Final = Windows()
 UNFINISHED: Final = "an analysis that was interrupted"
 
 
@@ -50,7 +51,7 @@ class AdminNamespace:
         """
         place, now = one_or_all(scope), self._parts.clock()
         quality, drifted = self._retrieval(place, now)
-        retrieval = quality_as_json(quality, drifted, self._windows)
+        retrieval = quality_as_json(quality, drifted, WINDOWS)
         return self._counts(place, now) | self._life.stats() | {"retrieval": retrieval}
 
     def health(self) -> dict[str, Any]:
@@ -82,7 +83,7 @@ class AdminNamespace:
             size=verbs.measure_size(self._parts.store),
             stored=verbs.count(self._parts.store, Where()),
             now=now,
-            windows=self._windows,
+            windows=WINDOWS,
         )
 
     def sessions(self, scope: Scopes = "default", *, limit: int = 100) -> list[SessionSummary]:
@@ -154,10 +155,6 @@ class AdminNamespace:
             self._parts.binding.switch_embedder(chosen)
         return count
 
-    def phrase_query(self, query: str, *, scope: Scopes = "default", now: Moment | None = None) -> str:
-        """Returns the query as it is embedded: without the names of speakers in the scope."""
-        return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
-
     def explain(
         self,
         query: str | Mapping[str, Json] = "",
@@ -179,11 +176,10 @@ class AdminNamespace:
         parts, store = self._parts, self._parts.store
         with parts.reopen_index():
             analyzer = analyzer_of(language)
-            parts.binding.switch_analyzer(analyzer)
             verbs.set_settings(store, {"language": language, "analyzer": UNFINISHED})
+            parts.choose_language(language)
             reanalyse(store, analyzer, parts.embedder.width, progress, facts=parts.settings.facts)
             verbs.set_settings(store, {"analyzer": analyzer.name})
-            parts.choose_language(language)
 
     def _counts(self, scope: Scope | None, now: float) -> dict[str, Any]:
         store, index = self._parts.store, self._parts.open_index
@@ -218,31 +214,21 @@ class AdminNamespace:
 
     def _retrieval(self, scope: Scope | None, now: float) -> tuple[Quality, Drift]:
         """Computes quality and drift from the stored tallies and those still pending in this process."""
-        windows, today = self._windows, day_of(now)
-        first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
+        today = day_of(now)
+        first = today + 1 - max(WINDOWS.days, WINDOWS.recent_days + WINDOWS.reference_days)
         self._parts.check_open()
         rows = [row for row in self._parts.usage.tallies(scope, first) if row.day <= today]
-        reference, recent = split(rows, today, windows)
-        quality = quality_of(row for row in rows if row.day > today - windows.days)
-        return quality, drift(reference, recent, windows)
+        reference, recent = split(rows, today, WINDOWS)
+        quality = quality_of(row for row in rows if row.day > today - WINDOWS.days)
+        return quality, drift(reference, recent, WINDOWS)
 
     def _survey(self, scope: Scope | None, now: float) -> Survey:
-        windows = self._windows
         self._parts.usage.flush_if_possible()  # pending uses count too
         return verbs.quality_counts(
             self._parts.store,
             scope,
             now=now,
-            fresh=now - windows.days * DAY,
-            ripe=now - windows.unused_days * DAY,
-            stale=now - windows.stale_days * DAY,
-        )
-
-    @property
-    def _windows(self) -> Windows:
-        settings = self._parts.settings
-        return Windows(
-            recent_days=settings.recent_days,
-            reference_days=settings.reference_days,
-            stale_days=settings.stale_days,
+            fresh=now - WINDOWS.days * DAY,
+            ripe=now - WINDOWS.unused_days * DAY,
+            stale=now - WINDOWS.stale_days * DAY,
         )

@@ -26,31 +26,22 @@ KEYS: Final = "keys"  # field of a manifest: the secrets that turn keys into ids
 READ_ONCE: Final = 5_000  # up to this many records stay in RAM between the check and the writing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaving:
-    """The options of an export."""
-
-    scope: Scope | None
-    plain: bool
-    progress: Progress | None
-
-    def __post_init__(self) -> None:
-        check_flag(self.plain, "plain")
-        check_callback(self.progress, "progress")
-
-
-def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
+def export_records(
+    parts: Parts, path: str | Path, scope: Scope | None, *, plain: bool, progress: Progress | None
+) -> int:
     """Exports the live records; returns how many. A sealed memory raises `Refused` unless `plain`."""
-    if is_sealed(parts.store) and not leaving.plain:
+    file = check_path(path, "path")
+    check_callback(progress, "progress")
+    if not check_flag(plain, "plain") and is_sealed(parts.store):
         raise Refused("this memory is sealed, and an export is not: ask for a plain one, plain=True")
     now = parts.clock()
-    where = Where(scope=leaving.scope, alive_at=now)
+    where = Where(scope=scope, alive_at=now)
     parts.flush()
-    total = verbs.count(parts.store, where) if leaving.progress else 0
+    total = verbs.count(parts.store, where) if progress else 0
     secrets = KeyIds(parts.store).secrets()
     carried = {KEYS: [secret.hex() for secret in secrets]} if secrets else {}
-    records = _with_progress(verbs.scan(parts.store, where), total, leaving.progress)
-    return write_export(path, records, parts.manifest(now) | carried)
+    records = _with_progress(verbs.scan(parts.store, where), total, progress)
+    return write_export(file, records, parts.manifest(now) | carried)
 
 
 class _FirstRecords:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -11,12 +11,13 @@ from ..core.arguments import check_flag, check_limit, check_share, each_path, on
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
 from ..core.scope import Scope, Scopes
-from ..core.validate import Moment, clean_text, moment
+from ..core.validate import Moment, check_whole, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
 from ..graph.graph_formats import read_mcp_file, to_networkx, write_mcp_lines
 from ..graph.joins import FactMatch, parse_patterns
+from ..graph.scope_graph import Budget, Moments, View
 from ..graph.triple_data import mention_of, triple_data
 from ..parts import Parts
 from ..recall.path import ReadPath
@@ -24,14 +25,12 @@ from ..text.facts.statement import Nature, Statement
 from ..text.facts.vocabulary import relation_of
 from ..trust.audit import Auditing
 from ..write.write_path import WritePath
-from .fact_arguments import Named, check_relation, id_of, moments_of, name_of, note_facts, part_of, split_by
 from .fact_decisions import FactDecisions
 from .forgetting import Forgetting
 
+Named = str | Entity
+
 HOPS: Final = 4
-FORMATS: Final[dict[str, Callable[[Sequence[Entity], Sequence[Fact]], str]]] = {
-    "mcp": write_mcp_lines,
-}
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
 
 
@@ -104,10 +103,8 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """Lists the facts that hold of an entity: first those about it, then those that name it."""
-        facts = self._ask(scope, known_at).about(
-            Scope.among(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
-        )
-        return note_facts(self._auditing, "facts.about", scope, facts)
+        place, asking, moments = self._question(scope, as_of, known_at)
+        return self._note("about", scope, asking.about(place, id_of(entity), moments))
 
     def match(
         self,
@@ -131,15 +128,10 @@ class FactsNamespace:
         asked = list(patterns)
         if subject is not None or relation is not None or object is not None:
             asked.append((part_of(subject), relation, part_of(object)))
-        moments = moments_of(self._parts, as_of, known_at, ever=check_flag(ever, "ever"))
-        matches = self._ask(scope, known_at).match(
-            Scope.among(scope),
-            parse_patterns(asked),
-            moments,
-            infer=check_flag(infer, "infer"),
-            limit=check_limit(limit),
-        )
-        note_facts(self._auditing, "facts.match", scope, chain.from_iterable(one.facts for one in matches))
+        place, asking, moments = self._question(scope, as_of, known_at, ever=ever)
+        rules, most = check_flag(infer, "infer"), check_limit(limit)
+        matches = asking.match(place, parse_patterns(asked), moments, infer=rules, limit=most)
+        self._note("match", scope, chain.from_iterable(one.facts for one in matches))
         return matches
 
     def neighbours(
@@ -151,10 +143,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Neighbour]:
         """Lists the entities one fact away."""
-        found = self._ask(scope, known_at).neighbours(
-            Scope.among(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
-        )
-        note_facts(self._auditing, "facts.neighbours", scope, [neighbour.fact for neighbour in found])
+        place, asking, moments = self._question(scope, as_of, known_at)
+        found = asking.neighbours(place, id_of(entity), moments)
+        self._note("neighbours", scope, [neighbour.fact for neighbour in found])
         return found
 
     def paths(
@@ -168,11 +159,10 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[tuple[Fact, ...]]:
         """Finds the shortest paths between two entities, each as the facts along it; at most four `hops`."""
-        if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
-            raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
-        moments = moments_of(self._parts, as_of, known_at)
-        found = self._ask(scope, known_at).paths(Scope.among(scope), id_of(start), id_of(goal), moments, hops)
-        note_facts(self._auditing, "facts.paths", scope, chain.from_iterable(found))
+        most = check_whole(hops, 1, HOPS, "hops")
+        place, asking, moments = self._question(scope, as_of, known_at)
+        found = asking.paths(place, id_of(start), id_of(goal), moments, most)
+        self._note("paths", scope, chain.from_iterable(found))
         return found
 
     def timeline(
@@ -184,12 +174,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """Lists every fact that ever held of an entity, earliest first, or those of one relation."""
-        facts = self._ask(scope, known_at).timeline(
-            Scope.among(scope), id_of(entity), moments_of(self._parts, None, known_at).view
-        )
-        if relation is not None:
-            facts = [fact for fact in facts if fact.relation == relation]
-        return note_facts(self._auditing, "facts.timeline", scope, facts)
+        place, asking, moments = self._question(scope, None, known_at)
+        facts = asking.timeline(place, id_of(entity), moments.view)
+        return self._note("timeline", scope, [one for one in facts if relation in (None, one.relation)])
 
     def entities(
         self, name: str | None = None, *, kind: str | None = None, scope: Scopes = "default"
@@ -198,7 +185,7 @@ class FactsNamespace:
 
         With a `name`, lists the entities it may mean: several if there are namesakes.
         """
-        place, asking = Scope.among(scope), self._ask(scope)
+        place, asking, _ = self._question(scope)
         self._auditing.read("facts.entities", scope, [])
         if name is None:
             return asking.list_entities(place, kind)
@@ -214,20 +201,20 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> str:
         """Summarises the facts that hold of an entity and those that begin later; empty if none is known."""
-        place, name, texts = Scope.among(scope), id_of(entity), list[str]()
-        moments, asking = moments_of(self._parts, as_of, known_at), self._ask(scope, known_at)
-        facts = asking.timeline(place, name, moments.view)
-        note_facts(self._auditing, "facts.profile", scope, facts)
+        place, asking, moments = self._question(scope, as_of, known_at)
+        name, texts = id_of(entity), list[str]()
+        facts = self._note("profile", scope, asking.timeline(place, name, moments.view))
         for one_meant in asking.find_entities(place, name):
-            now, later = split_by(facts, one_meant, moments.at or 0.0)
+            now, later = _split_by(facts, one_meant, moments.at or 0.0)
             texts.append(phrase_profile(one_meant.name, one_meant.aliases, now, later))
         return "\n\n".join(texts)
 
     def why(self, fact: Fact | str, *, scope: Scopes = "default") -> Explanation:
         """Returns the sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
-        explanation = explain_fact(self._ask(found.scope), found, moments_of(self._parts).view)
-        note_facts(self._auditing, "facts.why", scope, [found])
+        _, asking, moments = self._question(found.scope)
+        explanation = explain_fact(asking, found, moments.view)
+        self._note("why", scope, [found])
         return explanation
 
     def instructions(
@@ -240,27 +227,24 @@ class FactsNamespace:
     ) -> list[Fact]:
         """Lists the instructions that hold, then, unless `preferences` is False, the preferences."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
-        facts = self._ask(scope, known_at).instructions(
-            Scope.among(scope), moments_of(self._parts, as_of, known_at), natures
-        )
-        return note_facts(self._auditing, "facts.instructions", scope, facts)
+        place, asking, moments = self._question(scope, as_of, known_at)
+        return self._note("instructions", scope, asking.instructions(place, moments, natures))
 
     def contradictions(
         self, *, scope: Scopes = "default", known_at: Moment | None = None
     ) -> list[Contradiction]:
         """Lists facts that cannot hold together and are undecided; `resolve` decides between them."""
-        found = self._ask(scope, known_at).contradictions(
-            Scope.among(scope), moments_of(self._parts, None, known_at).view
-        )
-        disputed = chain.from_iterable(contradiction.facts for contradiction in found)
-        note_facts(self._auditing, "facts.contradictions", scope, disputed)
+        place, asking, moments = self._question(scope, None, known_at)
+        found = asking.contradictions(place, moments.view)
+        self._note("contradictions", scope, chain.from_iterable(one.facts for one in found))
         return found
 
     def resolve(
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Decides a contradiction: keeps one fact and marks its rivals as never true. `undo` reverses it."""
-        return self._decisions.resolve(self._require(keep, one(scope)), moments_of(self._parts).view, because)
+        _, _, moments = self._question(one(scope))
+        return self._decisions.resolve(self._require(keep, one(scope)), moments.view, because)
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
@@ -291,21 +275,17 @@ class FactsNamespace:
 
     def export(
         self,
-        format: str = "mcp",
         *,
         scope: Scopes = "default",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         ever: bool = False,
     ) -> str:
-        """Returns the facts that hold (or `ever` held) as text; "mcp" is the MCP reference server's format.
+        """Returns the facts that hold (or `ever` held) as text, in the format of MCP's reference server.
 
         For other formats (GraphML, JSON, …) use `networkx`, which writes them.
         """
-        write = FORMATS.get(clean_text(format, "format"))
-        if write is None:
-            raise BadInput(f"facts are exported as {', '.join(FORMATS)}, not {format!r}")
-        return write(*self._list_all("facts.export", scope, as_of, known_at, ever))
+        return write_mcp_lines(*self._list_all("export", scope, as_of, known_at, ever))
 
     def networkx(
         self,
@@ -316,7 +296,7 @@ class FactsNamespace:
         ever: bool = False,
     ) -> Any:
         """Returns the facts of `export` as a `networkx.MultiDiGraph`; needs networkx."""
-        return to_networkx(*self._list_all("facts.networkx", scope, as_of, known_at, ever))
+        return to_networkx(*self._list_all("networkx", scope, as_of, known_at, ever))
 
     def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
         """Adds all facts of an MCP reference memory server's file, or none. Returns how many."""
@@ -327,22 +307,82 @@ class FactsNamespace:
     def _list_all(
         self, verb: str, scope: Scopes, as_of: Moment | None, known_at: Moment | None, ever: bool
     ) -> tuple[list[Entity], list[Fact]]:
-        asking = self._ask(scope, known_at)
-        moments = moments_of(self._parts, as_of, known_at, ever=check_flag(ever, "ever"), is_bounded=False)
-        facts = asking.list_all(Scope.among(scope), moments)
-        return asking.list_entities(Scope.among(scope)), note_facts(self._auditing, verb, scope, facts)
+        place, asking, moments = self._question(scope, as_of, known_at, ever=ever, is_bounded=False)
+        facts = self._note(verb, scope, asking.list_all(place, moments))
+        return asking.list_entities(place), facts
 
-    def _ask(self, scope: Scopes, known_at: Moment | None = None) -> Asking:
-        """Prepares questions about what is known now, or what was known at a time."""
+    def _question(
+        self,
+        scope: Scopes,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        *,
+        ever: bool = False,
+        is_bounded: bool = True,
+    ) -> tuple[Scope, Asking, Moments]:
+        """Returns what each question needs: where to ask, whom, and about which times.
+
+        `as_of` defaults to the present, or to `known_at` if given. The budget of the question starts now.
+        Unbounded, it ends only when the caller stops waiting.
+        """
         self._parts.check_open()
+        settings, place = self._parts.settings, Scope.among(scope)
+        budget = Budget(settings.fact_steps, settings.fact_seconds) if is_bounded else Budget()
         known = None if known_at is None else moment(known_at, "known_at")
-        return Asking(self._reads.graphs_known_at(Scope.among(scope), known))
+        view = View(now=self._parts.clock() if known is None else known, budget=budget)
+        asking = Asking(self._reads.graphs_known_at(place, known))
+        if check_flag(ever, "ever"):
+            return place, asking, Moments(view=view, at=None)
+        return place, asking, Moments(view=view, at=view.now if as_of is None else moment(as_of, "as_of"))
+
+    def _note(self, verb: str, scope: Scopes, facts: Iterable[Fact]) -> list[Fact]:
+        """Notes in the audit log which records an answer comes from. Returns the facts as a list."""
+        noted = list(facts)
+        sources = [(fact.scope, id) for fact in noted for id in fact.sources]
+        self._auditing.read(f"facts.{verb}", scope, sources)
+        return noted
 
     def _require(self, fact: Fact | str, scope: Scopes, *, is_bounded: bool = True) -> Fact:
         if isinstance(fact, Fact):
             return fact
-        id, view = clean_text(fact, "the id of a fact"), moments_of(self._parts, is_bounded=is_bounded).view
+        id = clean_text(fact, "the id of a fact")
+        place, asking, moments = self._question(scope, is_bounded=is_bounded)
         for path in each_path(scope):
-            if (found := find_fact(self._ask(path), Scope(path), id, view)) is not None:
+            if (found := find_fact(asking, Scope(path), id, moments.view)) is not None:
                 return found
-        raise self._parts.absence_error(f"fact {id!r} in scope {Scope.among(scope)}")
+        raise self._parts.absence_error(f"fact {id!r} in scope {place}")
+
+
+# Arguments.
+
+
+def id_of(entity: Named | float) -> str:
+    if isinstance(entity, Entity):
+        return entity.id
+    if isinstance(entity, bool) or not isinstance(entity, str | int | float):
+        raise BadInput(f"an entity is a name or an Entity, not {type(entity).__name__}")
+    return clean_text(str(entity), "a name")
+
+
+def name_of(entity: Named | float) -> str:
+    """Returns the name as a text would write it."""
+    return entity.name if isinstance(entity, Entity) else id_of(entity)
+
+
+def part_of(entity: Named | None) -> str | None:
+    return None if entity is None else id_of(entity)
+
+
+def check_relation(relation: str) -> str:
+    """Normalises a relation to the catalogue's form: `lives in` becomes `lives_in`."""
+    name = "_".join(clean_text(relation, "a relation").casefold().split())
+    if not name or len(name) > 100 or "{" in name or "}" in name:
+        raise BadInput(f"a relation is a name such as 'lives_in', not {relation!r:.80}")
+    return name
+
+
+def _split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fact], list[Fact]]:
+    """Splits the facts about an entity into those that hold at a time and those that begin later."""
+    told = [one for one in facts if entity.id in (one.subject_id, one.object_id) and not one.says_own_name]
+    now = [fact for fact in told if fact.holds_at(at)]
+    return now, [one for one in told if one not in now and one.valid_from is not None and one.valid_from > at]

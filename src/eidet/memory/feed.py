@@ -11,11 +11,13 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
 from ..core.scope import Scope
+from ..core.validate import check_whole
 from ..parts import Parts
 from ..store import Store, verbs
 
@@ -83,9 +85,8 @@ def _is_shown(record: Record, now: float) -> bool:
 
 
 def check_cursor(since: int | None) -> int | None:
-    if since is not None and (type(since) is not int or since < 0):
-        raise BadInput(f"since must be the cursor of a change, 0 for everything, or None, not {since!r:.80}")
-    return since
+    """Checks the cursor of a change or a page; 0 means everything, None from now."""
+    return None if since is None else check_whole(since, 0, inf, "since")
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The paths and the namespaces of a memory, each created when it is first used.
+"""The paths and the namespaces of a memory, each created on first use.
 
 Most programs use few of them, and many only read or only write.
 """
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .admin import AdminNamespace
     from .facts import FactsNamespace
     from .keys import KeysNamespace
-    from .records import Promotions
     from .trust import TrustNamespace
     from .upkeep import UpkeepNamespace
 
@@ -37,82 +36,17 @@ def find_reranker(thing: object) -> Reranker | None:
     return reranker_of(thing)
 
 
-class Namespaces:
-    """Creates the paths and namespaces of one open memory on first use."""
-
-    def __init__(
-        self,
-        parts: Parts,
-        records: Records,
-        guarding: Guarding,
-        life: Life,
-        forgetting: Forgetting,
-        auditing: Auditing,
-        reranker: Reranker | None,
-    ) -> None:
-        self._parts = parts
-        self._records = records
-        self._guarding = guarding
-        self._life = life
-        self._forgetting = forgetting
-        self._auditing = auditing
-        self._reranker = reranker
-
-    @cached_property
-    def reads(self) -> ReadPath:
-        from ..recall.path import ReadPath
-
-        return ReadPath(self._parts, self._guarding, self._auditing, self._reranker)
-
-    @cached_property
-    def writes(self) -> WritePath:
-        from ..write.write_path import WritePath
-
-        return WritePath(self._parts, self._guarding, self._life)
-
-    @cached_property
-    def facts(self) -> FactsNamespace:
-        from .facts import FactsNamespace
-
-        return FactsNamespace(self._parts, self.writes, self.reads, self._forgetting, self._auditing)
-
-    @cached_property
-    def upkeep(self) -> UpkeepNamespace:
-        from .upkeep import UpkeepNamespace
-
-        return UpkeepNamespace(self._parts, self._records, self._life, self._guarding, self._forgetting)
-
-    @cached_property
-    def trust(self) -> TrustNamespace:
-        from .trust import TrustNamespace
-
-        return TrustNamespace(self._records, self._guarding, self._forgetting, self.reads, self.writes)
-
-    @cached_property
-    def keys(self) -> KeysNamespace:
-        from .keys import KeysNamespace
-
-        return KeysNamespace(self._parts)
-
-    @cached_property
-    def admin(self) -> AdminNamespace:
-        from .admin import AdminNamespace
-
-        return AdminNamespace(self._parts, self.reads, self._life, self._auditing)
-
-    @cached_property
-    def promotions(self) -> Promotions:
-        from .records import Promotions
-
-        return Promotions(self._parts, self._records, self._life, self._auditing)
-
-
 class HasNamespaces:
-    """Gives a memory its namespaces."""
+    """Gives a memory its paths and namespaces, each created on first use."""
 
     _parts: Parts
+    _records: Records
+    _guarding: Guarding
+    _life: Life
+    _forgetting: Forgetting
+    _auditing: Auditing
     _log: AuditLog | None
-    _namespaces: Namespaces
+    _reranker: Reranker | None
 
     @property
     def parts(self) -> Parts:
@@ -120,34 +54,56 @@ class HasNamespaces:
         return self._parts
 
     @property
-    def facts(self) -> FactsNamespace:
-        """Facts over time, and entities: `memory.facts.about("Ann", as_of="2024-03-01")`."""
-        return self._namespaces.facts
-
-    @property
-    def upkeep(self) -> UpkeepNamespace:
-        """Maintenance, pins, legal holds and retention: `memory.upkeep.maintain()`."""
-        return self._namespaces.upkeep
-
-    @property
-    def trust(self) -> TrustNamespace:
-        """Quarantine, review, and receipts of what was forgotten."""
-        return self._namespaces.trust
-
-    @property
-    def keys(self) -> KeysNamespace:
-        """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
-        return self._namespaces.keys
-
-    @property
-    def admin(self) -> AdminNamespace:
-        """Operation of the memory: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
-        return self._namespaces.admin
-
-    @property
     def audit(self) -> AuditLog | None:
         """The open audit log, for entries of your own: `memory.audit.note("consent", scope="ann")`."""
         return self._log
+
+    @cached_property
+    def facts(self) -> FactsNamespace:
+        """Facts over time, and entities: `memory.facts.about("Ann", as_of="2024-03-01")`."""
+        from .facts import FactsNamespace
+
+        return FactsNamespace(self._parts, self._writes, self._reads, self._forgetting, self._auditing)
+
+    @cached_property
+    def upkeep(self) -> UpkeepNamespace:
+        """Maintenance, pins, legal holds and retention: `memory.upkeep.maintain()`."""
+        from .upkeep import UpkeepNamespace
+
+        return UpkeepNamespace(self._parts, self._records, self._life, self._guarding, self._forgetting)
+
+    @cached_property
+    def trust(self) -> TrustNamespace:
+        """Quarantine, review, and receipts of what was forgotten."""
+        from .trust import TrustNamespace
+
+        return TrustNamespace(self._records, self._guarding, self._forgetting, self._reads, self._writes)
+
+    @cached_property
+    def keys(self) -> KeysNamespace:
+        """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
+        from .keys import KeysNamespace
+
+        return KeysNamespace(self._parts)
+
+    @cached_property
+    def admin(self) -> AdminNamespace:
+        """Operation of the memory: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
+        from .admin import AdminNamespace
+
+        return AdminNamespace(self._parts, self._reads, self._life, self._auditing)
+
+    @cached_property
+    def _reads(self) -> ReadPath:
+        from ..recall.path import ReadPath
+
+        return ReadPath(self._parts, self._guarding, self._auditing, self._reranker)
+
+    @cached_property
+    def _writes(self) -> WritePath:
+        from ..write.write_path import WritePath
+
+        return WritePath(self._parts, self._guarding, self._life)
 
     def __repr__(self) -> str:
         """Returns one short line without asking the store or server."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.errors import Misconfigured, translate_errors
 from ..core.validate import dump_json
-from ..net.hop import BackgroundLoop
+from ..net.hop import BackgroundLoop, wait_for_caller
 from ..net.http import TooSlow
 from ..net.retry import Retrier, RetryPolicy
 from .embed import Vectors
@@ -34,7 +34,7 @@ _NOT_FOR_LISTS = (TypeError, ValueError, AttributeError)  # raised for a list by
 _REST_SECONDS = 30.0  # pause after which an LLM that failed repeatedly is called again
 
 _embedding = BackgroundLoop(
-    "eidet-embed", inside="an asynchronous embedder called embed() of another; await aembed() there"
+    "eidet-embed", inside="an asynchronous embedder called embed() of another; await its function there"
 )
 _reranking = BackgroundLoop(
     "eidet-rerank", inside="an asynchronous reranker called scores() of another; await that one itself"
@@ -190,15 +190,14 @@ class CalledEmbedder:
 class _AsyncCalledEmbedder(CalledEmbedder):
     """An embedder that calls a coroutine function.
 
-    `aembed` awaits it in the caller's loop. `embed` runs it on one background loop of this process
-    and waits, so it may be called anywhere, but it blocks a loop that it is called in.
+    For a verb of an `AsyncMemory` it runs in the caller's loop, else on one background loop of this
+    process. `embed` waits for it, so it may be called anywhere, but it blocks a loop that it is called in.
     """
 
-    async def aembed(self, texts: Sequence[str]) -> Vectors:
-        return await self._run(self._embed, texts)
+    costly = True
 
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return _embedding.wait_for(coroutine)
+        return wait_for_caller(coroutine, _embedding)
 
     async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
         return await asyncio.gather(*(self._function(argument) for argument in arguments))

@@ -7,11 +7,11 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import update_wrapper
 from typing import Any, Concatenate, Final, Generic, NoReturn, ParamSpec, TypeVar, cast
 
-from ..core.errors import Misconfigured
+from ..core.errors import Misconfigured, Unavailable
 from ..core.foreground import watch_for_giving_up
 
 C = TypeVar("C")
@@ -58,7 +58,9 @@ class Threads(Generic[C]):
 
     async def run(self, call: Callable[[], T]) -> T:
         """Makes a call, in a thread unless it cannot block. Context variables are passed on."""
-        return call() if self._closed or not self._waits(await self.open()) else await self._hop(call)
+        if self._closed or not self._waits(await self.open()):
+            return call()
+        return await self._hop(lend_loop(call))
 
     async def _hop(self, call: Callable[[], T]) -> T:
         context = contextvars.copy_context()
@@ -109,30 +111,15 @@ class Hopping(Generic[V]):
         return await self.threads.run(call)
 
 
-class Hop:
-    """A decorator that makes coroutines of methods, with their signatures, overloads and docstrings.
+def hop(
+    method: Callable[Concatenate[V, P], T],
+) -> Callable[Concatenate[Hopping[V], P], Coroutine[Any, Any, T]]:
+    """Makes a coroutine of a method, with its signature, overloads and docstring."""
 
-    `ready` is awaited first, with the threads, the function that returns the method's object, and the same
-    arguments.
-    """
+    async def verb(self: Hopping[V], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(method, *args, **kwargs)
 
-    def __init__(self, ready: Callable[..., Coroutine[Any, Any, None]] | None = None) -> None:
-        self._ready = ready
-
-    def __call__(
-        self, method: Callable[Concatenate[V, P], T]
-    ) -> Callable[Concatenate[Hopping[V], P], Coroutine[Any, Any, T]]:
-        ready = self._ready
-
-        async def verb(self: Hopping[V], /, *args: P.args, **kwargs: P.kwargs) -> T:
-            if ready is not None:
-                await ready(self.threads, self._core, *args, **kwargs)
-            return await self._run(method, *args, **kwargs)
-
-        return update_wrapper(verb, method)
-
-
-hop: Final = Hop()
+    return update_wrapper(verb, method)
 
 
 def taking(
@@ -140,6 +127,39 @@ def taking(
 ) -> Callable[[Callable[..., T]], Callable[Concatenate[Any, P], T]]:
     """Gives the decorated function the signature of a constructor."""
     return lambda function: update_wrapper(function, init)
+
+
+class _Lent(threading.local):
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+_lent: Final = _Lent()
+
+
+def lend_loop(call: Callable[[], T]) -> Callable[[], T]:
+    """Returns the call for another thread; a user's embedder that it needs is awaited in the present loop."""
+    loop = asyncio.get_running_loop()
+
+    def lent() -> T:
+        _lent.loop = loop
+        try:
+            return call()
+        finally:
+            _lent.loop = None
+
+    return lent
+
+
+def wait_for_caller(coroutine: Coroutine[Any, Any, T], otherwise: BackgroundLoop) -> T:
+    """Runs a coroutine on the loop lent to this thread, or on another one if there is none."""
+    loop = _lent.loop
+    if loop is None or loop.is_closed():
+        return otherwise.wait_for(coroutine)
+    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    while not wait([future], timeout=1.0).done:
+        if loop.is_closed():
+            raise Unavailable("the event loop of the caller was closed before the embedder had answered")
+    return future.result()
 
 
 class BackgroundLoop:

@@ -282,17 +282,6 @@ class ReadPath:
         living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.among(scope))
         return verbs.count(self._parts.store, living)
 
-    def phrase(self, query: Asked, scope: Scopes, asked: float | None) -> str:
-        """Returns the query as it is embedded: without the names of the scope's speakers."""
-        now = self._parts.clock()
-        meant = Query(
-            text=self._guarding.query(check_query(query)),
-            scope=Scope.among(scope),
-            now=now,
-            asked=now if asked is None else asked,
-        )
-        return Recall.of(self._parts).understand(meant).dense
-
 
 def _drop_unlikely(hits: Hits) -> Hits:
     """Drops all hits if even the best is below the lowest score that is shown."""

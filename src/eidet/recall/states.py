@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arguments import check_query
 from ..core.condition import MISSING, is_number, resolve
 from ..core.hit import Hit, Reasons
 from ..core.record import Record
-from ..core.validate import Json, clean_json, describe_data
+from ..core.validate import Json, describe_data
 from ..index import Candidates, Probe
 from ..index.state_columns import DataPath, StateColumn, float_of, mark_of
 from ..text import term_id
@@ -75,15 +74,6 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
         return None
     worded = [one for one in fields if _is_worded(one.value)]
     return StateQuery(tuple(fields), "; ".join(f"{one.name}: {describe_data(one.value)}" for one in worded))
-
-
-def words_to_ask(query: str | Mapping[str, Json]) -> str:
-    """Returns the text to search by words and meaning: the query's text, or the texts of a state."""
-    text = check_query(query)
-    if not isinstance(query, Mapping):
-        return text
-    state = read_state(clean_json(query, "a query"), str)
-    return text if state is None else state.words
 
 
 def _list_fields(path: DataPath, value: Json, weight: float) -> Iterator[StateField]:

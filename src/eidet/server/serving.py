@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from ..aio import AsyncMemory
 from ..core.errors import BadInput
 from ..core.scope import ALL, Scope
-from ..models.embed import Embedder, WarmableEmbedder
+from ..models.embed import is_costly
 from .access import Caller, KeyRing, Right
 from .errors import Problem, make_not_found, make_unavailable
 from .server_settings import ServerSettings
@@ -59,11 +59,6 @@ def describe_scope(routes: Iterable[BaseRoute]) -> None:
             route.openapi_extra = {**(route.openapi_extra or {}), "parameters": [_SCOPE_PARAMETER]}
 
 
-def _waits(embedder: Embedder) -> bool:
-    """Returns whether an embedder may wait for a slow model: those can fetch rows ahead."""
-    return isinstance(embedder, WarmableEmbedder)
-
-
 class _Turns:
     """Limits how many searches run at once; more would slow each other and the event loop."""
 
@@ -75,7 +70,7 @@ class _Turns:
         """Returns the semaphore of searches; more may run if they wait for a database or a model."""
         if self._searches is None:
             most = REMOTE_SEARCHES
-            if memory.parts.has_embedded_index and not _waits(memory.parts.embedder):
+            if memory.parts.has_embedded_index and not is_costly(memory.parts.embedder):
                 most = LOCAL_SEARCHES
             self._searches = asyncio.Semaphore(most)
         return self._searches

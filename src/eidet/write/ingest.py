@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -26,7 +24,6 @@ from ..text.facts.statement import pack_statements
 from ..text.flags import marks_of, times_of
 from .shape import shape_record
 
-WHOLE_MINUTES: Final = 1e8  # in 1973: since then, all zones change their offset on whole minutes
 STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are searched for facts
 
 
@@ -70,16 +67,10 @@ class Ingest(NamedTuple):
         return [own[at] for at in range(len(records))]
 
     def analyse(self, records: Sequence[Record], vectors: Sequence[bytes | None]) -> list[bytes]:
-        """Computes the data that search and graph keep of each text.
-
-        Analyses the words of all texts first, because one kind of work at a time uses the CPU cache better.
-        """
-        width, analyzer, language = self.embedder.width, self.analyzer, self.analyzer.language
-        whole = [record.whole for record in records]
-        pairs = zip(whole, vectors, strict=True)
-        words = [_pack_words(record, vector, width, analyzer) for record, vector in pairs]
-        worded = zip(whole, words, strict=True)
-        return [_analyse_rest(record, units, language, self.facts) for record, units in worded]
+        """Computes the data that search and graph keep of each text."""
+        width, analyzer = self.embedder.width, self.analyzer
+        pairs = zip(records, vectors, strict=True)
+        return [analyse_record(one, vector, width, analyzer, facts=self.facts) for one, vector in pairs]
 
     def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
         """Recomputes terms (and vectors, if not `embedded`) made by another analyzer, keeping the level."""
@@ -112,8 +103,15 @@ def analyse_record(
 
     If a caller's vectors are more or fewer than the units of the text, all words belong to the first vector.
     """
-    record = record.whole
-    return _analyse_rest(record, _pack_words(record, vector, width, analyzer), analyzer.language, facts)
+    record, language = record.whole, analyzer.language
+    units = _pack_words(record, vector, width, analyzer)
+    moment = local(record.occurred)
+    dated = times_of(record.text, moment, language)
+    flags, days = marks_of(record.text, moment, language, dated)
+    if not facts or record.kind not in STATING:
+        return pack_analysis(units, flags, days)
+    statements = read_facts(record.text, said=moment, language=language, dated=dated)
+    return pack_analysis(units, flags, days, pack_statements(statements) if statements else b"")
 
 
 def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> list[bytes]:
@@ -125,34 +123,6 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
     return [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
-
-
-def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
-    """Adds everything but the words: the type of text, the days it mentions, the facts it states."""
-    moment = _local_moment(record.occurred, time.tzname)
-    dated = times_of(record.text, moment, language)
-    flags, days = marks_of(record.text, moment, language, dated)
-    if not facts or record.kind not in STATING:
-        return pack_analysis(units, flags, days)
-    statements = read_facts(record.text, said=moment, language=language, dated=dated)
-    if not statements:
-        return pack_analysis(units, flags, days)
-    return pack_analysis(units, flags, days, pack_statements(statements))
-
-
-@lru_cache(maxsize=16)
-def _local_moment(occurred: float, names: tuple[str, str]) -> datetime:
-    """Converts to local time; cached, as records of one call share moments. `names` detect a new zone."""
-    if occurred < WHOLE_MINUTES:
-        return local(occurred)
-    return datetime.fromtimestamp(occurred, _zone_at(occurred // 60, names))
-
-
-@lru_cache(maxsize=16)
-def _zone_at(minute: float, names: tuple[str, str]) -> tzinfo | None:
-    """Returns the machine's zone with the offset of that minute; cached, because the lookup is slow."""
-    del names
-    return local(minute * 60).tzinfo
 
 
 def _add_speaker(record: Record, unit: str) -> str:

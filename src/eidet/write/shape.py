@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from ..core.actor import acts
-from ..core.arguments import make_unknown
+from ..core.arguments import check_flag, check_share, make_unknown
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput, each_item
 from ..core.procedure import check_procedure, tell_data
@@ -22,6 +22,7 @@ from ..core.validate import (
     Json,
     Moment,
     check_count,
+    check_whole,
     clean_json,
     clean_text,
     moment,
@@ -153,7 +154,7 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
     else:
         expires = _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
-    if draft.pinned is not None and _check_pinned(draft.pinned):
+    if draft.pinned is not None and check_flag(draft.pinned, "pinned"):
         state, expires = pin_state(state, expires, now), None
     return Record.of(
         (  # in the order of the fields; `Record(…)` takes ten times as long
@@ -166,9 +167,9 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
             None if draft.who is None else _label(draft.who, "who"),
             None if draft.agent is None else _label(draft.agent, "agent"),
             None if draft.session is None else _label(draft.session, "session"),
-            None if draft.step is None else _step(draft.step),
+            None if draft.step is None else check_whole(draft.step, -STEP_LIMIT, STEP_LIMIT, "step"),
             None if draft.place is None else check_place(draft.place),
-            0.5 if draft.importance is None else check_importance(draft.importance),
+            0.5 if draft.importance is None else check_share(draft.importance, "importance"),
             now,
             occurred,
             *_UNUSED,
@@ -226,33 +227,12 @@ def _label(value: str, what: str) -> str:
     return value
 
 
-def _step(step: int) -> int:
-    step = plain_value(step)
-    if isinstance(step, bool) or not isinstance(step, int) or abs(step) > STEP_LIMIT:
-        raise BadInput(f"step must be a whole number up to 2**53, not {step!r}")
-    return step
-
-
-def check_importance(importance: float) -> float:
-    importance = plain_value(importance)
-    number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    if not number or not 0 <= importance <= 1:
-        raise BadInput(f"importance must be a number from 0 to 1, not {importance!r:.80}")
-    return float(importance)
-
-
 def _check_ttl(ttl: float | timedelta) -> float:
     """Returns a time to live in seconds; raises `BadInput` if it is not above 0."""
     seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else plain_value(ttl)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise BadInput(f"ttl is a number of seconds above 0, or a timedelta, not {ttl!r:.80}")
     return seconds
-
-
-def _check_pinned(pinned: bool) -> bool:
-    if not isinstance(pinned, bool):
-        raise BadInput(f"pinned is True or False, not {pinned!r:.80}")
-    return pinned
 
 
 def pin_state(state: State, expires: float | None, now: float) -> State:

@@ -57,12 +57,12 @@ class WritePath:
         drafts = _sign(drafts)
         drafts, labels = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
-        records = self._parts.key_ids.name_records(records)
         if settings.weigh:
             records = _weigh_records(drafts, records)
         there: Sequence[Record | None] = ()
-        if chosen := _list_chosen_ids(drafts, records):
-            there = self._life.check_not_held(scope, chosen)
+        if chosen := [at for at, draft in enumerate(drafts) if draft.id is not None or draft.key is not None]:
+            records = self._parts.key_ids.name_records(records)
+            there = self._life.check_not_held(scope, [records[at].id for at in chosen])
             records = self._life.still_pinned(drafts, records, there)
         records = self._guarding.check_records(records, now, labels, there)
         if single:
@@ -150,12 +150,6 @@ def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Recor
 
     pairs = zip(drafts, records, strict=True)
     return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
-
-
-def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
-    """Lists the ids that the caller chose; such records may exist already."""
-    pairs = zip(drafts, records, strict=True)
-    return [record.id for draft, record in pairs if draft.id is not None or draft.key is not None]
 
 
 def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:

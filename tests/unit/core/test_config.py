@@ -47,15 +47,6 @@ def test_unknown_names_are_refused_with_the_known_ones(tmp_path: Path) -> None:
         read_settings({}, file)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("TEXT_CHARS", "many"), ("TEXT_CHARS", "1.5"), ("TEXT_CHARS", ""), ("KEEP_DUPLICATES", "maybe")],
-)
-def test_values_of_the_wrong_type_are_refused(name: str, value: str) -> None:
-    with pytest.raises(Misconfigured, match=f"setting {name.lower()} cannot be '{value}'"):
-        read_settings({f"EIDET_{name}": value})
-
-
 @pytest.mark.parametrize("content", ["[eidet", "= 1", "[eidet]\nlanguage = \n"])
 def test_a_broken_or_missing_file_is_named(tmp_path: Path, content: str) -> None:
     file = tmp_path / "settings.toml"

@@ -77,6 +77,11 @@ MEANT: list[tuple[dict[str, Any], str]] = [
     ({"step": {"$gte": 3, "$lt": 5}}, "b"),
     ({"occurred": {"$lte": "2024-05-01T12:00:00+00:00"}}, "d"),
     ({"occurred": {"$gt": NOON}}, "abc"),
+    ({"near": {"place": [0, 0], "radius": 2}}, "d"),
+    ({"box": {"low": [2, 2], "high": [3, 3]}}, ""),
+    ({"since": NOON, "kinds": ["fact", "message"], "importance_min": 0.5}, "bcd"),
+    ({"data.health": {"$lt": 0.9}, "data.tags": {"$exists": True}, "never": [{"who": "ann"}]}, "b"),
+    ({"some": [{"who": "ann"}, {"step": 5}], "$or": [{"kind": "message"}, {"step": 3}]}, "c"),
     ({}, "abcd"),
 ]
 
@@ -118,6 +123,8 @@ WRONG: list[tuple[Any, str]] = [
     ({"kind": "belief"}, "belief"),
     ({"data.a": {"$not": 5}}, "needs operators"),
     ({5: 1}, "must be a string"),
+    ({"near": {"place": [0, 0]}}, "near of a filter has place and radius"),
+    ({"conditions": [[5, "=", 1]]}, "condition path 5 must be a text or a list"),
     ("who = x", "a Where.* or a dict"),
     ([{"who": "x"}], "a Where.* or a dict"),
 ]

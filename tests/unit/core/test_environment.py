@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eidet import Memory, Misconfigured, Settings
-from eidet.core.settings import OTHERS, SECURITY, UnusedVariable, read_environment
+from eidet.core.settings import SECURITY, UnusedVariable
 from eidet.trust.seal.service import new_key
 
 MAIL = "write to ann@example.com"
@@ -99,17 +99,6 @@ def test_what_the_caller_says_is_no_cause_for_a_warning(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Memory(embedder="hashing:16", **said()).close()
-
-
-def test_a_misspelt_variable_is_told() -> None:
-    with pytest.warns(UnusedVariable, match=r"EIDET_GAURD: not used; did you mean EIDET_GUARD\?"):
-        read_environment({"EIDET_GAURD": "redact"})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read_environment(
-            dict.fromkeys(OTHERS - {"EIDET_CONFIG", "EIDET_KEY_FILE"}, "x")
-            | {"HOME": "/", "EIDET_TEST_KEY": "x"}
-        )
 
 
 @pytest.mark.parametrize("given", [{}, {"text_chars": 5}, "settings", 5])

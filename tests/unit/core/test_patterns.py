@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from eidet import BadInput, Condition, Memory, Where
-from eidet.core.patterns import SECONDS, compile_pattern
+from eidet.core.condition import SECONDS, compile_pattern
 from eidet.core.validate import REGEX_CHARS
 
 RUNAWAY = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eidet import BadInput, Hits, Memory
+from eidet import Hits, Memory
 
 
 @pytest.fixture
@@ -47,13 +47,3 @@ def test_they_introduce_themselves_in_one_line(memory: Memory, tmp_path: Path) -
     assert repr(Hits([])) == "Hits([])"
     with Memory(tmp_path / "m.db", embedder="hashing:16") as other:
         assert repr(other) == f"Memory({tmp_path / 'm.db'}, hashing:16)"
-
-
-def test_unknown_options_are_refused_with_those_there_are(memory: Memory) -> None:
-    with pytest.raises(
-        BadInput,
-        match=r"recall does not know \['kind'\]; instead of kind say kinds=…; there are .*kinds.*understand",
-    ):
-        memory.recall("Ann", kind="fact")  # type: ignore[call-arg]
-    with pytest.raises(BadInput, match=r"find does not know \['nears'\]; there are .*kinds.*offset"):
-        memory.find(nears=None)  # type: ignore[call-arg]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from eidet.core.dict_filters import where_as_dict, where_of
 from eidet.core.errors import BadInput
 from eidet.core.record import Kind, Record, Tier
 from eidet.core.scope import Scope
 from eidet.core.validate import dump_json
 from eidet.core.where import Box, Condition, Near, Where
-from eidet.core.where_json import where_from_json, where_to_json
 
 ANN = Record(
     id="r1",
@@ -65,7 +66,7 @@ def test_an_empty_choice_matches_nothing() -> None:
     ],
 )
 def test_a_filter_that_travels_means_the_same(where: Where) -> None:
-    assert where_from_json(json.loads(dump_json(where_to_json(where)))) == where
+    assert where_of(json.loads(dump_json(where_as_dict(where)))) == where
 
 
 def test_every_part_given_must_hold() -> None:
@@ -280,3 +281,36 @@ def test_chained_filters_stay_flat_and_deep_ones_are_refused() -> None:
         deep = ~deep
     with pytest.raises(BadInput, match="30 levels"):
         Where(never=(deep,))
+
+
+BOB: Any = Where(who="Bob")
+OLD: Any = Where(until=1.0)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: BOB and OLD,
+        lambda: BOB or OLD,
+        lambda: not BOB,
+        lambda: bool(Where()),
+        lambda: Where(conditions=(Condition("data.a", "exists") and Condition("data.b", "exists"),)),
+    ],
+)
+def test_filters_are_joined_by_signs_not_by_words(use: Callable[[], object]) -> None:
+    """`and` between two filters would silently drop one."""
+    with pytest.raises(BadInput, match=r"a & b|conditions=\(a, b\)"):
+        use()
+
+
+@pytest.mark.parametrize("other", [["b"], None, 3, "fact", {"kind": "fact"}])
+def test_a_filter_is_joined_with_a_filter_only(other: Any) -> None:
+    joins: list[Callable[[], object]] = [
+        lambda: BOB & other,
+        lambda: BOB | other,
+        lambda: other & BOB,
+        lambda: other | BOB,
+    ]
+    for join in joins:
+        with pytest.raises(BadInput, match="joined with another filter"):
+            join()

@@ -30,7 +30,7 @@ def _observations(memory: Memory, scope: str) -> list[str]:
 def _facts_load(text: str, file: Path) -> list[str]:
     with Memory(embedder="hashing:16") as memory:
         memory.facts.add("Ann", "observation", text)
-        file.write_text(memory.facts.export("mcp"), encoding="utf-8", newline="")
+        file.write_text(memory.facts.export(), encoding="utf-8", newline="")
         memory.facts.load(file, scope="there")
         return _observations(memory, "there")
 

@@ -51,7 +51,7 @@ def test_every_question_ends_when_its_budget_is_spent(verb: str, limit: str) -> 
     with opened(**{limit: 1 if limit == "fact_steps" else 0.0}) as memory:
         with pytest.raises(BadInput, match=rf"\({limit}\); name entities .* or raise that setting"):
             VERBS[verb](memory)
-        assert memory.facts.export("mcp")  # reads everything once, whatever that takes
+        assert memory.facts.export()  # reads everything once, whatever that takes
 
 
 def test_eight_patterns_over_some_hundred_facts_end() -> None:

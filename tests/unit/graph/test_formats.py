@@ -37,7 +37,7 @@ def rows(text: str) -> list[object]:
 
 def test_a_file_of_the_reference_server_comes_in_and_goes_out_again(memory: Memory) -> None:
     assert memory.facts.load(MADE_BY_THE_SERVER) == 13
-    assert rows(memory.facts.export("mcp")) == rows(MADE_BY_THE_SERVER.read_text(encoding="utf-8"))
+    assert rows(memory.facts.export()) == rows(MADE_BY_THE_SERVER.read_text(encoding="utf-8"))
     assert texts(memory.facts.match(subject="?x", relation="lives_in", object="Porto")[0].facts) == [
         "Ann Lee lives in Porto"
     ]
@@ -69,8 +69,3 @@ def test_networkx_has_entities_and_facts(memory: Memory) -> None:
         "lives_in",
         "lives_in",
     ]
-
-
-def test_an_unknown_format_is_named(memory: Memory) -> None:
-    with pytest.raises(BadInput, match="exported as mcp"):
-        memory.facts.export("dot")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.making import PLACES, place_of
 
-from eidet import BadInput, Box, Condition, Draft, EidetError, Memory, Message, Near, Scope, Settings, Where
+from eidet import BadInput, Draft, EidetError, Memory, Message, Scope, Settings, Where
 
 NOW = 1_700_000_000.0
 WIDTH = 16
@@ -76,6 +76,7 @@ WHAT: list[tuple[Any, str]] = [
     ({"a": "\udc00"}, "data.a has a lone surrogate"),
     (cycle(), "data.* contains itself"),
     (nested(201), "nested more than 200 levels"),
+    ({"n": 10**1300}, "a whole number of 4,319 bits"),
     ({"role": "user", "content": 5}, "string"),
     ({"role": 5, "content": "x"}, "role needs a string, not int"),
     ({"role": "user", "content": [math.nan]}, "holds nan"),
@@ -275,13 +276,6 @@ def test_strange_but_possible_input_comes_back_exactly(
     assert fresh.context("x", scope=record.scope).tokens <= 1000
 
 
-def test_an_integer_too_long_to_write_is_refused(memory: Memory) -> None:
-    before = state(memory)
-    with pytest.raises(BadInput):
-        memory.remember("x", data={"n": 10**5000})
-    assert state(memory) == before
-
-
 def test_the_longest_text_is_a_setting() -> None:
     with Memory(embedder="hashing:16", settings=Settings(text_chars=5)) as memory:
         assert memory.remember("12345").text == "12345"
@@ -290,53 +284,24 @@ def test_the_longest_text_is_a_setting() -> None:
 
 
 QUESTIONS: list[Callable[[Memory], object]] = [
-    lambda memory: memory.recall(5),  # type: ignore[arg-type]
-    lambda memory: memory.recall(None),  # type: ignore[arg-type]
     lambda memory: memory.recall("x", limit=0),
-    lambda memory: memory.recall("x", limit=-1),
-    lambda memory: memory.recall("x", limit=1.5),  # type: ignore[arg-type]
-    lambda memory: memory.recall("x", limit=True),
     lambda memory: memory.recall("x", limit=10**7),
-    lambda memory: memory.recall("x", scope=""),
-    lambda memory: memory.recall("x", kinds="belief"),
-    lambda memory: memory.recall("x", since="noon"),
-    lambda memory: memory.recall("x", until=math.nan),
     lambda memory: memory.recall("x", vector=[1.0]),
     lambda memory: memory.recall("x", vector=[math.nan] * WIDTH),
-    lambda memory: memory.recall("x", session=5),  # type: ignore[arg-type]
     lambda memory: memory.recall(order="uses; DROP"),
-    lambda memory: memory.recall("x", where=Where(conditions=(Condition("health", "=", 1),))),
-    lambda memory: memory.recall("x", where=Where(conditions=(Condition("data.a", "~", 1),))),
-    lambda memory: memory.recall("x", where=Where(conditions=(Condition("data.a", "regex", "("),))),
-    lambda memory: memory.recall("x", near=Near(place=(1, 2), radius=-1)),
-    lambda memory: memory.recall("x", box=Box(low=(1,), high=(2,))),
-    lambda memory: memory.recall("x", where={"wo": "x"}),
-    lambda memory: memory.find({"wo": "x"}),
-    lambda memory: memory.count({"wo": "x"}),
-    lambda memory: memory.forget(where={"wo": "x"}),
-    lambda memory: memory.find([("who", "=", "x")]),  # type: ignore[arg-type]
-    lambda memory: memory.context("x", where={"data.a": {"$near": 1}}),
-    lambda memory: memory.recall("x", box=Box(low=(2, 2), high=(1, 3))),
-    lambda memory: memory.count(kind="fact"),  # type: ignore[call-arg]
     lambda memory: memory.forget(kind="fact"),  # type: ignore[call-arg]
-    lambda memory: memory.context("x", budget=0),
-    lambda memory: memory.context("x", budget="many"),  # type: ignore[arg-type]
     lambda memory: memory.context("x", counter=5),  # type: ignore[arg-type]
     lambda memory: memory.find(offset=-1),
-    lambda memory: memory.find(offset=True),
     lambda memory: memory.find(limit=0),
     lambda memory: memory.find(order="text"),
     lambda memory: memory.forget("\ud800"),
-    lambda memory: memory.forget([5]),  # type: ignore[list-item]
     lambda memory: memory.forget("there", scope="a//b"),
     lambda memory: memory.forget("there", scope=""),
     lambda memory: memory.forget(everything=True, scope=""),
     lambda memory: memory.forget("there", by="\ud800"),
-    lambda memory: memory.forget("there", by=5),  # type: ignore[arg-type]
     lambda memory: memory.revise("there", text="new", by="\ud800"),
     lambda memory: memory.revise("there", text="new", by=5),  # type: ignore[arg-type]
     lambda memory: memory.get("\ud800"),
-    lambda memory: memory.get(["there", 5]),  # type: ignore[list-item]
     lambda memory: memory.history("\ud800"),
     lambda memory: memory.get("there", scope="a//b"),
     lambda memory: memory.scopes("a//b"),

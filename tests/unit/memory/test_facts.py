@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from tests.making import Clock, texts
 
-from eidet import AsyncMemory, Memory
+from eidet import Memory
 from eidet.core.errors import BadInput, EidetError, NotFound
 from eidet.models.llm import Answer, Request
 from eidet.store import Head
@@ -249,12 +248,3 @@ def test_a_model_adds_facts_that_go_with_their_record(memory: Memory) -> None:
     assert memory.facts.read(Scripted("no JSON"), [record.id]) == []
     memory.forget(record.id)
     assert memory.facts.about("Ann") == []
-
-
-def test_the_same_for_asyncio() -> None:
-    async def ask() -> list[str]:
-        async with AsyncMemory(embedder="hashing") as memory:
-            await memory.facts.add("Ann", "lives_in", "Lisbon")
-            return texts(await memory.facts.about("Ann"))
-
-    assert asyncio.run(ask()) == ["Ann lives in Lisbon"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from eidet import BadInput, EidetError, Kind, Memory, Misconfigured, Where
+from eidet import BadInput, EidetError, Kind, Memory, Misconfigured
 
 ODD: Any = {"userid": "ann"}
 FIRST: list[tuple[Callable[[Memory], object], type[EidetError], str]] = [
@@ -101,22 +100,6 @@ def test_a_memory_has_a_reranker_of_its_own() -> None:
         Memory(reranker="no such thing")
 
 
-WHERE = Where(kinds=("fact",))
-UNJOINABLE: list[Callable[[Any], object]] = [
-    lambda other: WHERE & other,
-    lambda other: WHERE | other,
-    lambda other: other & WHERE,
-    lambda other: other | WHERE,
-]
-
-
-@pytest.mark.parametrize("join", UNJOINABLE)
-@pytest.mark.parametrize("other", [["b"], None, 3, "fact", {"kind": "fact"}])
-def test_a_filter_is_joined_with_a_filter_only(join: Callable[[Any], object], other: Any) -> None:
-    with pytest.raises(BadInput, match="joined with another filter"):
-        join(other)
-
-
 @pytest.mark.parametrize("answer", ["5", None, -3, float("nan"), True, [1]])
 def test_a_counter_that_does_not_count_is_named(memory: Memory, answer: Any) -> None:
     memory.remember("The kettle is new")
@@ -128,14 +111,3 @@ def test_a_counter_may_divide(memory: Memory) -> None:
     memory.remember("The kettle is new")
     packed = memory.context("kettle", counter=lambda text: len(text) / 4)
     assert packed.tokens == math.ceil(len(str(packed)) / 4)
-
-
-def test_a_field_of_the_record_that_is_asked_of_the_hit_is_named() -> None:
-    with Memory(embedder="hashing:16") as memory:
-        memory.remember("Ann lives in Lisbon", meta={"of": "Ann"})
-        hit: Any = memory.recall("Lisbon")[0]
-        with pytest.raises(AttributeError, match=r"'Hit' has no 'meta': say hit\.record\.meta"):
-            _ = hit.meta
-        with pytest.raises(AttributeError, match=r"'Hit' has no 'content'$"):
-            _ = hit.content
-        assert copy.copy(hit) == hit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,8 @@ import numpy as np
 import pytest
 from tests.making import PLACES, place_of
 
-from eidet import AsyncMemory, Draft, Memory, Settings
+from eidet import Draft, Memory, Settings
 from eidet.core.record import Record
-from eidet.models.adapt import adapt_embedder
-from eidet.models.embed.hashing import Hashing
 from eidet.text import term_id
 from eidet.text.analysis import decode_analysis, terms_in
 from eidet.text.chunks import units_of
@@ -207,69 +204,3 @@ def test_a_cache_file_holds_long_records(tmp_path: Path) -> None:
             assert [hit.text for hit in memory.recall("violin", recipe="exact")] == [LONG]
             assert rows(memory).records == 2
     assert list((tmp_path / "m.db-index").glob("*.eix"))
-
-
-# Asynchronous embedders.
-
-
-class Far:
-    """An embedder of a far service; counts its calls, and refuses to be waited for."""
-
-    def __init__(self) -> None:
-        self.hashing = Hashing(WIDTH)
-        self.texts: list[str] = []
-
-    async def embed(self, texts: list[str]) -> Any:
-        await asyncio.sleep(0)
-        assert asyncio.get_running_loop() is self.loop, "the core waited for the service by itself"
-        self.texts += texts
-        return self.hashing.embed(texts)
-
-    def here(self) -> None:
-        self.loop = asyncio.get_running_loop()
-
-
-def test_long_texts_and_names_are_embedded_in_the_callers_loop(place: Path | None) -> None:
-    far = Far()
-
-    async def story() -> None:
-        far.here()
-        async with AsyncMemory(
-            place, embedder=adapt_embedder(far.embed, width=WIDTH, batch=True, name="far")
-        ) as memory:
-            record = await memory.remember(LONG, who="Ann")
-            assert set(far.texts) == set(units_of(LONG))
-            await memory.remember([FILLER * 20, {"role": "user", "content": NEEDLE * 20}])
-            await memory.remember(data={"told": FILLER * 20})
-            far.texts.clear()
-            hits = await memory.recall("where does Ann keep the violin?")
-            assert far.texts == ["where does keep the violin"]
-            assert record.id in {hit.id for hit in hits}
-            await memory.recall("where does Ann keep it?", understand=False)
-            assert far.texts[1:] == ["where does Ann keep it?"]
-            await memory.recall("\ud800 odd", understand=False)
-            await memory.recall("\ud800 odd Ann")
-            await memory.context("what of Ann and the chairs?")
-            far.texts.clear()
-            await memory.revise(record.id, text="Quite other. " * 90)
-            assert set(far.texts) == set(units_of("Quite other. " * 90))
-            assert await memory.admin.phrase_query("what of Ann?") == "what of"
-
-    asyncio.run(story())
-
-
-def test_what_comes_with_its_own_vector_is_not_embedded(place: Path | None) -> None:
-    far = Far()
-
-    async def story() -> None:
-        far.here()
-        async with AsyncMemory(
-            place, embedder=adapt_embedder(far.embed, width=WIDTH, batch=True, name="far")
-        ) as memory:
-            record = await memory.remember(LONG, vector=axis(0)[0])
-            await memory.remember([Draft(text="x", vector=axis(1, 2))])
-            await memory.revise(record.id, text="other", vector=axis(3)[0])
-            assert (await memory.recall(vector=axis(3)[0]))[0].id == record.id
-            assert far.texts == []
-
-    asyncio.run(story())

@@ -53,6 +53,8 @@ def memory() -> Iterator[Memory]:
 @pytest.mark.parametrize(
     ("scopes", "shown"),
     [
+        ("ann/**", 2),
+        (Scope.under("ann"), 2),
         (["ann", "team/core"], 2),
         (("ann", "team/core"), 2),
         ([Scope.of("ann"), Scope.under("team")], 2),

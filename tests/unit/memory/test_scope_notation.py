@@ -30,10 +30,6 @@ def fill(memory: Memory) -> None:
 
 
 VERBS: dict[str, Callable[[Memory, Any], int]] = {
-    "recall": lambda memory, scope: len(memory.recall("gate", scope=scope)),
-    "context": lambda memory, scope: memory.context("gate", scope=scope).text.count("the gate of"),
-    "find": lambda memory, scope: len(memory.find(scope=scope)),
-    "count": lambda memory, scope: memory.count(scope=scope),
     "count where": lambda memory, scope: memory.count(Where(scope=scope), scope="acme/**"),
     "stats": lambda memory, scope: memory.admin.stats(scope)["records"],
     "rebuild": lambda memory, scope: memory.admin.rebuild(scope),

@@ -85,7 +85,7 @@ ARGUMENTS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("load", "path", PATHS),
     ("load", "progress", CALLS),
     ("facts.add", "sources", (None, "there", *LISTS)),
-    ("facts.export", "format", TEXTS),
+    ("facts.export", "ever", FLAGS),
     ("facts.load", "path", PATHS),
     ("facts.match", "patterns", (None, *LISTS)),
     ("maintain", "dry_run", FLAGS),

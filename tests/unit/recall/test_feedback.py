@@ -20,7 +20,7 @@ from tests.unit.testing.altered import Altered
 from eidet import AsyncMemory, BadInput, Memory, NotFound, Refused, Scope, Settings, Where
 from eidet.core.errors import Unavailable
 from eidet.core.hit import Hits, Trace
-from eidet.quality import DAY, KEPT_DAYS, Tally, day_of
+from eidet.quality import DAY, KEPT_DAYS, day_of
 from eidet.store import TALLIES, verbs
 from eidet.store.ram import RamStore
 
@@ -442,16 +442,6 @@ def test_a_memory_that_no_longer_finds_what_is_asked_has_drifted(memory: Memory,
     assert retrieval(memory, "team/bob")["drift"]["verdict"] == "unknown"
     clock.now += 7 * DAY
     assert retrieval(memory)["drift"]["verdict"] == "unknown"
-
-
-def test_the_windows_of_drift_are_settings(clock: Clock) -> None:
-    store = RamStore()
-    rows = [("default", TODAY - ago, "recall", {"recalls": 60, "empty": 60 * (ago < 2)}) for ago in range(4)]
-    verbs.add_counts(store, [Tally(*row) for row in rows], since=0)
-    settings = Settings(recent_days=2, reference_days=2)
-    with Memory(store, embedder="hashing:64", clock=clock, settings=settings) as memory:
-        told = retrieval(memory)["drift"]
-        assert (told["verdict"], told["recent"], told["reference"]) == ("drifted", 120, 120)
 
 
 def test_a_clock_ahead_of_others_does_not_make_the_present_drift(memory: Memory, clock: Clock) -> None:

@@ -85,7 +85,7 @@ FACTS: Final = (
     Row("POST", "/v1/facts/contradictions", (READ,)),
     Row("POST", "/v1/facts/instructions", (READ,), {}),
     Row("POST", "/v1/facts/why", (READ,), {"id": "{id}#0"}),
-    Row("POST", "/v1/facts/export", (READ,), {"format": "mcp"}),
+    Row("POST", "/v1/facts/export", (READ,), {}),
     Row("POST", "/v1/facts/decisions", (READ,)),
     Row("POST", "/v1/facts/add", (WRITE, READ), {"subject": "Ann", "relation": "likes", "object": "tea"}),
     Row("POST", "/v1/facts/merge", (WRITE, READ), {"entity": "Ann", "others": ["Anna"]}),

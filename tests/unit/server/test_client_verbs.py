@@ -60,7 +60,7 @@ REFUSED = {
         *("quarantine", "verify_receipt"),
     },
     "keys": {"rotate", "shred"},
-    "admin": {"metrics", "check", "flush", "rebuild", "reembed", "phrase_query", "explain"},
+    "admin": {"metrics", "check", "flush", "rebuild", "reembed", "explain"},
 }
 
 
@@ -197,7 +197,7 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
     "facts.merge": lambda m, _: m.facts.merge("Ann", "Cara").kind,
     "facts.undo": lambda m, _: m.facts.undo(m.facts.decisions()[0]),
     "facts.decisions": lambda m, _: len(m.facts.decisions()),
-    "facts.export": lambda m, _: sorted(m.facts.export("mcp").splitlines()),
+    "facts.export": lambda m, _: sorted(m.facts.export().splitlines()),
     "upkeep.pin": lambda m, _: m.upkeep.pin("home").state.pinned is not None,
     "upkeep.unpin": lambda m, _: m.upkeep.unpin("home").state.pinned is not None,
     "upkeep.hold": lambda m, _: m.upkeep.hold("home").state.hold is not None,
@@ -335,8 +335,6 @@ def test_it_is_a_memory_and_a_client(running: Running) -> None:
     with Memory(place=running.url.upper().replace("HTTP", "Http")) as memory:
         assert memory.count() == 0
     assert not isinstance(Memory(), Client)
-    with pytest.raises(AttributeError, match=r"use remember\(text\)"):
-        memory.add  # type: ignore[attr-defined]  # noqa: B018
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ def test_every_answer_has_a_request_id(http: httpx.Client) -> None:
         (
             "POST",
             "/v1/recall",
-            {"json": {"where": {"$where": {"conditions": [["x", "="]]}}}},
+            {"json": {"where": {"conditions": [["x", "="]]}}},
             422,
             "bad_input",
             None,

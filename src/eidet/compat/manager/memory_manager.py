@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from ...core.arguments import check_limit
+from ...core.arguments import check_limit, check_share
 from ...core.draft import Draft
 from ...core.errors import BadInput, Misconfigured
 from ...core.hit import Hits
@@ -21,7 +21,6 @@ from ...upkeep import Maintained
 from ...upkeep.importance import importance
 from ...views import Conversation, Semantic
 from ...views.messages import draft_of
-from ...write.shape import check_importance
 from ..messages.message import Message, message_as_json, message_from
 from ..opening import run
 from .buffers import REACH, TaskEntries, choose_window
@@ -167,7 +166,7 @@ class MemoryManager:
             known = tags
         return importance(
             content,
-            stated=None if stated is None else check_importance(stated),
+            stated=None if stated is None else check_share(stated, "importance"),
             pinned=bool(meta.get("pinned")),
             tags=[tag for tag in known if isinstance(tag, str)],
         )

@@ -47,22 +47,6 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
-class AsyncEmbedder(Protocol):
-    """An embedder whose own code is asynchronous."""
-
-    async def aembed(self, texts: Sequence[str]) -> Vectors:
-        """Embeds texts by the same laws as `embed`, awaited in the caller's loop."""
-
-
-@runtime_checkable
-class WarmableEmbedder(Protocol):
-    """An embedder that can fetch rows ahead, so that `embed` does not block an event loop."""
-
-    async def warm(self, texts: Sequence[str]) -> None:
-        """Fetches the rows of texts that are not cached, so that `embed` finds them without waiting."""
-
-
-@runtime_checkable
 class ForgettingEmbedder(Protocol):
     """An embedder with a cache that entries can be evicted from."""
 
@@ -81,9 +65,9 @@ class WordEmbedder(Protocol):
         """Yields each word of its vocabulary in lower case with its vector, common words first."""
 
 
-def is_warmable(embedder: Embedder) -> TypeGuard[WarmableEmbedder]:
-    """Returns whether the embedder has `warm`; faster than `isinstance`, as every asyncio verb asks this."""
-    return hasattr(type(embedder), "warm")
+def is_costly(embedder: Embedder) -> bool:
+    """Returns whether an embedder may take long or wait for a server; False if it does not declare it."""
+    return bool(getattr(embedder, "costly", False))
 
 
 def reads_sentences(embedder: object) -> bool:
@@ -225,7 +209,7 @@ class Recorded:
 
 
 def _wrap_in_cache(embedder: Embedder) -> Embedder:
-    if getattr(embedder, "costly", False) or isinstance(embedder, AsyncEmbedder):
+    if is_costly(embedder) and not isinstance(embedder, ForgettingEmbedder):
         from .vector_cache import Cached
 
         return Cached(embedder)

@@ -10,17 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import BadInput, translate_errors
+from ...core.errors import BadInput
 from ...core.health import HasHealth
-from . import (
-    AsyncEmbedder,
-    Embedder,
-    Vectors,
-    check_vectors,
-    embed_checked,
-    gives_same_bytes,
-    reads_sentences,
-)
+from . import Embedder, Vectors, embed_checked, gives_same_bytes, reads_sentences
 
 _Digest = bytes
 _Found = dict[_Digest, Vectors]
@@ -31,6 +23,8 @@ class Cached:
 
     Only texts that are not cached are passed on, in one call, each once.
     """
+
+    costly = True
 
     def __init__(self, embedder: Embedder, size: int = 10_000) -> None:
         if size < 1:
@@ -70,21 +64,6 @@ class Cached:
         for row, digest in zip(rows, digests, strict=True):
             row[:] = found[digest]
         return rows
-
-    async def warm(self, texts: Sequence[str]) -> None:
-        """Fetches the rows of texts that are not cached, so that `embed` finds them here without waiting.
-
-        Does nothing around a synchronous embedder. Of more texts than `size`, only the last are kept.
-        """
-        if not isinstance(self._embedder, AsyncEmbedder):
-            return
-        digests = [_digest(text) for text in texts]
-        missing = _missing(texts, digests, self._look_up(digests))
-        if missing:
-            asked = list(missing.values())
-            with translate_errors(f"embedder {self.name!r}"):
-                answer = await self._embedder.aembed(asked)
-            self._learn(missing, check_vectors(self._embedder, asked, answer))
 
     def forget(self, texts: Sequence[str]) -> None:
         """Evicts the rows of these texts."""

@@ -13,7 +13,6 @@ from pydantic.fields import FieldInfo
 
 from ...core.verb_table import MESSAGE, NEW_MEMORY, REMEMBER, REVISE, Argument, Form
 from ...core.where import Box, Near
-from ...core.where_json import where_from_json
 from ..errors import Problem
 from ..serving import Grant
 
@@ -138,8 +137,6 @@ ChangesBody: Final = make_body(
 def to_arguments(body: BaseModel) -> dict[str, Any]:
     """Converts a request to its verb's arguments; defaults apply to what is absent or null."""
     given = {name: value for name in body.model_fields_set if (value := getattr(body, name)) is not None}
-    if "where" in given:
-        given["where"] = where_from_json(given["where"])
     if near := given.get("near"):
         given["near"] = Near(place=tuple(near.place), radius=near.radius)
     if box := given.get("box"):

@@ -108,6 +108,8 @@ class Guarding:
 
     def _check_record(self, record: Record, now: float, old: Record | None = None) -> Record:
         record = self._label(record, now)
+        if old is None and self._review == "off":
+            return record
         if old is not None and old.trust is Trust.QUARANTINED:
             return set_aside(record, now)
         return await_review(record, old, self._review, now)
@@ -207,13 +209,6 @@ class Guarding:
         drafts, _ = self.drafts(drafts_of(what, details)[0])
         said = (units_said(one.text, one.data, one.kind) for one in drafts if one.vector is None)
         return list(chain.from_iterable(said))
-
-    def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
-        """Returns the texts that `revise` will embed, as they will be stored."""
-        from ...write.shape import units_said
-
-        kept, _ = self.changes(changes)
-        return units_said(kept.get("text"), kept.get("data"), kept.get("kind"))
 
     @property
     def guards(self) -> bool:

@@ -12,8 +12,9 @@ import pytest
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.adapt import adapt_embedder
-from eidet.models.embed import AsyncEmbedder, embed_checked, embedder_of
+from eidet.models.embed import embed_checked, embedder_of
 from eidet.models.embed.vector_cache import Cached
+from eidet.net.hop import lend_loop
 
 
 def length(text: str) -> list[float]:
@@ -125,13 +126,7 @@ def test_it_works_the_same_inside_a_running_loop(thing: Any) -> None:
     assert asyncio.run(inside()) == [[1, 1], [3, 1]]
 
 
-def test_only_asynchronous_ones_have_aembed() -> None:
-    assert hasattr(adapt_embedder(slow_many), "aembed")
-    assert hasattr(adapt_embedder(AsyncCall()), "aembed")
-    assert not hasattr(adapt_embedder(of_many), "aembed")
-
-
-def test_aembed_awaits_in_the_callers_loop_and_embed_in_the_background() -> None:
+def test_it_runs_in_the_loop_that_was_lent_or_in_the_background() -> None:
     seen: list[threading.Thread] = []
 
     async def where(texts: list[str]) -> list[list[float]]:
@@ -139,8 +134,11 @@ def test_aembed_awaits_in_the_callers_loop_and_embed_in_the_background() -> None
         return of_many(texts)
 
     embedder = adapt_embedder(where, width=2, batch=True)
-    assert isinstance(embedder, AsyncEmbedder)
-    rows = asyncio.run(embedder.aembed(["a", "abc"]))
+
+    async def ask() -> Any:
+        return await asyncio.to_thread(lend_loop(lambda: embedder.embed(["a", "abc"])))
+
+    rows = asyncio.run(ask())
     assert rows.tolist() == embedder.embed(["a", "abc"]).tolist() == [[1, 1], [3, 1]]
     assert seen[0] is threading.current_thread()
     assert seen[1].name == "eidet-embed"
@@ -250,7 +248,7 @@ def test_an_asynchronous_embedder_that_waits_for_itself_is_refused_instead_of_ha
     async def outer(texts: list[str]) -> Any:
         return inner.embed(texts)
 
-    with pytest.raises(Misconfigured, match="await aembed"):
+    with pytest.raises(Misconfigured, match="await its function there"):
         adapt_embedder(outer, batch=True, width=2).embed(["a"])
 
 
@@ -267,8 +265,6 @@ def test_many_threads_share_one_background_loop() -> None:
     assert len(set(found)) == 1
 
 
-def test_embedder_of_a_coroutine_can_be_warmed() -> None:
-    embedder = embedder_of(slow_many)
-    assert isinstance(embedder, Cached)
-    asyncio.run(embedder.warm(["a", "abc"]))
-    assert embedder.embed(["abc", "a"]).tolist() == [[3, 1], [1, 1]]
+def test_an_embedder_of_a_coroutine_has_a_cache() -> None:
+    assert isinstance(embedder_of(slow_many), Cached)
+    assert not isinstance(embedder_of(of_many), Cached)

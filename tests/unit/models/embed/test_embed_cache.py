@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Sequence
 
@@ -25,12 +24,6 @@ class Counting:
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.asked.append(list(texts))
         return self._inner.embed(texts)
-
-
-class Awaiting(Counting):
-    async def aembed(self, texts: Sequence[str]) -> Vectors:
-        await asyncio.sleep(0)
-        return self.embed(texts)
 
 
 def test_a_text_is_embedded_once() -> None:
@@ -113,18 +106,3 @@ def test_many_threads_may_share_it() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-def test_warm_awaits_only_what_is_missing_and_embed_then_asks_nothing() -> None:
-    inner = Awaiting()
-    cached = Cached(inner)
-    cached.embed(["old"])
-    asyncio.run(cached.warm(["old", "new", "new"]))
-    cached.embed(["new", "old"])
-    assert inner.asked == [["old"], ["new"]]
-
-
-def test_warm_does_nothing_around_a_synchronous_embedder() -> None:
-    inner = Counting()
-    asyncio.run(Cached(inner).warm(["a"]))
-    assert inner.asked == []

@@ -177,7 +177,6 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "admin.flush": lambda c: c.memory.admin.flush(),
     "admin.rebuild": lambda c: c.memory.admin.rebuild(language="de"),
     "admin.reembed": lambda c: c.memory.admin.reembed(Hashing(24)),
-    "admin.phrase_query": lambda c: c.memory.admin.phrase_query("what did ann sign?", scope=SCOPE),
     "eidet.copy": _copy_into,
 }
 

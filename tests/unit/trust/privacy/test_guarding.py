@@ -91,7 +91,7 @@ def test_no_value_reaches_a_file_an_embedder_a_log_or_an_answer(
                                 session="s")  # fmt: skip
         told.append(memory.revise(one.id, text=f"Now it is {CARD}", meta={"old": MAIL}, who=PHONE))
         told.append(memory.recall(f"who has {PHONE} or {MAIL}?", explain=True))
-        told += [memory.context(f"{MAIL} {CARD}"), memory.admin.phrase_query(f"what of {MAIL}?")]
+        told.append(memory.context(f"{MAIL} {CARD}"))
         told += [memory.find(who=MAIL), memory.find(Where(source=f"mailto:{MAIL}")), memory.history(one.id)]
         told += [memory.admin.stats(), memory.upkeep.end_session("s"), memory.upkeep.maintain(now=NOW * 2)]
         memory.export(tmp_path / "all.jsonl")
