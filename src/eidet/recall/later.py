@@ -108,6 +108,7 @@ class ChangesShown:
 
         Puts guesses behind statements.
         """
+        hits = self._put_latest_reading(hits)
         replaced = self._find_replaced(hits)
         hits = [_mark_replaced(hit, replaced.get(hit.record.seq)) for hit in hits]
         hits = _put_replaced_behind(hits, replaced)
@@ -128,6 +129,31 @@ class ChangesShown:
                 later = guesses[0] == guesses[1] and self._covers_as_much(best, other)
                 return _show_both(hits, hit, first=later or guesses == (True, False))
         return hits
+
+    def _put_latest_reading(self, hits: list[Hit]) -> list[Hit]:
+        """Puts the latest of several readings first if the best hit is one: "gauge: 4", "gauge: 7"."""
+        readings = [hit for hit in hits[1:] if self._is_reading_of(hit.record, hits[0].record)]
+        latest = max((*hits[:1], *readings), key=lambda hit: _when(hit.record), default=None)
+        if latest is None or latest is hits[0]:
+            return hits
+        first = rescore(latest, hits[0].score, TIME)
+        return _let_fall([first, *(hit for hit in hits if hit is not latest)])
+
+    def _is_reading_of(self, one: Record, best: Record) -> bool:
+        """Returns whether two records say the same but for numbers, or are states of what the question names."""
+        if one.who != best.who or not terms_in(best.terms) & self._terms <= terms_in(one.terms):
+            return False
+        if (
+            one.kind == best.kind == Kind.STATE
+            and one.data
+            and best.data
+            and one.data.keys() == best.data.keys()
+        ):
+            shared = (
+                text for key, text in best.data.items() if isinstance(text, str) and one.data[key] == text
+            )
+            return bool(self._recall.read_ids(tuple(shared)) & self._terms)
+        return _NUMBER.sub("#", one.text) == _NUMBER.sub("#", best.text)
 
     def _is_guess(self, record: Record) -> bool:
         """Returns whether a record states facts, but none firmly: "maybe", "I heard"."""
