@@ -132,28 +132,27 @@ class ChangesShown:
 
     def _put_latest_reading(self, hits: list[Hit]) -> list[Hit]:
         """Puts the latest of several readings first if the best hit is one: "gauge: 4", "gauge: 7"."""
-        readings = [hit for hit in hits[1:] if self._is_reading_of(hit.record, hits[0].record)]
-        latest = max((*hits[:1], *readings), key=lambda hit: _when(hit.record), default=None)
-        if latest is None or latest is hits[0]:
+        if not hits:
             return hits
+        best = hits[0].record
+        later = [hit for hit in hits[1:] if best.occurred < hit.record.occurred <= self._query.asked]
+        latest = max(
+            (hit for hit in later if self._is_reading_of(hit.record, best)),
+            key=lambda hit: _when(hit.record),
+            default=hits[0],
+        )
         first = rescore(latest, hits[0].score, TIME)
         return _let_fall([first, *(hit for hit in hits if hit is not latest)])
 
     def _is_reading_of(self, one: Record, best: Record) -> bool:
-        """Returns whether two records say the same but for numbers, or are states of what the question names."""
+        """Returns whether two records differ in numbers alone, or are states of what the question names."""
         if one.who != best.who or not terms_in(best.terms) & self._terms <= terms_in(one.terms):
             return False
-        if (
-            one.kind == best.kind == Kind.STATE
-            and one.data
-            and best.data
-            and one.data.keys() == best.data.keys()
-        ):
-            shared = (
-                text for key, text in best.data.items() if isinstance(text, str) and one.data[key] == text
-            )
-            return bool(self._recall.read_ids(tuple(shared)) & self._terms)
-        return _NUMBER.sub("#", one.text) == _NUMBER.sub("#", best.text)
+        if not (one.kind == best.kind == Kind.STATE):
+            return _NUMBER.sub("#", one.text) == _NUMBER.sub("#", best.text)
+        fields, others = best.data or {}, one.data or {}
+        shared = (text for name, text in fields.items() if isinstance(text, str) and others.get(name) == text)
+        return fields.keys() == others.keys() and bool(self._recall.read_ids(tuple(shared)) & self._terms)
 
     def _is_guess(self, record: Record) -> bool:
         """Returns whether a record states facts, but none firmly: "maybe", "I heard"."""
