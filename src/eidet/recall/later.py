@@ -108,6 +108,7 @@ class ChangesShown:
 
         Puts guesses behind statements.
         """
+        hits = self._put_latest_reading(hits)
         replaced = self._find_replaced(hits)
         hits = [_mark_replaced(hit, replaced.get(hit.record.seq)) for hit in hits]
         hits = _put_replaced_behind(hits, replaced)
@@ -128,6 +129,30 @@ class ChangesShown:
                 later = guesses[0] == guesses[1] and self._covers_as_much(best, other)
                 return _show_both(hits, hit, first=later or guesses == (True, False))
         return hits
+
+    def _put_latest_reading(self, hits: list[Hit]) -> list[Hit]:
+        """Puts the latest of several readings first if the best hit is one: "gauge: 4", "gauge: 7"."""
+        if not hits:
+            return hits
+        best = hits[0].record
+        later = [hit for hit in hits[1:] if best.occurred < hit.record.occurred <= self._query.asked]
+        latest = max(
+            (hit for hit in later if self._is_reading_of(hit.record, best)),
+            key=lambda hit: _when(hit.record),
+            default=hits[0],
+        )
+        first = rescore(latest, hits[0].score, TIME)
+        return _let_fall([first, *(hit for hit in hits if hit is not latest)])
+
+    def _is_reading_of(self, one: Record, best: Record) -> bool:
+        """Returns whether two records differ in numbers alone, or are states of what the question names."""
+        if one.who != best.who or not terms_in(best.terms) & self._terms <= terms_in(one.terms):
+            return False
+        if not (one.kind == best.kind == Kind.STATE):
+            return _NUMBER.sub("#", one.text) == _NUMBER.sub("#", best.text)
+        fields, others = best.data or {}, one.data or {}
+        shared = (text for name, text in fields.items() if isinstance(text, str) and others.get(name) == text)
+        return fields.keys() == others.keys() and bool(self._recall.read_ids(tuple(shared)) & self._terms)
 
     def _is_guess(self, record: Record) -> bool:
         """Returns whether a record states facts, but none firmly: "maybe", "I heard"."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from eidet import Hits, Memory
+from eidet import Draft, Hits, Kind, Memory
 
 Told = tuple[str, str, str]  # what was said first, what was said later, a question about the present
 
@@ -132,14 +132,26 @@ def test_a_change_is_found_among_many_records_by_what_was_left_behind() -> None:
         assert any("apixaban" in hit.text for hit in hits[:2])
 
 
-def test_readings_of_a_series_replace_nothing() -> None:
+def test_readings_of_a_series_replace_nothing_and_the_latest_comes_first() -> None:
     with Memory() as memory:
-        for day, kilos in ((2, 82.4), (9, 81.9), (16, 82.1), (23, 81.2)):
+        for day, kilos in ((2, 82.4), (23, 81.2), (9, 81.9), (16, 82.1)):
             memory.remember(f"My weight this morning: {kilos} kilos.", occurred=f"2026-03-{day:02}")
         hits = memory.recall("What is my weight?", now=NOW)
         assert len(hits) == 4
+        assert "81.2" in hits[0].text
         assert not any(hit.superseded_by for hit in hits)
         assert all(hit.score <= UNSURE for hit in hits)
+
+
+def test_the_latest_state_of_what_is_asked_about_comes_first() -> None:
+    told = ((1, "garage", "no"), (2, "front", "yes"), (3, "garage", "yes"), (4, "attic", "no"))
+    with Memory() as memory:
+        for day, door, locked in told:
+            state = Draft(data={"door": door, "locked": locked}, kind=Kind.STATE)
+            memory.remember(state, occurred=f"2026-03-{day:02}")
+        for now, locked in ((NOW, "yes"), ("2026-03-02", "no")):
+            first = memory.recall("Is the garage locked?", now=now)[0].record
+            assert first.data == {"door": "garage", "locked": locked}
 
 
 def test_what_is_dated_after_the_question_replaces_nothing() -> None:
