@@ -27,23 +27,19 @@ from ..store.answers import names_value, sort_by_value
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.flags import list_names
-from .asked_moment import FIRST, LAST, NOW
-from .asked_time import keep_time
-from .fuse import Ranked, rerank_hits, with_phrases, with_uses
+from .fuse import Ranked, put_same_first, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
 from .later import ChangesShown, put_in_time
 from .model import load_weights, rank_candidates
-from .query import Query
-from .query_rules import count_to_read, least_for, list_losses, recipe_for, zone_of
+from .query import Query, count_to_read, least_for, list_losses, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
-from .same_text import put_same_first
 from .sessions import find_sessions, parse_asked_sessions
-from .signals import Signals, signals_of
+from .signals import Signals, keep_time, signals_of
 from .stage_clock import StageClock
 from .standing import add_instructions
 from .states import POOL, explain_fields, rank_states, search_states, weigh_states
-from .understand import LONGEST, Understood, understand_query
+from .understand import FIRST, LAST, LONGEST, NOW, Understood, understand_query
 
 NAMING = 5  # hits whose texts show which words of a question are names
 LOOKS = 3  # searches at most, if records change between the search and the fetch
