@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
-
-import numpy as np
 
 from ..core.errors import BadInput, Corrupt
 from ..core.hit import Hit, Hits, Trace
@@ -32,11 +31,10 @@ from .last_talk import answer_talk, find_asked_talk
 from .later import ChangesShown, put_in_time
 from .model import load_weights, rank_candidates
 from .query import Query, count_to_read, least_for, list_losses, recipe_for, zone_of
-from .reasons import explain_hit
+from .reasons import explain_hit, trace_answer
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .sessions import find_sessions, parse_asked_sessions
 from .signals import Signals, keep_time, signals_of
-from .stage_clock import StageClock
 from .standing import add_instructions
 from .states import POOL, explain_fields, rank_states, search_states, weigh_states
 from .understand import FIRST, LAST, LONGEST, NOW, Understood, understand_query
@@ -48,6 +46,19 @@ _WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit or an emoji, w
 
 
 __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]
+
+
+@dataclass(slots=True)
+class _StageClock:
+    """Measures the milliseconds of each stage of a recall."""
+
+    at: float = field(default_factory=time.perf_counter)
+    millis: dict[str, float] = field(default_factory=dict)
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.millis[stage] = (now - self.at) * 1000
+        self.at = now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +105,7 @@ class Recall:
         )
 
     def answer(self, query: Query) -> Hits:
-        clock = StageClock()
+        clock = _StageClock()
         if not query.text.strip() and query.vector is None:
             return self._list_hits(query, clock)
         if query.vector is None and not _WORD.search(query.text):
@@ -112,7 +123,7 @@ class Recall:
             signals = self._weigh(query, found, asked, terms)
             ranked = self._order(query, found, signals, asked, count_to_read(query, asked))
             clock.lap("fuse")
-            records = self._fetch(found, ranked)
+            records = self.fetch(found, ranked)
             if not any(record is None for record in records):  # `in` would compare by value
                 break
             probe = replace(probe, head=None)  # a write came between search and fetch: search again
@@ -128,7 +139,7 @@ class Recall:
         trace = None
         if query.explain:
             said = (*asked.notes(), *notes, *list_losses(found, records, probe), *missing_of(self.store))
-            trace = self._trace(query, terms, found, ranked, clock, said)
+            trace = trace_answer(self, query, terms, found, ranked, clock.millis, said)
         return Hits(best, trace, query.scope.path, answered=ranked.answered)
 
     def _order(
@@ -298,7 +309,7 @@ class Recall:
         row: Floats = embed_checked(self.embedder, [text])[0]
         return row
 
-    def _fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
+    def fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
         """Reads the records of the ranked rows, in one round trip per scope."""
         if len(found.scopes) == 1:
             return self.read(found.scopes[0], found.seq[ranked.rows].tolist())
@@ -344,7 +355,7 @@ class Recall:
             hits = with_uses(hits, query.recipe)
         return hits
 
-    def _list_hits(self, query: Query, clock: StageClock) -> Hits:
+    def _list_hits(self, query: Query, clock: _StageClock) -> Hits:
         """Lists records by filter alone, ordered by a column, for a query without words and vector."""
         records = self.list_records(
             query.where, query.scope, now=query.now, order=query.order, limit=query.limit
@@ -358,38 +369,3 @@ class Recall:
             scope=query.scope.path,
         )
         return Hits(hits, trace if query.explain else None, query.scope.path)
-
-    def _trace(
-        self,
-        query: Query,
-        terms: tuple[str, ...],
-        found: Candidates,
-        ranked: Ranked,
-        clock: StageClock,
-        notes: tuple[str, ...],
-    ) -> Trace:
-        arms = {name: self._arm(found, name, query.recipe.depth) for name in ("dense", "words")}
-        clock.lap("trace")
-        return Trace(
-            query=query.text,
-            terms=terms,
-            scopes=tuple(found.scopes),
-            searched=found.searched,
-            filtered=found.searched - found.kept,
-            arms={name: best for name, best in arms.items() if best},
-            weights=ranked.list_weights(),
-            millis=clock.millis,
-            notes=notes,
-            scope=query.scope.path,
-        )
-
-    def _arm(self, found: Candidates, name: str, depth: int) -> tuple[tuple[str, float], ...]:
-        """Returns the ids and scores of the best candidates of one arm, best first."""
-        scores = getattr(found, name)
-        rows = np.flatnonzero(scores > 0)
-        rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]
-        ranked = Ranked(rows=rows)
-        records = self._fetch(found, ranked) if len(rows) else []
-        return tuple(
-            (record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record
-        )

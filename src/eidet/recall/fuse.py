@@ -143,7 +143,7 @@ def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> l
     if not weight or not any(counts):
         return hits
     again = [
-        _raise_score(hit, "asked", float(has), weight * has / len(phrases))
+        rescore(hit, _raise(hit.score, weight * has / len(phrases)), "asked")
         for hit, has in zip(hits, counts, strict=True)
     ]
     return sorted(again, key=lambda hit: -hit.score)
@@ -179,25 +179,15 @@ def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
         return hits
     weight = recipe.uses / (1 + recipe.uses)
     again = [
-        _raise_score(
-            hit, "uses", float(hit.record.uses), weight * math.log1p(hit.record.uses) / math.log1p(most)
-        )
+        rescore(hit, _raise(hit.score, weight * math.log1p(hit.record.uses) / math.log1p(most)), "uses")
         for hit in hits
     ]
     return sorted(again, key=lambda hit: -hit.score)
 
 
-def _raise_score(hit: Hit, name: str, value: float, share: float) -> Hit:
-    """Moves a hit's score towards 1 by a share of the distance."""
-    gain = share * (1 - hit.score)
-    if not gain:
-        return hit
-    reasons = Reasons(
-        signals=(*hit.signals, Signal(name=name, value=value, share=gain)),
-        matched=hit.matched,
-        words=hit.reasons().words,
-    )
-    return replace(hit, score=hit.score + gain, reasons=lambda: reasons)
+def _raise(score: float, share: float) -> float:
+    """Moves a score towards 1 by a share of the distance."""
+    return score + share * (1 - score)
 
 
 # --- scores that a later stage changes

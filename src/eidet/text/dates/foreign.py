@@ -1,7 +1,7 @@
 """Time expressions of languages other than English, by rules made from tables of words.
 
-`locales.json` holds words from the tables of dateparser, written by `train/dates/locales.py`; `words.json` has
-more of seven languages.
+`locales.json` has words from the tables of dateparser (`train/dates/locales.py` writes it), `words.json` more
+of seven languages.
 """
 
 from __future__ import annotations
