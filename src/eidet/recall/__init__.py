@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -70,6 +71,14 @@ class Ranking:
     found: Candidates
     signals: Signals
     ranked: Ranked  # all ranked candidates
+
+
+def group_places(places: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Groups seqs by scope."""
+    grouped: dict[str, list[int]] = {}
+    for path, seq in places:
+        grouped.setdefault(path, []).append(seq)
+    return grouped
 
 
 def _asks_what_holds(query: Query, asked: Understood) -> bool:
@@ -253,21 +262,13 @@ class Recall:
         by_value = names_value(order)
         if not by_value and order.removeprefix("-") != "uses":
             chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
-            records = self._fetch_chosen(chosen)
+            records = [record for record in self.read_places(chosen) if record is not None]
             if len(records) == len(chosen):  # else a write came between; the store reads one state
                 return records
         living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
         if by_value:
             return sort_by_value(verbs.scan(self.store, living), order)[offset : offset + limit]
         return self.store.find(living, order=order, limit=limit, offset=offset)
-
-    def _fetch_chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:
-        """Reads the records that the index chose and that still exist, in one round trip per scope."""
-        found: dict[int, Record | None] = {}
-        for path in dict.fromkeys(path for path, _ in chosen):
-            seqs = [seq for at, seq in chosen if at == path]
-            found.update(zip(seqs, self.store.read(path, seqs), strict=True))
-        return [record for _, seq in chosen if (record := found[seq]) is not None]
 
     def _probe(self, query: Query, asked: Understood, terms: tuple[str, ...], head: Head) -> Probe:
         wanted = terms if query.recipe.words > 0 else ()
@@ -313,11 +314,15 @@ class Recall:
         """Reads the records of the ranked rows, in one round trip per scope."""
         if len(found.scopes) == 1:
             return self.read(found.scopes[0], found.seq[ranked.rows].tolist())
-        records: dict[int, Record | None] = {}
-        for code in set(found.scope[ranked.rows].tolist()):
-            seqs = [int(found.seq[row]) for row in ranked.rows if found.scope[row] == code]
-            records.update(zip(seqs, self.read(found.scopes[code], seqs), strict=True))
-        return [records[int(found.seq[row])] for row in ranked.rows]
+        rows = zip(found.scope[ranked.rows].tolist(), found.seq[ranked.rows].tolist(), strict=True)
+        return self.read_places([(found.scopes[code], seq) for code, seq in rows])
+
+    def read_places(self, places: Sequence[tuple[str, int]]) -> list[Record | None]:
+        """Reads one record per scope and seq, in one round trip per scope; None as in `read`."""
+        found: dict[tuple[str, int], Record | None] = {}
+        for path, seqs in group_places(places).items():
+            found.update(zip([(path, seq) for seq in seqs], self.read(path, seqs), strict=True))
+        return [found[place] for place in places]
 
     def read(self, scope: str, seqs: list[int]) -> list[Record | None]:
         """Reads one record per seq; None if it is deleted, or damaged while others can be read."""

@@ -16,7 +16,6 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from ..core.record import Record
 from ..core.where import Where
 from ..text.dates.scanner import fold_text
 from ..text.flags import words_in
@@ -268,7 +267,9 @@ def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSe
         numbers = _count(asked, len(openings), _find_running(recall, query, openings))
     meant = [
         MeantSession(scope=record.scope, session=record.session or "", number=number)
-        for number, record in zip(numbers, _read(recall, [openings[at - 1] for at in numbers]), strict=True)
+        for number, record in zip(
+            numbers, recall.read_places([openings[at - 1] for at in numbers]), strict=True
+        )
         if record is not None
     ]
     return MeantSessions(asked=asked, meant=tuple(meant), total=len(openings))
@@ -276,21 +277,15 @@ def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSe
 
 def _list_openings(recall: Recall, query: Query) -> list[_Place]:
     """Lists the place of each session's first record, in order of time."""
+    from . import group_places
+
     until = Where(until=query.asked)
     places = recall.index.select(query.scope, until, now=query.now, order="occurred", limit=ALL)
     first: set[_Place] = set()
-    for path, seqs in _group(places).items():
+    for path, seqs in group_places(places).items():
         around = recall.index.around(path, seqs, 0, None, now=query.now)
         first.update((path, seq) for seq, near in around.items() if near.turn == 0)
     return [place for place in places if place in first]
-
-
-def _group(places: Sequence[_Place]) -> dict[str, list[int]]:
-    """Groups seqs by scope."""
-    grouped: dict[str, list[int]] = {}
-    for path, seq in places:
-        grouped.setdefault(path, []).append(seq)
-    return grouped
 
 
 def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
@@ -314,7 +309,7 @@ def _find_running(recall: Recall, query: Query, openings: Sequence[_Place]) -> i
         return None
     named = (newest[0].scope, newest[0].session)
     for at in range(len(openings), 0, -1):
-        record = _read(recall, [openings[at - 1]])[0]
+        record = recall.read_places([openings[at - 1]])[0]
         if record is not None and (record.scope, record.session) == named:
             return at
     return None
@@ -322,7 +317,7 @@ def _find_running(recall: Recall, query: Query, openings: Sequence[_Place]) -> i
 
 def _match_label(recall: Recall, openings: Sequence[_Place], name: str) -> list[int]:
     """Returns the numbers of the sessions with that name; "7" matches "session-7", too."""
-    low, records = name.casefold(), _read(recall, openings)
+    low, records = name.casefold(), recall.read_places(openings)
     return [
         at
         for at, record in enumerate(records, 1)
@@ -332,11 +327,3 @@ def _match_label(recall: Recall, openings: Sequence[_Place], name: str) -> list[
 
 def _ends_with(label: str, name: str) -> bool:
     return label.endswith(name) and not label[: len(label) - len(name)][-1:].isalnum()
-
-
-def _read(recall: Recall, places: Sequence[_Place]) -> list[Record | None]:
-    """Reads one record per place, in one round trip per scope."""
-    found: dict[_Place, Record | None] = {}
-    for path, seqs in _group(places).items():
-        found.update(zip([(path, seq) for seq in seqs], recall.read(path, seqs), strict=True))
-    return [found[place] for place in places]
