@@ -12,8 +12,7 @@ from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
-from ..text.flags import FoldedPattern, words_in
-from ..text.identifiers import Identifier, identifiers_in
+from ..text.flags import FoldedPattern, Identifier, identifiers_in, words_in
 from ..text.words import STOP_WORDS
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
 from .sessions import MeantSession, MeantSessions, parse_asked_sessions

@@ -21,8 +21,10 @@ from .days import (
     choose_year,
     day,
     day_of,
+    find_written_out,
     month_of,
     offset,
+    parse_number,
     run_of_days,
     season_of,
     span,
@@ -33,7 +35,6 @@ from .days import (
     year_of,
     yearly,
 )
-from .numeric import find_written_out, parse_number
 from .scanner import SEASONS, TABLE
 
 _NUMERIC = re.compile(r"(?<![\w./:$€£#-])[0-9][0-9a-z]*(?:[-/.:\u2013](?=[0-9])[0-9a-z]+)*")

@@ -9,8 +9,20 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 
-from .days import Days, Read, choose_year, day, day_of, distance, month_of, placed, run_of_days, yearly
-from .numeric import YEAR, parse_number
+from .days import (
+    YEAR,
+    Days,
+    Read,
+    choose_year,
+    day,
+    day_of,
+    distance,
+    month_of,
+    parse_number,
+    placed,
+    run_of_days,
+    yearly,
+)
 from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,

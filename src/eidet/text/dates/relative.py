@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from .days import (
+    DECADE,
+    YEAR,
     Count,
     Days,
     Read,
@@ -13,6 +15,7 @@ from .days import (
     months,
     offset,
     ordinal_of,
+    parse_years,
     placed,
     season_of,
     span,
@@ -24,7 +27,6 @@ from .days import (
     year_of,
 )
 from .months import guess_near, guess_year, year_after
-from .numeric import DECADE, YEAR, parse_years
 from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,

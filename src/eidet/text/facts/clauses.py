@@ -21,7 +21,6 @@ from .vocabulary import PAST, PRESENT, Frame, Vocabulary
 _PLANNED_SURENESS: Final = 0.6
 _COMING_SURENESS: Final = 0.9
 _OMITTED_SURENESS: Final = 0.7
-_PEOPLE: Final = frozenset((Reference.SPEAKER, Reference.HE, Reference.SHE, Reference.THEY))
 _PLURAL: Final = frozenset((Reference.SPEAKER, Reference.THEY))
 _OPPOSITE: Final = {"likes": "dislikes", "prefers": "dislikes", "fan_of": "dislikes", "dislikes": ""}
 _DENIALS: Final = frozenset(("not", "n't", "never", "no"))
