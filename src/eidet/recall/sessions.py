@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from ..core.record import Record
 from ..core.where import Where
 from ..text.dates.scanner import fold_text
 from ..text.flags import words_in
@@ -58,12 +59,6 @@ def _list_languages(language: str) -> tuple[str, ...]:
 def talk_words(language: str) -> tuple[TalkWords, ...]:
     """Returns the words of a language, and the English ones."""
     return tuple(_make(code, **_load()[code]["talk"]) for code in _list_languages(language))
-
-
-def _session_words(language: str) -> dict[str, str]:
-    """Returns the patterns of one language for sessions by number."""
-    words: dict[str, str] = _load()[language]["session"]
-    return words
 
 
 def _make(language: str, *, talk: str, last: str, news: str, we: str, other: str, turns: str) -> TalkWords:
@@ -246,7 +241,7 @@ def _fill(form: str, slots: dict[str, str]) -> str:
 
 @cache
 def _grammar(language: str) -> _Grammar:
-    return _Grammar(_session_words(language))
+    return _Grammar(_load()[language]["session"])
 
 
 UNDER_WAY: Final = 300.0  # seconds after its last turn during which a session is under way
@@ -257,20 +252,15 @@ _Place = tuple[str, int]  # scope and seq
 
 def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSessions | None:
     """Finds the sessions that a question counts or names; None if there are none, or none of that name."""
-    openings = _list_openings(recall, query)
-    if not openings:
-        return None
-    numbers = _match_label(recall, openings, asked.label) if asked.label else []
+    openings = [one for one in recall.read_places(_list_openings(recall, query)) if one is not None]
+    numbers = [at for at, one in enumerate(openings, 1) if _is_called(one.session or "", asked.label)]
     if not numbers:
-        if not asked.ranges:
+        if not openings or not asked.ranges:
             return None
         numbers = _count(asked, len(openings), _find_running(recall, query, openings))
     meant = [
-        MeantSession(scope=record.scope, session=record.session or "", number=number)
-        for number, record in zip(
-            numbers, recall.read_places([openings[at - 1] for at in numbers]), strict=True
-        )
-        if record is not None
+        MeantSession(scope=one.scope, session=one.session or "", number=number)
+        for number, one in ((number, openings[number - 1]) for number in numbers)
     ]
     return MeantSessions(asked=asked, meant=tuple(meant), total=len(openings))
 
@@ -301,29 +291,17 @@ def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
     return list(found)
 
 
-def _find_running(recall: Recall, query: Query, openings: Sequence[_Place]) -> int | None:
+def _find_running(recall: Recall, query: Query, openings: Sequence[Record]) -> int | None:
     """Returns the number of the session under way; None if there is none."""
     until = Where(until=query.asked)
     newest = recall.list_records(until, query.scope, now=query.now, order="-occurred", limit=1)
     if not newest or query.asked - newest[0].occurred >= UNDER_WAY:
         return None
-    named = (newest[0].scope, newest[0].session)
-    for at in range(len(openings), 0, -1):
-        record = recall.read_places([openings[at - 1]])[0]
-        if record is not None and (record.scope, record.session) == named:
-            return at
-    return None
+    running = newest[0].scope, newest[0].session
+    return next((at for at, one in enumerate(openings, 1) if (one.scope, one.session) == running), None)
 
 
-def _match_label(recall: Recall, openings: Sequence[_Place], name: str) -> list[int]:
-    """Returns the numbers of the sessions with that name; "7" matches "session-7", too."""
-    low, records = name.casefold(), recall.read_places(openings)
-    return [
-        at
-        for at, record in enumerate(records, 1)
-        if record is not None and _ends_with((record.session or "").casefold(), low)
-    ]
-
-
-def _ends_with(label: str, name: str) -> bool:
-    return label.endswith(name) and not label[: len(label) - len(name)][-1:].isalnum()
+def _is_called(session: str, name: str | None) -> bool:
+    """Returns whether a session has a name; "7" means "session-7", too."""
+    low, wanted = session.casefold(), (name or "").casefold()
+    return bool(wanted) and low.endswith(wanted) and not low[: len(low) - len(wanted)][-1:].isalnum()

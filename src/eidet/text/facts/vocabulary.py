@@ -129,6 +129,8 @@ class Vocabulary:
     reporting: frozenset[str]
     unreal: frozenset[str]  # if, wish
     pets: frozenset[str]
+    he: frozenset[str]  # kin that are men
+    she: frozenset[str]
     jobs: frozenset[str]
     conditions: frozenset[str]
     vague: frozenset[str]  # objects that say nothing
