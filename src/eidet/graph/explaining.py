@@ -80,8 +80,8 @@ def _find_inferred(graph: ScopeGraph, id: str, view: View) -> Interval | None:
     if len(parts) != 4:
         return None
     _, subject, relation, value = parts
-    found = Reasoner(graph, view).list_from(subject, relation)
-    return next((one for one in found if one.object == value and isinstance(one, Inferred)), None)
+    found = Reasoner(graph, view).list_facts(relation, subject, value)
+    return next((one for one in found if isinstance(one, Inferred)), None)
 
 
 def list_decisions(store: Store, scope: Scope, now: float) -> list[Record]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from typing import Final
 
 from ..text.facts.vocabulary import relation_of
@@ -67,113 +69,102 @@ def _overlap(premises: tuple[Interval, ...]) -> bool:
 
 
 class Reasoner:
-    """Answers for one relation at a time, from statements and the facts inferred from them."""
+    """Lists the facts of one relation, stated and inferred, between two ends that may be given or open."""
 
     def __init__(self, graph: ScopeGraph, view: View) -> None:
         self._graph, self._view = graph, view
 
-    def list_from(self, subject: Node, relation: str, depth: int = 2) -> list[Interval]:
-        """Lists the stated facts of a subject, then the inferred ones."""
-        found: dict[Node, Interval] = {}
-        stated = list(self._graph.trace(subject, relation, self._view))
-        for interval in stated:
+    def list_stated(
+        self, relation: str, subject: Node | None = None, value: Node | None = None
+    ) -> Iterator[Interval]:
+        """Yields the stated facts."""
+        if subject is not None:
+            stated = self._graph.trace(subject, relation, self._view)
+            yield from (one for one in stated if value is None or one.object == value)
+        elif value is not None:
+            yield from self._graph.list_intervals_naming(value, self._view, relation)
+        else:
+            for each in self._graph.list_subjects(relation):
+                yield from self._graph.trace(each, relation, self._view)
+
+    def list_facts(
+        self, relation: str, subject: Node | None = None, value: Node | None = None, depth: int = 2
+    ) -> Iterator[Interval]:
+        """Yields the stated facts, then those inferred between ends that no stated fact has."""
+        seen: set[tuple[Node, Node]] = set()
+        for interval in self.list_stated(relation, subject, value):
             if not interval.negated:
-                found.setdefault(interval.object, interval)
-        inferred = [*self._turn_round(subject, relation)]
-        if depth:
-            inferred += self._compose(subject, relation, depth)
-        inferred += self._carry_on(subject, relation, [*stated, *inferred])
-        new: list[Interval] = []
-        for interval in inferred:
-            if interval.object not in found and interval.object != subject:
-                found[interval.object] = interval
-                new.append(interval)
-        return stated + new
+                seen.add((interval.subject, interval.object))
+            yield interval
+        for interval in self._infer(relation, subject, value, depth):
+            ends = interval.subject, interval.object
+            if ends not in seen and interval.subject != interval.object:
+                seen.add(ends)
+                yield interval
 
-    def list_to(self, value: Node, relation: str) -> list[Interval]:
-        """Lists the stated facts with this object, then the inferred ones."""
-        stated = list(self._graph.list_intervals_naming(value, self._view, relation))
-        known = {interval.subject for interval in stated}
-        possible = [one for one in self._list_possible(value, relation) if one not in known and one != value]
-        found = (interval for subject in possible for interval in self.list_from(subject, relation))
-        return stated + [interval for interval in found if interval.object == value]
-
-    def list_subjects(self, relation: str, depth: int = 2) -> Iterator[Node]:
-        """Yields the subjects of which a relation is stated or may be inferred, each at least once."""
-        kind = relation_of(relation)
-        yield from self._graph.list_subjects(relation)
-        turned = relation if kind.symmetric else kind.inverse
-        if turned:
-            yield from self._graph.list_objects(turned)
-        for first, _ in _COMPOSED.get(relation, ()):
-            if depth and first != relation:
-                yield from self.list_subjects(first, depth - 1)
-
-    def _list_possible(self, value: Node, relation: str) -> list[Node]:
-        """Lists the subjects of which the relation may be inferred, by the rules applied backwards."""
-        possible = dict.fromkeys(self._list_turned(value, relation))
-        chains = list(_COMPOSED.get(relation, ()))
+    def _infer(
+        self, relation: str, subject: Node | None, value: Node | None, depth: int
+    ) -> Iterator[Interval]:
+        yield from self._turn_round(relation, subject, value)
+        for first, second in _COMPOSED.get(relation, ()) if depth else ():
+            rule = f"{first} of {second} is {relation}"
+            for pair in self._list_pairs(relation, first, second, subject, value, depth - 1):
+                if _overlap(pair):
+                    yield Inferred(pair[0].subject, relation, pair[1].object, rule, pair)
         if relation_of(relation).transitive:
-            chains.append((relation, relation))
-        for first, second in chains:
-            for middle in self._list_before(value, second):
-                possible |= dict.fromkeys(self._list_before(middle, first))
-        return list(possible)
+            yield from self._carry_on(relation, subject, value)
 
-    def _list_before(self, value: Node, relation: str) -> list[Node]:
-        stated = self._graph.list_intervals_naming(value, self._view, relation)
-        return list(dict.fromkeys([*(one.subject for one in stated), *self._list_turned(value, relation)]))
-
-    def _list_turned(self, value: Node, relation: str) -> list[Node]:
-        """Lists the objects of the inverse (or symmetric) relation of a node."""
-        kind = relation_of(relation)
-        turned = relation if kind.symmetric else kind.inverse
-        return [one.object for one in self._graph.trace(value, turned, self._view)] if turned else []
-
-    def _turn_round(self, subject: Node, relation: str) -> Iterator[Interval]:
+    def _turn_round(self, relation: str, subject: Node | None, value: Node | None) -> Iterator[Interval]:
         kind = relation_of(relation)
         turned, rule = kind.inverse, f"{relation} is the inverse of {kind.inverse}"
         if kind.symmetric:
             turned, rule = relation, f"{relation} is symmetric"
-        if not turned:
-            return
-        for interval in self._graph.list_intervals_naming(subject, self._view, turned):
+        for interval in self.list_stated(turned, value, subject) if turned else ():
             if not interval.negated:
-                yield Inferred(subject, relation, interval.subject, rule, (interval,))
+                yield Inferred(interval.object, relation, interval.subject, rule, (interval,))
 
-    def _compose(self, subject: Node, relation: str, depth: int) -> Iterator[Interval]:
-        for first, second in _COMPOSED.get(relation, ()):
-            rule = f"{first} of {second} is {relation}"
-            for one in self._list_step(subject, first, relation, depth):
-                for other in self._list_step(one.object, second, relation, depth):
-                    if _overlap((one, other)):
-                        yield Inferred(subject, relation, other.object, rule, (one, other))
+    def _list_pairs(
+        self, relation: str, first: str, second: str, subject: Node | None, value: Node | None, depth: int
+    ) -> Iterator[tuple[Interval, Interval]]:
+        """Yields the pairs of facts that a rule combines, from the end that is given."""
 
-    def _list_step(self, subject: Node, step: str, relation: str, depth: int) -> list[Interval]:
-        """Lists the facts for one step of a rule; a step in the rule's own relation uses only statements."""
-        is_own = step == relation
-        steps = (
-            self._graph.trace(subject, step, self._view)
-            if is_own
-            else self.list_from(subject, step, depth - 1)
-        )
-        return [interval for interval in steps if not interval.negated]
+        def list_step(step: str, subject: Node | None, value: Node | None) -> Iterator[Interval]:
+            facts = partial(self.list_facts, depth=depth)
+            if step == relation:  # a step in the rule's own relation uses only statements
+                facts = partial(self.list_stated)
+            return (interval for interval in facts(step, subject, value) if not interval.negated)
 
-    def _carry_on(self, subject: Node, relation: str, begun: list[Interval]) -> Iterator[Interval]:
-        if not relation_of(relation).transitive:
-            return
-        rule, seen = f"{relation} is transitive", {subject}
-        front: list[tuple[Interval, ...]] = [(one,) for one in begun]
+        if subject is None and value is not None:
+            for other in list_step(second, None, value):
+                yield from ((one, other) for one in list_step(first, None, other.subject))
+        else:
+            for one in list_step(first, subject, None):
+                yield from ((one, other) for other in list_step(second, one.object, value))
+
+    def _carry_on(self, relation: str, subject: Node | None, value: Node | None) -> Iterator[Interval]:
+        """Follows a transitive relation in steps, from its subject on or from its object back."""
+
+        def list_steps(subject: Node | None, value: Node | None) -> Iterator[Interval]:
+            stated = self.list_stated(relation, subject, value)
+            both = chain(stated, self._turn_round(relation, subject, value))
+            return (interval for interval in both if not interval.negated)
+
+        rule, is_back = f"{relation} is transitive", subject is None and value is not None
+        front: list[tuple[Interval, ...]] = [
+            (one,) for one in list_steps(subject, value if is_back else None)
+        ]
+        seen: set[tuple[Node, Node]] = set()
         for _ in range(_STEPS):
             further: list[tuple[Interval, ...]] = []
-            for chain in front:
-                last = chain[-1].object
-                if last in seen or chain[-1].negated:
+            for way in front:
+                ends = way[0].subject, way[-1].object
+                if ends in seen:
                     continue
-                seen.add(last)
-                for step in self._graph.trace(last, relation, self._view):
-                    longer = (*chain, step)
-                    if not step.negated and _overlap(longer):
+                seen.add(ends)
+                for step in list_steps(None, ends[0]) if is_back else list_steps(ends[1], None):
+                    longer = (step, *way) if is_back else (*way, step)
+                    if _overlap(longer):
                         further.append(longer)
-                        yield Inferred(subject, relation, step.object, rule, longer)
+                        if value is None or longer[-1].object == value:
+                            yield Inferred(longer[0].subject, relation, longer[-1].object, rule, longer)
             front = further

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 from typing import Final, NamedTuple
 
 from ..core.errors import BadInput
@@ -146,40 +147,19 @@ class PatternJoin:
     def _list_intervals(
         self, subjects: list[Node] | None, relation: str | None, objects: list[Node] | None
     ) -> Iterator[Interval]:
-        if subjects is not None:
+        if relation is not None:
+            facts = self._reasoner.list_facts if self._infer else self._reasoner.list_stated
+            ends = product((None,) if subjects is None else subjects, (None,) if objects is None else objects)
+            yield from chain.from_iterable(facts(relation, *pair) for pair in ends)
+        elif subjects is not None:
             for subject in subjects:
-                yield from self._list_from(subject, relation)
+                yield from self._graph.list_intervals(subject, self._moments.view)
         elif objects is not None:
             for value in objects:
-                yield from self._list_to(value, relation)
+                yield from self._graph.list_intervals_naming(value, self._moments.view)
         else:
-            for subject, name in self._list_groups(relation):
-                yield from self._list_from(subject, name)
-
-    def _list_groups(self, relation: str | None) -> Iterator[tuple[Node, str]]:
-        if relation is None:
-            yield from self._graph.list_groups()
-            return
-        subjects: Iterable[Node] = self._graph.list_subjects(relation)
-        if self._infer:
-            subjects = self._reasoner.list_subjects(relation)
-        seen: set[Node] = set()
-        for subject in subjects:  # one by one, so that a few answers need not visit all
-            if subject not in seen:
-                seen.add(subject)
-                yield subject, relation
-
-    def _list_from(self, subject: Node, relation: str | None) -> Iterable[Interval]:
-        if relation is None:
-            return self._graph.list_intervals(subject, self._moments.view)
-        if self._infer:
-            return self._reasoner.list_from(subject, relation)
-        return self._graph.trace(subject, relation, self._moments.view)
-
-    def _list_to(self, value: Node, relation: str | None) -> Iterable[Interval]:
-        if relation is not None and self._infer:
-            return self._reasoner.list_to(value, relation)
-        return self._graph.list_intervals_naming(value, self._moments.view, relation)
+            for subject, name in self._graph.list_groups():
+                yield from self._graph.trace(subject, name, self._moments.view)
 
     def _bind(
         self, pattern: TriplePattern, interval: Interval, bindings: dict[str, Node]

@@ -119,7 +119,7 @@ class ScopeGraph:
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
         self._answers: dict[tuple[Node, str], _Traced] = {}
-        self._ends: dict[tuple[str, bool], list[Node]] = {}  # by relation; of subjects, or of objects
+        self._subjects: dict[str, list[Node]] = {}  # by relation
         self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
         self._special: list[tuple[Node, str]] | None = None
         self.ids: dict[int, str] = {}  # of the records that answers have named, by seq
@@ -164,7 +164,7 @@ class ScopeGraph:
 
     def _forget_answers(self) -> None:
         self._answers.clear()
-        self._ends.clear()
+        self._subjects.clear()
         self._rejected = self._special = None
 
     # intervals of facts
@@ -279,21 +279,11 @@ class ScopeGraph:
                     yield interval
 
     def list_subjects(self, relation: str) -> Sequence[Node]:
-        """Lists the subjects of a relation, each once."""
-        return self._list_ends(relation, of_subject=True)
-
-    def list_objects(self, relation: str) -> Sequence[Node]:
-        """Lists the objects of a relation, each once."""
-        return self._list_ends(relation, of_subject=False)
-
-    def _list_ends(self, relation: str, *, of_subject: bool) -> list[Node]:
-        """Lists the ends of a relation; cached until a change, as each question asks for instructions."""
-        known = self._ends.get((relation, of_subject))
+        """Lists the subjects of a relation, each once; cached, as each question asks for instructions."""
+        known = self._subjects.get(relation)
         if known is None:
-            stated = self.index.by_relation.get(relation, ())
-            numbers = (one.subject if of_subject else one.object for one in stated)
-            known = list(dict.fromkeys(map(self.identities.root_of, numbers)))
-            self._ends[relation, of_subject] = known
+            numbers = (one.subject for one in self.index.by_relation.get(relation, ()))
+            known = self._subjects[relation] = list(dict.fromkeys(map(self.identities.root_of, numbers)))
         return known
 
     def list_special(self, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from ..text.facts.statement import VALUE, Mention, Nature, Reference
-from ..text.facts.vocabulary import RELATIONS, Relation
+from ..text.facts.vocabulary import RELATIONS, Relation, load_vocabulary
 from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
 from .names import PERSON, Answers, Signature, first_word, name_key, sign_mention
@@ -22,18 +22,6 @@ from .names import PERSON, Answers, Signature, first_word, name_key, sign_mentio
 _REACH: Final = 32  # statements back that a pronoun or a bare name may refer to
 _PAUSE: Final = 3600.0  # seconds that end a conversation without a session
 
-_HE: Final = frozenset(
-    (
-        *("brother", "father", "dad", "son", "husband", "uncle", "nephew", "grandfather", "grandpa"),
-        *("boyfriend", "grandson", "stepfather", "stepbrother", "stepson"),
-    )
-)
-_SHE: Final = frozenset(
-    (
-        *("sister", "mother", "mom", "mum", "daughter", "wife", "aunt", "niece", "grandmother", "grandma"),
-        *("girlfriend", "granddaughter", "stepmother", "stepsister", "stepdaughter"),
-    )
-)
 _PRONOUNS: Final = frozenset((Reference.HE, Reference.SHE, Reference.THEY, Reference.IT))
 _ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
 
@@ -279,7 +267,8 @@ def _fits(reference: Reference, found: Signature) -> bool:
         return True
     if found.sort not in (PERSON, ""):
         return False
-    return found.role not in (_SHE if reference is Reference.HE else _HE)
+    known = load_vocabulary()
+    return found.role not in (known.she if reference is Reference.HE else known.he)
 
 
 def _name_person(mention: Mention, relation: str) -> Mention:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 from ..core.arguments import check_limit, one, one_or_all
 from ..core.dict_filters import Filter
 from ..core.errors import EidetError
+from ..core.read_options import RecallOptions
 from ..core.record import Trust
 from ..core.scope import Scope, Scopes
 from ..core.session_summary import SessionSummary
@@ -18,7 +19,6 @@ from ..parts import Parts
 from ..quality import DAY, Quality, Survey, Windows, day_of, format_health, health_of, quality_of
 from ..quality.drift import Drift, drift, split
 from ..quality.metrics import metrics_of, quality_as_json
-from ..recall.options import RecallOptions
 from ..recall.path import Packing, ReadPath
 from ..store import verbs
 from ..text import analyzer_of

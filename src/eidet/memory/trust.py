@@ -9,10 +9,10 @@ from ..core.actor import acting
 from ..core.arguments import actor, check_version
 from ..core.dict_filters import Filter
 from ..core.errors import BadInput, Conflict
+from ..core.read_options import FilterOptions, combine_filter
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Condition, Where
-from ..recall.options import FilterOptions, combine_filter
 from ..recall.path import ReadPath
 from ..trust.privacy.quarantine import check_approved_trust, is_waiting
 from ..trust.privacy.service import LABELLED, Guarding

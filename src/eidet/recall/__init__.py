@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
-
-import numpy as np
 
 from ..core.errors import BadInput, Corrupt
 from ..core.hit import Hit, Hits, Trace
@@ -27,23 +27,18 @@ from ..store.answers import names_value, sort_by_value
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.flags import list_names
-from .asked_moment import FIRST, LAST, NOW
-from .asked_time import keep_time
-from .fuse import Ranked, rerank_hits, with_phrases, with_uses
+from .fuse import Ranked, put_same_first, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
 from .later import ChangesShown, put_in_time
 from .model import load_weights, rank_candidates
-from .query import Query
-from .query_rules import count_to_read, least_for, list_losses, recipe_for, zone_of
-from .reasons import explain_hit
+from .query import Query, count_to_read, least_for, list_losses, recipe_for, zone_of
+from .reasons import explain_hit, trace_answer
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
-from .same_text import put_same_first
 from .sessions import find_sessions, parse_asked_sessions
-from .signals import Signals, signals_of
-from .stage_clock import StageClock
+from .signals import Signals, keep_time, signals_of
 from .standing import add_instructions
 from .states import POOL, explain_fields, rank_states, search_states, weigh_states
-from .understand import LONGEST, Understood, understand_query
+from .understand import FIRST, LAST, LONGEST, NOW, Understood, understand_query
 
 NAMING = 5  # hits whose texts show which words of a question are names
 LOOKS = 3  # searches at most, if records change between the search and the fetch
@@ -52,6 +47,19 @@ _WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit or an emoji, w
 
 
 __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]
+
+
+@dataclass(slots=True)
+class _StageClock:
+    """Measures the milliseconds of each stage of a recall."""
+
+    at: float = field(default_factory=time.perf_counter)
+    millis: dict[str, float] = field(default_factory=dict)
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.millis[stage] = (now - self.at) * 1000
+        self.at = now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +71,14 @@ class Ranking:
     found: Candidates
     signals: Signals
     ranked: Ranked  # all ranked candidates
+
+
+def group_places(places: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Groups seqs by scope."""
+    grouped: dict[str, list[int]] = {}
+    for path, seq in places:
+        grouped.setdefault(path, []).append(seq)
+    return grouped
 
 
 def _asks_what_holds(query: Query, asked: Understood) -> bool:
@@ -98,7 +114,7 @@ class Recall:
         )
 
     def answer(self, query: Query) -> Hits:
-        clock = StageClock()
+        clock = _StageClock()
         if not query.text.strip() and query.vector is None:
             return self._list_hits(query, clock)
         if query.vector is None and not _WORD.search(query.text):
@@ -116,7 +132,7 @@ class Recall:
             signals = self._weigh(query, found, asked, terms)
             ranked = self._order(query, found, signals, asked, count_to_read(query, asked))
             clock.lap("fuse")
-            records = self._fetch(found, ranked)
+            records = self.fetch(found, ranked)
             if not any(record is None for record in records):  # `in` would compare by value
                 break
             probe = replace(probe, head=None)  # a write came between search and fetch: search again
@@ -132,7 +148,7 @@ class Recall:
         trace = None
         if query.explain:
             said = (*asked.notes(), *notes, *list_losses(found, records, probe), *missing_of(self.store))
-            trace = self._trace(query, terms, found, ranked, clock, said)
+            trace = trace_answer(self, query, terms, found, ranked, clock.millis, said)
         return Hits(best, trace, query.scope.path, answered=ranked.answered)
 
     def _order(
@@ -246,21 +262,13 @@ class Recall:
         by_value = names_value(order)
         if not by_value and order.removeprefix("-") != "uses":
             chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
-            records = self._fetch_chosen(chosen)
+            records = [record for record in self.read_places(chosen) if record is not None]
             if len(records) == len(chosen):  # else a write came between; the store reads one state
                 return records
         living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
         if by_value:
             return sort_by_value(verbs.scan(self.store, living), order)[offset : offset + limit]
         return self.store.find(living, order=order, limit=limit, offset=offset)
-
-    def _fetch_chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:
-        """Reads the records that the index chose and that still exist, in one round trip per scope."""
-        found: dict[int, Record | None] = {}
-        for path in dict.fromkeys(path for path, _ in chosen):
-            seqs = [seq for at, seq in chosen if at == path]
-            found.update(zip(seqs, self.store.read(path, seqs), strict=True))
-        return [record for _, seq in chosen if (record := found[seq]) is not None]
 
     def _probe(self, query: Query, asked: Understood, terms: tuple[str, ...], head: Head) -> Probe:
         wanted = terms if query.recipe.words > 0 else ()
@@ -302,15 +310,19 @@ class Recall:
         row: Floats = embed_checked(self.embedder, [text])[0]
         return row
 
-    def _fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
+    def fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
         """Reads the records of the ranked rows, in one round trip per scope."""
         if len(found.scopes) == 1:
             return self.read(found.scopes[0], found.seq[ranked.rows].tolist())
-        records: dict[int, Record | None] = {}
-        for code in set(found.scope[ranked.rows].tolist()):
-            seqs = [int(found.seq[row]) for row in ranked.rows if found.scope[row] == code]
-            records.update(zip(seqs, self.read(found.scopes[code], seqs), strict=True))
-        return [records[int(found.seq[row])] for row in ranked.rows]
+        rows = zip(found.scope[ranked.rows].tolist(), found.seq[ranked.rows].tolist(), strict=True)
+        return self.read_places([(found.scopes[code], seq) for code, seq in rows])
+
+    def read_places(self, places: Sequence[tuple[str, int]]) -> list[Record | None]:
+        """Reads one record per scope and seq, in one round trip per scope; None as in `read`."""
+        found: dict[tuple[str, int], Record | None] = {}
+        for path, seqs in group_places(places).items():
+            found.update(zip([(path, seq) for seq in seqs], self.read(path, seqs), strict=True))
+        return [found[place] for place in places]
 
     def read(self, scope: str, seqs: list[int]) -> list[Record | None]:
         """Reads one record per seq; None if it is deleted, or damaged while others can be read."""
@@ -348,7 +360,7 @@ class Recall:
             hits = with_uses(hits, query.recipe)
         return hits
 
-    def _list_hits(self, query: Query, clock: StageClock) -> Hits:
+    def _list_hits(self, query: Query, clock: _StageClock) -> Hits:
         """Lists records by filter alone, ordered by a column, for a query without words and vector."""
         records = self.list_records(
             query.where, query.scope, now=query.now, order=query.order, limit=query.limit
@@ -362,38 +374,3 @@ class Recall:
             scope=query.scope.path,
         )
         return Hits(hits, trace if query.explain else None, query.scope.path)
-
-    def _trace(
-        self,
-        query: Query,
-        terms: tuple[str, ...],
-        found: Candidates,
-        ranked: Ranked,
-        clock: StageClock,
-        notes: tuple[str, ...],
-    ) -> Trace:
-        arms = {name: self._arm(found, name, query.recipe.depth) for name in ("dense", "words")}
-        clock.lap("trace")
-        return Trace(
-            query=query.text,
-            terms=terms,
-            scopes=tuple(found.scopes),
-            searched=found.searched,
-            filtered=found.searched - found.kept,
-            arms={name: best for name, best in arms.items() if best},
-            weights=ranked.list_weights(),
-            millis=clock.millis,
-            notes=notes,
-            scope=query.scope.path,
-        )
-
-    def _arm(self, found: Candidates, name: str, depth: int) -> tuple[tuple[str, float], ...]:
-        """Returns the ids and scores of the best candidates of one arm, best first."""
-        scores = getattr(found, name)
-        rows = np.flatnonzero(scores > 0)
-        rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]
-        ranked = Ranked(rows=rows)
-        records = self._fetch(found, ranked) if len(rows) else []
-        return tuple(
-            (record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record
-        )

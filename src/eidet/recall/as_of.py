@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ..core.hit import Hits
 from ..core.record import Event, Record
@@ -28,6 +28,7 @@ from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
 from ..store import Head, Store
 from . import Query, Recall
+from .path import Page, Source
 
 if TYPE_CHECKING:
     from ..write.ingest import Ingest
@@ -36,35 +37,21 @@ if TYPE_CHECKING:
 PAGE: Final = 200  # records read at once while looking for those that held
 
 
-class Page(NamedTuple):
-    """The part of a list that the caller wants."""
-
-    order: str
-    limit: int
-    offset: int = 0
-
-
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Answers for a time: with `as_of` what was true then, with a past `now` what was known then, or both."""
+class PastSource(Source):
+    """Answers with what was true `as_of` a time, from a view of the present or of what was known then."""
 
-    recall: Recall
-    scope: Scope
-    now: float  # the time of the view
     as_of: float | None = None
-    is_known_at: bool = False  # whether `now` is an earlier time
 
     @property
     def is_present(self) -> bool:
-        return self.as_of is None and not self.is_known_at
+        return False
 
     @property
     def asked(self) -> float:
-        """The time that counts as the present in a question."""
         return self.now if self.as_of is None else self.as_of
 
     def narrow(self, where: Where) -> Where:
-        """Narrows a filter to records that may have been true then."""
         if self.as_of is None:
             return where
         until, graphs = Where(until=self.as_of), self.recall.graphs
@@ -97,25 +84,20 @@ class Source:
         return Hits([hit for hit in hits if hit.record.seq in kept][: asked.limit], hits.trace, hits.scope)
 
     def list_page(self, where: Where, page: Page) -> list[Record]:
-        """Returns one page of the records that held then; reads on until the page is full."""
+        """Reads on until the page is full of records that held then."""
         if self.as_of is None:
-            return self._list(where, page)
+            return Source.list_page(self, where, page)
         chosen = self.narrow(where)
         held: list[Record] = []
         at, wanted = 0, page.offset + page.limit
         while len(held) < wanted:
             part = Page(page.order, max(PAGE, page.limit), at)
-            records = self._list(chosen, part)
+            records = Source.list_page(self, chosen, part)
             held += self._keep(records)
             at += len(records)
             if len(records) < part.limit:
                 break
         return held[page.offset : wanted]
-
-    def _list(self, where: Where, page: Page) -> list[Record]:
-        return self.recall.list_records(
-            where, self.scope, now=self.now, order=page.order, limit=page.limit, offset=page.offset
-        )
 
     def _keep(self, records: Sequence[Record]) -> list[Record]:
         """Keeps the records whose facts held then, and those that state none."""

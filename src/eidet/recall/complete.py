@@ -8,7 +8,6 @@ The numbers were chosen on the lists and counts of the development sets
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -24,25 +23,6 @@ _LIKE: Final = 5  # best hits that others are compared with
 _LIKENESS: Final = 8.0  # log odds that a cosine of 1 with one of them adds
 _MEMBER, _MAYBE = 5.0, 7.0  # log odds that a hit may be behind the first
 _SURE: Final = 0.1  # the best score below which no hit surely belongs
-
-_PHRASES: Final = (
-    r"how many|how often|number of|(every|each|all the) times?|so far|over time|history of|last time",
-    r"(list|name|show|show me|give me|tell me) (all|every)|over the (years?|months?|weeks?)",
-    r"all (of )?(the|my|our|your|his|her|their|these|those|them)|every(one|body|thing) (who|that|we|i)",
-    r"when (did|was|were|have|had) .*\blast",
-    r"wie oft|wie viele|jedes mal|combien de|chaque fois|cu[aá]nt[ao]s|cada vez|quante volte|ogni volta",
-    r"quantas vezes|hoe vaak|hoeveel keer",
-)
-_WANTS_ALL: Final = re.compile(
-    rf"\b({'|'.join(_PHRASES)})\b|^\W*(all|every|list|count)\b"
-    r"|^\W*(which|what) (\w+ ){0,2}?\w{2,}[^s\W]s (did|do|have|has|had|were|are)\b",
-    re.IGNORECASE,
-)
-
-
-def asks_for_all(question: str) -> bool:
-    """Returns whether a question wants every record on its topic: how many, how often, all, when last."""
-    return _WANTS_ALL.search(question) is not None
 
 
 def gather_all(found: Hits, width: int, limit: int) -> AllHits:

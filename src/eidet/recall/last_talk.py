@@ -23,10 +23,10 @@ from ..store.traits import missing_of
 from ..text.analysis import NUMBERED
 from ..text.dates import Dated
 from .participants import without
-from .query_rules import zone_of
+from .query import zone_of
 from .sessions import UNDER_WAY, MeantSessions, TalkWords, talk_words
 from .signals import DAY, UNIX
-from .understand import Understood, hide_session
+from .understand import Understood, cut_times, hide_session
 
 if TYPE_CHECKING:
     from . import Query, Recall
@@ -52,7 +52,7 @@ def _parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
     """Parses which talk a question asks for; None if it asks for anything else."""
     if len(asked.text) > LONGEST or len(asked.names) > 1 or asked.only_time or asked.expects & NUMBERED:
         return None
-    text = _without(hide_session(asked.text, asked.session), asked.dates)
+    text = cut_times(hide_session(asked.text, asked.session), asked.dates)
     words = _WORD.findall(without(text, asked.names).casefold())
     for known in talk_words(language):
         if known.known.issuperset(words) and (not asked.names or _speaks(text, asked.names[0], known)):
@@ -64,12 +64,6 @@ def _speaks(text: str, name: str, known: TalkWords) -> bool:
     """Returns whether the person named speaks and is not the subject: a word for it follows the name."""
     after = text.casefold().partition(name.split(maxsplit=1)[0].casefold())[2]
     return not known.talk.isdisjoint(_WORD.findall(after))
-
-
-def _without(text: str, dates: Sequence[Dated]) -> str:
-    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
-        text = text[:start] + " " + text[end:]
-    return text
 
 
 def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..core.hit import Hit
-from ..core.record import Kind, Record
+from ..core.record import Kind, Record, key_of
 from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
@@ -24,8 +24,8 @@ from ..index import Candidates, Probe
 from ..store import Head
 from ..text import term_id
 from ..text.analysis import has_statements, is_question, terms_in
-from .asked_moment import LAST
-from .rescore import TIME, add_words, rescore
+from .fuse import TIME, add_words, rescore
+from .understand import LAST
 
 if TYPE_CHECKING:
     from . import Query, Recall
@@ -116,8 +116,8 @@ class ChangesShown:
             return hits
         best = hits[0].record
         further, shares = self._find_later(best)
-        known = {_key_of(hit.record) for hit in hits[:COMPARED]}
-        more = (_hit_of(record, hits) for record in further if _key_of(record) not in known)
+        known = {key_of(hit.record) for hit in hits[:COMPARED]}
+        more = (_hit_of(record, hits) for record in further if key_of(record) not in known)
         others = [*hits[1:COMPARED], *more]
         for hit in sorted(others, key=lambda hit: _when(hit.record), reverse=True):
             other = hit.record
@@ -253,17 +253,13 @@ def _owns(record: Record, names: AbstractSet[int]) -> set[str]:
     return {owner for owner in _OWNED.findall(record.text) if term_id(owner.lower()) in names}
 
 
-def _key_of(record: Record) -> tuple[str, str]:
-    return record.scope, record.id
-
-
 def _hit_of(record: Record, hits: Sequence[Hit]) -> Hit:
-    there = (hit for hit in hits if _key_of(hit.record) == _key_of(record))
+    there = (hit for hit in hits if key_of(hit.record) == key_of(record))
     return next(there, None) or Hit(record=record, score=0.0)
 
 
 def _without(record: Record, hits: Sequence[Hit]) -> list[Hit]:
-    return [hit for hit in hits if _key_of(hit.record) != _key_of(record)]
+    return [hit for hit in hits if key_of(hit.record) != key_of(record)]
 
 
 def _show_both(hits: list[Hit], other: Hit, *, first: bool) -> list[Hit]:

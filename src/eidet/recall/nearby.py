@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..core.record import Kind, Record
+from ..core.record import Key, Kind, Record, key_of
 from ..core.scope import Scope
 from ..core.where import Where
 from ..index import Neighbours
 from . import Recall
 
-Key = tuple[str, str]
 Beside = Mapping[Key, Sequence[Record]]  # by record: the turns beside it in its session, nearest first
 
 TURN_KINDS: Final = (Kind.MESSAGE, Kind.INTERACTION, Kind.ACTION, Kind.STATE)
 WORKING_MOST: Final = 50  # records of working state that are read
-
-
-def key_of(record: Record) -> Key:
-    return record.scope, record.id
 
 
 def working_state(recall: Recall, scope: Scope, where: Where | None, now: float) -> list[Record]:

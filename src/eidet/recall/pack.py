@@ -17,11 +17,11 @@ from operator import not_
 from typing import Final, NamedTuple
 
 from ..core.hit import Hit
-from ..core.record import Kind, Record, Trust
+from ..core.record import Key, Kind, Record, Trust, key_of
 from ..text import Analyzer
 from ..text.tokens import TokenCounter, cut
 from ..trust.privacy.quarantine import is_untrusted
-from .nearby import Beside, Key, key_of
+from .nearby import Beside
 from .prompt_lines import (
     day_of,
     days_of,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
 from ..core.arguments import (
     check_budget,
@@ -21,8 +21,16 @@ from ..core.arguments import (
 )
 from ..core.dict_filters import Filter
 from ..core.hit import AllHits, FoundList, Hits
-from ..core.read_options import RecallAllOptions, check_options
-from ..core.record import Kind, Record
+from ..core.read_options import (
+    FilterOptions,
+    FindOptions,
+    RecallAllOptions,
+    RecallOptions,
+    check_options,
+    combine_filter,
+    filters_in,
+)
+from ..core.record import Kind, Record, key_of
 from ..core.scope import Scope, Scopes
 from ..core.validate import Json, clean_json, moment
 from ..core.where import Where
@@ -31,12 +39,7 @@ from ..parts import Parts
 from ..store import verbs
 from ..text import term_id
 from . import Query, Recall
-from .as_of import Page, PastViews, Source
-from .complete import LEAST_OF_ALL, LOOKED_AT, asks_for_all, gather_all
-from .nearby import key_of
-from .options import FilterOptions, FindOptions, RecallOptions, build_query, combine_filter, filters_in
-from .query_rules import LEAST
-from .states import StateQuery, read_state
+from .query import LEAST, asks_for_all, build_query
 
 if TYPE_CHECKING:
     from ..core.session_summary import SessionSummary
@@ -44,7 +47,9 @@ if TYPE_CHECKING:
     from ..text.tokens import TokenCounter
     from ..trust.audit import Auditing
     from ..trust.privacy.service import Guarding
+    from .as_of import PastViews
     from .pack import Context
+    from .states import StateQuery
     from .why_not import Explained
 
 
@@ -53,6 +58,46 @@ ALL: Final = 1 << 31  # records: more than any memory has
 FITS: Final = 0.005  # share of the best score below which hits are left out even if all have room
 ANY_SCORE: Final = 1e-12  # lowest score of hits that fill a context; with 0, even nonsense would be answered
 PACKED: Final = 50  # hits that a context is made from by default
+
+
+class Page(NamedTuple):
+    """The part of a list that the caller wants."""
+
+    order: str
+    limit: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Answers for the present; `PastSource` does for another time."""
+
+    recall: Recall
+    scope: Scope
+    now: float  # the time of the view
+
+    @property
+    def is_present(self) -> bool:
+        return True
+
+    @property
+    def asked(self) -> float:
+        """The time that counts as the present in a question."""
+        return self.now
+
+    def narrow(self, where: Where) -> Where:
+        """Narrows a filter to records that may have been true at the time."""
+        return where
+
+    def answer(self, asked: Query) -> Hits:
+        """Answers a query; counts no record as used."""
+        return self.recall.answer(asked)
+
+    def list_page(self, where: Where, page: Page) -> list[Record]:
+        """Returns one page of the records that pass a filter."""
+        return self.recall.list_records(
+            where, self.scope, now=self.now, order=page.order, limit=page.limit, offset=page.offset
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +130,7 @@ class ReadPath:
         self._guarding = guarding
         self._auditing = auditing
         self._reranker = reranker
-        self._past = PastViews(parts)
+        self._views: PastViews | None = None
 
     def recall(
         self, query: Asked, scope: Scopes, limit: int, where: Filter | None, options: RecallOptions
@@ -108,6 +153,8 @@ class ReadPath:
         self, query: str, scope: Scopes, limit: int, where: Filter | None, options: RecallAllOptions
     ) -> AllHits:
         """Works like `recall`, but chooses from hits of any score; only those that belong count as used."""
+        from .complete import LEAST_OF_ALL, LOOKED_AT, gather_all
+
         check_options("recall_all", options)
         started, most, how = time.perf_counter(), check_limit(limit), cast("RecallOptions", options)
         source = self._source(scope, how)
@@ -128,10 +175,21 @@ class ReadPath:
         """Chooses the source of the answer: the present, what was true at a time, or what was known then."""
         as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
         path = Scope.among(scope)
+        if as_of is None and known_at is None:
+            return Source(Recall.of(self._parts), path, self._parts.clock())
+        from .as_of import PastSource
+
         if known_at is None:
-            return Source(Recall.of(self._parts), path, now=self._parts.clock(), as_of=as_of)
-        view = self._past.view(path, known_at)
-        return Source(view, path, now=known_at, as_of=as_of, is_known_at=True)
+            return PastSource(Recall.of(self._parts), path, self._parts.clock(), as_of)
+        return PastSource(self._past.view(path, known_at), path, known_at, as_of)
+
+    @property
+    def _past(self) -> PastViews:
+        if self._views is None:
+            from .as_of import PastViews
+
+            self._views = PastViews(self._parts)
+        return self._views
 
     def _build(
         self, query: Asked, limit: int, where: Filter | None, options: RecallOptions, source: Source
@@ -150,6 +208,8 @@ class ReadPath:
 
     def _read_state(self, query: Mapping[str, Json]) -> StateQuery | None:
         """Parses the values of a state to compare by."""
+        from .states import read_state
+
         return read_state(clean_json(query, "a query"), self._guarding.query)
 
     def explain(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ..core.hit import Reasons, Signal
+import numpy as np
+
+from ..core.hit import Reasons, Signal, Trace
 from ..core.record import Record
 from ..core.validate import local
+from ..index import Candidates
 from ..text import Analyzer, term_id
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED, decode_analysis, terms_in
 from ..text.dates import Dated
-from .fuse import Ranked
+from .fuse import RANKED, Ranked
 from .understand import Understood
+
+if TYPE_CHECKING:
+    from . import Query, Recall
 
 NEAR_MEANING: Final = 0.35  # the lowest cosine that an explanation mentions
 WORDS_SAID: Final = 6  # words of the query that an explanation names
@@ -133,3 +140,41 @@ def _as_typed(typed: list[str], term: str) -> str:
 def _joins_parts(word: str, term: str) -> bool:
     """Returns whether the word ties several parts, such as "77/9485", of which the term is only one."""
     return term != word and any(sign in word for sign in "/-_.:")
+
+
+# --- the trace of an answer
+
+
+def trace_answer(
+    recall: Recall,
+    query: Query,
+    terms: tuple[str, ...],
+    found: Candidates,
+    ranked: Ranked,
+    millis: dict[str, float],
+    notes: tuple[str, ...],
+) -> Trace:
+    """Tells how an answer was found: terms, filter, best of each arm, weights and times."""
+    started = time.perf_counter()
+    arms = {name: _list_arm(recall, found, name, query.recipe.depth) for name in RANKED}
+    return Trace(
+        query=query.text,
+        terms=terms,
+        scopes=tuple(found.scopes),
+        searched=found.searched,
+        filtered=found.searched - found.kept,
+        arms={name: best for name, best in arms.items() if best},
+        weights=ranked.list_weights(),
+        millis=millis | {"trace": (time.perf_counter() - started) * 1000},
+        notes=notes,
+        scope=query.scope.path,
+    )
+
+
+def _list_arm(recall: Recall, found: Candidates, name: str, depth: int) -> tuple[tuple[str, float], ...]:
+    """Returns the ids and scores of the best candidates of one arm, best first."""
+    scores = getattr(found, name)
+    rows = np.flatnonzero(scores > 0)
+    rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]
+    records = recall.fetch(found, Ranked(rows=rows)) if len(rows) else []
+    return tuple((record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record)

@@ -61,12 +61,6 @@ def talk_words(language: str) -> tuple[TalkWords, ...]:
     return tuple(_make(code, **_load()[code]["talk"]) for code in _list_languages(language))
 
 
-def _session_words(language: str) -> dict[str, str]:
-    """Returns the patterns of one language for sessions by number."""
-    words: dict[str, str] = _load()[language]["session"]
-    return words
-
-
 def _make(language: str, *, talk: str, last: str, news: str, we: str, other: str, turns: str) -> TalkWords:
     sets = [words_in(text) for text in (talk, last, news, we)]
     known = STOP_WORDS[language] | words_in(other)
@@ -247,7 +241,7 @@ def _fill(form: str, slots: dict[str, str]) -> str:
 
 @cache
 def _grammar(language: str) -> _Grammar:
-    return _Grammar(_session_words(language))
+    return _Grammar(_load()[language]["session"])
 
 
 UNDER_WAY: Final = 300.0  # seconds after its last turn during which a session is under way
@@ -258,39 +252,30 @@ _Place = tuple[str, int]  # scope and seq
 
 def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSessions | None:
     """Finds the sessions that a question counts or names; None if there are none, or none of that name."""
-    openings = _list_openings(recall, query)
-    if not openings:
-        return None
-    numbers = _match_label(recall, openings, asked.label) if asked.label else []
+    openings = [one for one in recall.read_places(_list_openings(recall, query)) if one is not None]
+    numbers = [at for at, one in enumerate(openings, 1) if _is_called(one.session or "", asked.label)]
     if not numbers:
-        if not asked.ranges:
+        if not openings or not asked.ranges:
             return None
         numbers = _count(asked, len(openings), _find_running(recall, query, openings))
     meant = [
-        MeantSession(scope=record.scope, session=record.session or "", number=number)
-        for number, record in zip(numbers, _read(recall, [openings[at - 1] for at in numbers]), strict=True)
-        if record is not None
+        MeantSession(scope=one.scope, session=one.session or "", number=number)
+        for number, one in ((number, openings[number - 1]) for number in numbers)
     ]
     return MeantSessions(asked=asked, meant=tuple(meant), total=len(openings))
 
 
 def _list_openings(recall: Recall, query: Query) -> list[_Place]:
     """Lists the place of each session's first record, in order of time."""
+    from . import group_places
+
     until = Where(until=query.asked)
     places = recall.index.select(query.scope, until, now=query.now, order="occurred", limit=ALL)
     first: set[_Place] = set()
-    for path, seqs in _group(places).items():
+    for path, seqs in group_places(places).items():
         around = recall.index.around(path, seqs, 0, None, now=query.now)
         first.update((path, seq) for seq, near in around.items() if near.turn == 0)
     return [place for place in places if place in first]
-
-
-def _group(places: Sequence[_Place]) -> dict[str, list[int]]:
-    """Groups seqs by scope."""
-    grouped: dict[str, list[int]] = {}
-    for path, seq in places:
-        grouped.setdefault(path, []).append(seq)
-    return grouped
 
 
 def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
@@ -306,37 +291,17 @@ def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
     return list(found)
 
 
-def _find_running(recall: Recall, query: Query, openings: Sequence[_Place]) -> int | None:
+def _find_running(recall: Recall, query: Query, openings: Sequence[Record]) -> int | None:
     """Returns the number of the session under way; None if there is none."""
     until = Where(until=query.asked)
     newest = recall.list_records(until, query.scope, now=query.now, order="-occurred", limit=1)
     if not newest or query.asked - newest[0].occurred >= UNDER_WAY:
         return None
-    named = (newest[0].scope, newest[0].session)
-    for at in range(len(openings), 0, -1):
-        record = _read(recall, [openings[at - 1]])[0]
-        if record is not None and (record.scope, record.session) == named:
-            return at
-    return None
+    running = newest[0].scope, newest[0].session
+    return next((at for at, one in enumerate(openings, 1) if (one.scope, one.session) == running), None)
 
 
-def _match_label(recall: Recall, openings: Sequence[_Place], name: str) -> list[int]:
-    """Returns the numbers of the sessions with that name; "7" matches "session-7", too."""
-    low, records = name.casefold(), _read(recall, openings)
-    return [
-        at
-        for at, record in enumerate(records, 1)
-        if record is not None and _ends_with((record.session or "").casefold(), low)
-    ]
-
-
-def _ends_with(label: str, name: str) -> bool:
-    return label.endswith(name) and not label[: len(label) - len(name)][-1:].isalnum()
-
-
-def _read(recall: Recall, places: Sequence[_Place]) -> list[Record | None]:
-    """Reads one record per place, in one round trip per scope."""
-    found: dict[_Place, Record | None] = {}
-    for path, seqs in _group(places).items():
-        found.update(zip([(path, seq) for seq in seqs], recall.read(path, seqs), strict=True))
-    return [found[place] for place in places]
+def _is_called(session: str, name: str | None) -> bool:
+    """Returns whether a session has a name; "7" means "session-7", too."""
+    low, wanted = session.casefold(), (name or "").casefold()
+    return bool(wanted) and low.endswith(wanted) and not low[: len(low) - len(wanted)][-1:].isalnum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..core.record import Kind
 from ..index import Candidates, Span
 from ..index.turn_line import TurnLine
+from ..text.analysis import TIMED
 from ..text.dates import Dated
 from .recipes import Recipe
 from .understand import Understood
@@ -31,6 +32,8 @@ POOR: Final = 0.25  # a best cosine below this is more noise than match
 NAMED: Final = ("date", "asked", "identifier")
 
 Floats = NDArray[Any]  # floats of any width
+Mask = NDArray[np.bool_]
+_NEVER: Final = 1 << 30  # an ordinal beyond all days
 _KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 
 
@@ -194,8 +197,7 @@ def _matching(found: Candidates, asked: Understood) -> list[Floats]:
 
 def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
     """Scores how well each record fits the times asked about, by when it happened or what it mentions."""
-    day = np.floor((found.traits.occurred + zone) / DAY) + UNIX
-    days = found.traits.days
+    day, days = _read_day(found, zone), found.traits.days
     fits = np.zeros(len(found))
     for one in asked.dates:
         score = one.confidence * _precision(one.last - one.first + 1)
@@ -256,3 +258,61 @@ def share_covered(found: Candidates) -> float:
     if found.rarity > 0:
         return min(1.0, float(np.maximum.reduce(found.words, initial=0.0)) / found.rarity)
     return 0.0
+
+
+# --- candidates that a question only about a time, or about coming events, cannot mean
+
+
+def keep_time(signals: Signals, found: Candidates, asked: Understood, now: float, zone: float) -> Signals:
+    """Excludes records of another time, if the question asks only for a time or for coming events."""
+    if asked.upcoming:
+        return replace(signals, meant=_find_upcoming(found, asked, now, zone))
+    if asked.only_time and asked.dates:
+        meant = _find_dated(found, asked.dates, zone)
+        return replace(signals, meant=meant | _find_repeated(found)) if meant.any() else signals
+    return signals
+
+
+def _find_dated(found: Candidates, dates: tuple[Dated, ...], zone: float) -> Mask:
+    """Marks records that happened in one of the times or mention it."""
+    day, meant = _read_day(found, zone), np.zeros(len(found), np.bool_)
+    for one in dates:
+        for first, last, _ in list_years(one, day):
+            meant |= (day >= first) & (day <= last)
+            meant |= _speaks_of(found, first, last)
+    return meant
+
+
+def _find_repeated(found: Candidates) -> Mask:
+    """Marks records that mention a repeated time ("every Tuesday") in a word of the question."""
+    dated = _speaks_of(found, 1, _NEVER)
+    repeated: Mask = ((found.traits.flags & TIMED) > 0) & ~dated & (found.words > 0)
+    return repeated
+
+
+def _find_upcoming(found: Candidates, asked: Understood, now: float, zone: float) -> Mask:
+    """Marks records about a coming day within the times asked for; without times, all but past ones."""
+    today = int((now + zone) // DAY) + UNIX
+    ahead = found.traits.occurred > now
+    windows = [(max(one.first, today), one.last) for one in asked.dates if one.last >= today]
+    if not windows:
+        speaks = _speaks_of(found, 1, today - 1)
+        return ahead | ~speaks | _speaks_of(found, today, _NEVER)
+    day, meant = _read_day(found, zone), np.zeros(len(found), np.bool_)
+    for first, last in windows:
+        meant |= ahead & (day >= first) & (day <= last)
+        meant |= _speaks_of(found, first, last)
+    return meant
+
+
+def _read_day(found: Candidates, zone: float) -> Floats:
+    days: Floats = np.floor((found.traits.occurred + zone) / DAY) + UNIX
+    return days
+
+
+def _speaks_of(found: Candidates, first: int, last: int) -> Mask:
+    """Marks records whose text mentions a day within this span."""
+    days, speaks = found.traits.days, np.zeros(len(found), np.bool_)
+    if len(days):
+        speaks[days[(days[:, 1] <= last) & (days[:, 2] >= first)][:, 0]] = True
+    return speaks

@@ -83,8 +83,9 @@ def list_standing(
         return []
     moments = Moments(view=View(now=now), at=at)
     wishes: dict[tuple[str, str], tuple[StandingWish, Record]] = {}  # a copy in another scope counts once
-    for one, record in _read_records(recall, _list_latest(recall.graphs, scope, moments)):
-        if seen.matches(record) and _may_instruct(one, record):
+    latest = _list_latest(recall.graphs, scope, moments)
+    for one, record in zip(latest, recall.read_places([(one.path, one.seq) for one in latest]), strict=True):
+        if record is not None and seen.matches(record) and _may_instruct(one, record):
             wishes.setdefault((record.id, record.text), (one, record))
     particular = [record for one, record in wishes.values() if one.is_particular]
     left_out = {record.seq for record in particular} - _list_alike(recall, query, particular)
@@ -110,20 +111,6 @@ def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
         first, seq = interval.first, max(assertion.source.seq for assertion in interval.said)
         wish = first.object_mention.name
         found.append(StandingWish(graph.scope, seq, first.nature, interval.subject, wish))
-    return found
-
-
-def _read_records(recall: Recall, wanted: Sequence[StandingWish]) -> list[tuple[StandingWish, Record]]:
-    """Reads the records behind the wishes, in one round trip per scope."""
-    by_scope: dict[str, list[StandingWish]] = {}
-    for one in wanted:
-        by_scope.setdefault(one.path, []).append(one)
-    found: list[tuple[StandingWish, Record]] = []
-    for path, stated in by_scope.items():
-        records = recall.read(path, [one.seq for one in stated])
-        for one, record in zip(stated, records, strict=True):
-            if record is not None:
-                found.append((one, record))
     return found
 
 
@@ -233,11 +220,7 @@ def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], q
         return []
     rows = found.seq.searchsorted(wanted)
     rows = rows[found.seq.take(rows, mode="clip") == wanted]
-    rows = rows[found.dense[rows] >= ALIKE]
-    if not len(rows):
-        return []
-    if not is_request(query):
-        rows = rows[found.dense[rows] >= MUCH_ALIKE]
+    rows = rows[found.dense[rows] >= (ALIKE if is_request(query) else MUCH_ALIKE)]
     chosen: list[int] = found.seq[rows[np.argsort(-found.dense[rows], kind="stable")]].tolist()
     return chosen
 

@@ -12,15 +12,14 @@ from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
-from ..text.flags import FoldedPattern, words_in
-from ..text.identifiers import Identifier, identifiers_in
+from ..text.flags import FoldedPattern, Identifier, identifiers_in, words_in
 from ..text.words import STOP_WORDS
-from .asked_moment import asks_upcoming, detect_moment, looks_ahead
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
 from .sessions import MeantSession, MeantSessions, parse_asked_sessions
 
 SURE: Final = 0.3  # the least confidence of a time that counts
 LONGEST: Final = 2_000  # characters of a query that are parsed
+FIRST, LAST, NOW = "first", "last", "now"  # which of several statements is asked for
 QUESTION, MESSAGE = 20, 40  # words up to which a query is a question, and from which on a message
 
 _WHEN: Final = FoldedPattern(
@@ -230,12 +229,16 @@ def _without_names(text: str, names: Sequence[str]) -> str:
     return text
 
 
+def cut_times(text: str, dates: Sequence[Dated]) -> str:
+    """Replaces times by a blank."""
+    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
+
+
 def _without_dates(text: str, dates: Sequence[Dated]) -> str:
     """Removes times from the search text, unless nothing else is left."""
-    left = text
-    for start, end in sorted({(one.start, one.end) for one in dates if _is_certain(one)}, reverse=True):
-        left = left[:start] + " " + left[end:]
-    left = _AT_PRESENT.sub(" ", left)
+    left = _AT_PRESENT.sub(" ", cut_times(text, [one for one in dates if _is_certain(one)]))
     for word in _CONTENT.finditer(left):
         if word[0].casefold() not in STOP_WORDS["en"]:
             return left
@@ -249,10 +252,7 @@ def _without_signs(text: str) -> str:
 
 def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:
     """Returns whether a question has no content word but a time: "what happened on 10 May?"."""
-    left = text
-    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
-        left = left[:start] + " " + left[end:]
-    return all(word.casefold() in _ANY_EVENT for word in _CONTENT.findall(left))
+    return all(word.casefold() in _ANY_EVENT for word in _CONTENT.findall(cut_times(text, dates)))
 
 
 def _is_certain(one: Dated) -> bool:
@@ -322,3 +322,60 @@ def _days(one: Dated) -> str:
     if first == last:
         return first
     return f"{first} to {last}"
+
+
+# --- which of several statements is asked for: the first, the last or the present one
+
+_LAST: Final = FoldedPattern(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)")
+_FIRST: Final = FoldedPattern(
+    r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b"
+    r"|\bbefore\W*$|\b(?:in|at) the (?:beginning|start|outset)\b|\bto begin with\b"
+    r"|\bwhen (?:\w+ ){1,2}(?:started|began)\W*$",
+)
+_AHEAD: Final = FoldedPattern(
+    r"\b(?:will|is|are|do|does|must|should|next|upcoming|coming|due)\b|^(?:can|may|shall) (?:i|we)\b"
+    r"|\bwhat['\u2019]s\b",
+)
+_DOES: Final = FoldedPattern(r"(?:what|who|which \w+) \w+[^s\W]s\b")  # begins "what costs", "who runs"
+_CHOICE: Final = FoldedPattern(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b")
+_PAST: Final = FoldedPattern(
+    r"\b(?:was|were|did|has(?! (?:the|an?|my|our|his|her|their|its|no|any)\b)|had|been|before|earlier|ago"
+    r"|once|ever)\b",
+)
+_COMING: Final = FoldedPattern(  # "about the upcoming opening" speaks of one that may be over
+    r"\bcoming up\b|\bahead of (?:me|us)\b"
+    r"|\b(?:which|what|any|all|list|have|show|are) (?:\w+ ){0,2}upcoming\b",
+)
+_PLANNED: Final = FoldedPattern(
+    r"\b(?:due|scheduled|planned|plans|agenda|calendar|diary|appointments?|deadlines?)\b",
+)
+
+
+def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
+    """Returns whether a question asks only for coming events."""
+    if not looks_ahead(text):
+        return False
+    if _COMING.search(text):
+        return not dates or any(one.last >= today for one in dates)
+    ahead = any(one.first >= today and not one.yearless for one in dates)
+    return ahead and _PLANNED.search(text) is not None
+
+
+def looks_ahead(text: str) -> bool:
+    """Returns whether a question is about the future."""
+    if _AHEAD.search(text) is None and _DOES.match(text) is None:
+        return False
+    return _PAST.search(text) is None
+
+
+def detect_moment(text: str, dates: Sequence[Dated]) -> str:
+    """Detects which of several statements is asked for: the first, the last or the present one."""
+    text = cut_times(text, dates)
+    chooses = _CHOICE.search(text)
+    if not chooses and _LAST.search(text):
+        return LAST
+    if not chooses and _FIRST.search(text):
+        return FIRST
+    if dates or _PAST.search(text):
+        return ""
+    return NOW

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..core.hit import Hits, Signal
+from ..core.hit import Hits
 from ..core.record import Record, Trust
 from ..core.where import Where
 from . import Query, Ranking
-from .fuse import RANKED
 from .pack import Context
 
 Stage = Literal["shown", "set aside", "filtered", "expired", "not a candidate", "too weak", "outranked"]
@@ -50,8 +49,8 @@ class Gap:
 class Whereabouts:
     """Where a record stands in an answer, and why not higher.
 
-    `rank` counts among the `of` candidates; `arms` has its rank in each arm that scored it. `against` is
-    the id of the hit that it was compared with: the last one shown, or the one before it.
+    `rank` counts among the `of` candidates. `against` is the id of the hit that it was compared with: the
+    last one shown, or the one before it.
     """
 
     id: str
@@ -61,7 +60,6 @@ class Whereabouts:
     of: int = 0
     score: float | None = None
     least: float = 0.0
-    arms: Mapping[str, Signal] = field(default_factory=dict)
     against: str | None = None
     gaps: tuple[Gap, ...] = ()
 
@@ -143,92 +141,48 @@ def _place_in_listing(record: Record, hits: Hits) -> Whereabouts:
 
 
 def _place_in_ranking(record: Record, ranking: Ranking, query: Query, hits: Hits) -> Whereabouts:
-    rows = np.flatnonzero(ranking.found.seq == record.seq)
+    found, rows = len(ranking.found), np.flatnonzero(ranking.found.seq == record.seq)
     if not len(rows):
         words = ("neither its words nor its meaning brought it among the candidates",)
-        return Whereabouts(id=record.id, stage="not a candidate", words=words, of=len(ranking.found))
-    row, standing = int(rows[0]), _Standing(ranking)
-    place = Whereabouts(
-        id=record.id,
-        stage="outranked",
-        rank=standing.rank(row),
-        of=len(ranking.found),
-        score=standing.score(row),
-        least=query.least,
-        arms=standing.arms(row),
-    )
-    return _compare(_name_stage(place, record, hits), row, standing, hits)
-
-
-def _name_stage(place: Whereabouts, record: Record, hits: Hits) -> Whereabouts:
-    """Sets the stage: shown, too weak or outranked."""
-    shown = [hit.id for hit in hits]
+        return Whereabouts(id=record.id, stage="not a candidate", words=words, of=found)
+    row, shown, places = int(rows[0]), [hit.id for hit in hits], ranking.ranked.rows.tolist()
+    at = places.index(row) if row in places else len(places)  # rows not worth ranking come last
+    score = ranking.ranked.scores[at] if at < len(places) else 0.0
+    stage: Stage = "outranked" if shown and score >= query.least else "too weak"
+    rival = len(hits) - 1
     if record.id in shown:
-        at = shown.index(record.id)
-        return replace(place, stage="shown", rank=at + 1, score=hits[at].score)
-    if not shown or (place.score or 0.0) < place.least:
-        return replace(place, stage="too weak")
-    return place
+        at, stage = shown.index(record.id), "shown"
+        score, rival = hits[at].score, at - 1
+    gaps = _list_gaps(ranking, row, hits[rival].record.seq) if rival >= 0 else ()
+    return Whereabouts(
+        id=record.id,
+        stage=stage,
+        words=tuple(_describe(stage, score, query.least, gaps)),
+        rank=at + 1,
+        of=found,
+        score=score,
+        least=query.least,
+        against=hits[rival].id if rival >= 0 else None,
+        gaps=gaps,
+    )
 
 
-def _compare(place: Whereabouts, row: int, standing: _Standing, hits: Hits) -> Whereabouts:
-    """Adds the gaps between the record and the hit before it, or the last one shown."""
-    rival = _rival_of(place, hits)
-    if rival is None:
-        return replace(place, words=_describe(place, ()))
-    other = np.flatnonzero(standing.ranking.found.seq == hits[rival].record.seq)
-    gaps: tuple[Gap, ...] = ()
-    if len(other):
-        gaps = standing.gaps(row, int(other[0]))
-    return replace(place, against=hits[rival].id, gaps=gaps, words=_describe(place, gaps))
+def _list_gaps(ranking: Ranking, row: int, rival: int) -> tuple[Gap, ...]:
+    """Lists the signals of a row beside those of a hit, widest gap first."""
+    other = np.flatnonzero(ranking.found.seq == rival)
+    if not len(other):
+        return ()
+    weights, gaps = ranking.ranked.list_weights(), []
+    for name, shares in ranking.ranked.shares().items():
+        own, wanted = float(shares[row]), float(shares[other[0]])
+        if own or wanted:
+            gaps.append(Gap(name=name, own=own, wanted=wanted, weight=weights.get(name, 0.0)))
+    return tuple(sorted(gaps, key=lambda gap: gap.own - gap.wanted))
 
 
-def _rival_of(place: Whereabouts, hits: Hits) -> int | None:
-    if place.stage != "shown":
-        return len(hits) - 1 if len(hits) else None
-    return place.rank - 2 if place.rank is not None and place.rank > 1 else None
-
-
-def _describe(place: Whereabouts, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
-    parts = []
-    if place.stage == "too weak" and place.score is not None:
-        parts.append(f"its score {place.score:.4f} is below the least that is shown, {place.least:g}")
+def _describe(stage: Stage, score: float, least: float, gaps: tuple[Gap, ...]) -> Iterator[str]:
+    if stage == "too weak":
+        yield f"its score {score:.4f} is below the least that is shown, {least:g}"
     for gap in gaps:
         if gap.wanted - gap.own > _TELLING:
-            parts.append(_LACKS.get(gap.name, f"it has less {gap.name}"))
-    return tuple(parts)
-
-
-class _Standing:
-    """The ranked candidates of a question."""
-
-    def __init__(self, ranking: Ranking) -> None:
-        self.ranking = ranking
-        self._places = {row: place for place, row in enumerate(ranking.ranked.rows.tolist())}
-
-    def rank(self, row: int) -> int:
-        """Returns the rank, from one; rows not worth ranking come last."""
-        return 1 + self._places.get(row, len(self._places))
-
-    def score(self, row: int) -> float:
-        place = self._places.get(row)
-        return 0.0 if place is None else self.ranking.ranked.scores[place]
-
-    def arms(self, row: int) -> dict[str, Signal]:
-        """Returns the row's raw score and rank in each arm that found it."""
-        arms = {}
-        for name in RANKED:
-            values = self.ranking.signals.values.get(name)
-            if values is not None and values[row] > 0:
-                rank = 1 + int((values > values[row]).sum())
-                arms[name] = Signal(name=name, value=float(values[row]), share=0.0, rank=rank)
-        return arms
-
-    def gaps(self, row: int, other: int) -> tuple[Gap, ...]:
-        """Lists the signals of both rows, widest gap first."""
-        weights, gaps = self.ranking.ranked.list_weights(), []
-        for name, shares in self.ranking.ranked.shares().items():
-            own, wanted = float(shares[row]), float(shares[other])
-            if own or wanted:
-                gaps.append(Gap(name=name, own=own, wanted=wanted, weight=weights.get(name, 0.0)))
-        return tuple(sorted(gaps, key=lambda gap: gap.own - gap.wanted))
+            yield _LACKS.get(gap.name, f"it has less {gap.name}")

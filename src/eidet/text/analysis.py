@@ -74,38 +74,23 @@ def decode_analysis(blob: bytes) -> Analysis:
         return NOTHING
     if blob[1:4] == _PLAIN and len(blob) == 8 + 5 * int.from_bytes(blob[4:8], "little"):
         return Analysis(blob[0], (), (blob[8:],))
-    facts = b""
-    if len(blob) > 1 and blob[1] & _STATED:
-        blob, facts = _cut_facts(blob)
     try:
         flags, dated, count = _HEAD.unpack_from(blob)
         sizes = struct.unpack_from(f"<{count}I", blob, _HEAD.size)
+        start = _HEAD.size + 4 * count
+        end = start + 5 * sum(sizes) + 8 * (dated & ~_STATED)
+        length = _LENGTH.unpack_from(blob, end)[0] + _LENGTH.size if dated & _STATED else 0
     except struct.error as error:
         raise Corrupt(f"the analysis of a text is damaged: {error}") from error
-    start = _HEAD.size + 4 * count
-    dated &= ~_STATED
-    if len(blob) != start + 5 * sum(sizes) + 8 * dated:
+    if len(blob) != end + length:
         raise Corrupt(f"the analysis of a text has {len(blob):,} bytes, which is not what it says")
     units = []
     for size in sizes:
         units.append(blob[start : start + 5 * size])
         start += 5 * size
-    pairs = struct.unpack_from(f"<{2 * dated}i", blob, start)
-    return Analysis(flags, tuple(zip(pairs[::2], pairs[1::2], strict=True)), tuple(units), facts)
-
-
-def _cut_facts(blob: bytes) -> tuple[bytes, bytes]:
-    """Splits an analysis into the bytes before the facts, and the facts."""
-    try:
-        _, dated, count = _HEAD.unpack_from(blob)
-        sizes = struct.unpack_from(f"<{count}I", blob, _HEAD.size)
-        start = _HEAD.size + 4 * count + 5 * sum(sizes) + 8 * (dated & ~_STATED)
-        (length,) = _LENGTH.unpack_from(blob, start)
-    except struct.error as error:
-        raise Corrupt(f"the analysis of a text is damaged: {error}") from error
-    if len(blob) != start + _LENGTH.size + length:
-        raise Corrupt(f"the facts of a text have {len(blob):,} bytes, which is not what it says")
-    return blob[:start], blob[start + _LENGTH.size :]
+    pairs = struct.unpack_from(f"<{2 * (dated & ~_STATED)}i", blob, start)
+    days = tuple(zip(pairs[::2], pairs[1::2], strict=True))
+    return Analysis(flags, days, tuple(units), blob[end + _LENGTH.size :])
 
 
 def is_question(blob: bytes) -> bool:
@@ -125,7 +110,7 @@ def facts_in(blob: bytes) -> bytes:
         if len(blob) == start + int.from_bytes(blob[start - 4 : start], "little"):
             return blob[start:]
     try:
-        return _cut_facts(blob)[1]
+        return decode_analysis(blob).facts
     except Corrupt:
         return b""
 

@@ -86,6 +86,18 @@ def test_what_follows_by_rules_is_explained_and_never_stored(memory: Memory) -> 
         memory.facts.retract(memory.facts.match(subject="Leo", relation="parent")[0].facts[0])
 
 
+def test_what_follows_is_found_from_either_end(memory: Memory) -> None:
+    for child, aunt in (("Leo", "Ann"), ("Mia", "Bea")):
+        memory.facts.add(aunt, "child", child)
+    memory.facts.add("Ann", "sibling", "Bea")
+    memory.facts.add("worker", "depends_on", "queue")
+    memory.facts.add("disk", "needed_by", "queue")
+    for relation, subject, value in (("cousin", "Leo", "Mia"), ("depends_on", "worker", "disk")):
+        for asked in ({"subject": subject}, {"object": value}, {"subject": subject, "object": value}, {}):
+            found = memory.facts.match(relation=relation, **asked)
+            assert (subject, value) in {(one.facts[0].subject, one.facts[0].object) for one in found}, asked
+
+
 def test_paths_and_neighbours(memory: Memory) -> None:
     memory.remember("Ann works at Acme. Bob works at Acme. Bob lives in Porto.")
     (path,) = memory.facts.paths("Ann", "Porto")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.making import examples
 
 from eidet import Memory
-from eidet.recall.query_rules import drop_courtesies
-from eidet.recall.same_text import fold_text
+from eidet.recall.fuse import fold_text
+from eidet.recall.query import drop_courtesies
 
 SOME = (
     "The ferry to Ystad leaves at six in the morning.",

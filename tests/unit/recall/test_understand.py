@@ -12,10 +12,9 @@ import pytest
 from eidet import Box, Memory, Near
 from eidet.core.record import Kind
 from eidet.models.embed.hashing import Hashing
-from eidet.recall.asked_moment import FIRST
-from eidet.recall.asked_moment import NOW as NOW_ASKED
 from eidet.recall.participants import find_names, without
-from eidet.recall.understand import Understood, understand_query
+from eidet.recall.understand import FIRST, Understood, understand_query
+from eidet.recall.understand import NOW as NOW_ASKED
 from eidet.text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 
 NOW = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

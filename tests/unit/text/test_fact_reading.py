@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fact_scoring import describe_mention, read_labels, score_facts
+from tests.fact_scoring import Labelled, compare, describe_mention, read_labels, score_facts
 from tests.making import examples
 
 from eidet import Memory, Settings
@@ -59,6 +59,18 @@ def test_labelled_sentences_are_read_well(half: str) -> None:
     assert score.recall >= 0.90, score.missed
 
 
+@pytest.mark.parametrize("sentence", [one for one in LABELS if one.half == "exact"], ids=lambda one: one.text)
+def test_what_each_of_these_says_is_read_and_nothing_else(sentence: Labelled) -> None:
+    """Instructions and what is none, quoted speech, questions, secrets, what is over, what is denied."""
+    _, wrong, missed = compare(sentence)
+    assert wrong == missed == []
+
+
+@pytest.mark.parametrize("text", ["Always answer in metric units.", "Never book flights before nine."])
+def test_a_standing_instruction_is_of_a_kind_of_its_own(text: str) -> None:
+    assert only(text).nature is Nature.INSTRUCTION
+
+
 def test_there_are_sixty_relations_and_each_inverse_is_one() -> None:
     assert len(RELATIONS) >= 60
     for relation in RELATIONS.values():
@@ -105,22 +117,6 @@ def test_moving_from_one_place_to_another_ends_the_first() -> None:
     assert (second.object.name, second.ended) == ("Vienna", False)
 
 
-@pytest.mark.parametrize(
-    ("text", "ended", "negated"),
-    [
-        ("I work at Acme.", False, False),
-        ("I used to work at Acme.", True, False),
-        ("I no longer work at Acme.", True, False),
-        ("I don't work at Acme anymore.", True, False),
-        ("I quit my job at Acme.", True, False),
-        ("I don't work at Acme.", False, True),
-    ],
-)
-def test_negation_and_endings_are_told_apart(text: str, ended: bool, negated: bool) -> None:
-    statement = only(text)
-    assert (statement.relation, statement.ended, statement.negated) == ("works_at", ended, negated)
-
-
 def test_hedges_hearsay_and_quotes_lower_the_confidence() -> None:
     sure = only("Ann lives in Madrid.").confidence
     told = only("Ben said Ann lives in Madrid.").confidence
@@ -142,124 +138,9 @@ def test_a_role_tells_people_apart() -> None:
     assert first.object == second.subject == Mention(name="Maria", kind="person", role="sister")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Always answer in metric units.",
-        "Never book flights before nine.",
-        "From now on, reply in French.",
-        "Please don't send me emails at night.",
-        "When I ask for code, give me Python.",
-        "Remember to always include the total.",
-    ],
-)
-def test_a_standing_instruction_is_kept_as_it_was_said(text: str) -> None:
-    statement = only(text)
-    assert (statement.nature, statement.relation) == (Nature.INSTRUCTION, "instruction")
-    assert statement.object.name == text.rstrip(".")
-    assert statement.subject.reference is Reference.SPEAKER
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Whenever I mention a price, convert it to euros.",
-        "Ask before you delete anything.",
-        "Check with me before booking.",
-        "Always ask before booking.",
-        "I'd rather you didn't use emojis.",
-        "I would prefer it if you kept it short.",
-        "Stop using bullet points.",
-        "Please stop apologising.",
-        "As a rule, reply in English.",
-        "As a rule of thumb, keep summaries under 100 words.",
-        "Don't call me before nine unless it's urgent.",
-        "Every time I ask for the weather, use Celsius.",
-        "If I mention a date, add it to the calendar.",
-        "I'd prefer that you keep it short.",
-    ],
-)
-def test_instructions_in_other_words_are_read(text: str) -> None:
-    assert [one.nature for one in read_facts(text, said=SAID)] == [Nature.INSTRUCTION]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Whenever I visit Porto, I call my sister.",
-        "Whenever I present findings, maps are a hit.",
-        "From now on I will run every day.",
-        "I always answer emails at night.",
-        "Stop by on Friday.",
-        "Ask Tom before the party.",
-        "As a rule, Ann works at home.",
-        'He said: "Always answer in French."',
-    ],
-)
-def test_what_is_no_order_is_no_instruction(text: str) -> None:
-    assert Nature.INSTRUCTION not in [one.nature for one in read_facts(text, said=SAID)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Ben said "I live in Madrid".',
-        "Ben said: “My sister Maria works at Acme. I love tea.”",
-        "'I work at Acme', he told me.",
-        "> I live in Madrid\nWhat do you make of that?",
-        '"My phone number is 555 123 4567," she wrote.',
-        "Ben said: I live in Madrid.",
-        "My sister told me: my phone number is 555 123 4567.",
-    ],
-)
-def test_who_says_i_in_quoted_speech_is_not_the_speaker(text: str) -> None:
-    assert [fact for fact in read(text) if fact[0] == "me"] == []
-
-
-@pytest.mark.parametrize("text", ["I told Ben: I live in Madrid.", "FYI: I live in Madrid."])
-def test_a_colon_alone_does_not_make_somebody_else_speak(text: str) -> None:
-    assert read(text) == [("me", "lives_in", "Madrid")]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ann's phone number is 555 123 4567.",
-        "Ann's new phone number is 555 123 4567.",
-        "Ann's current phone number is 555 123 4567.",
-    ],
-)
-def test_a_new_number_is_a_value_of_the_same_relation(text: str) -> None:
-    assert read(text) == [("Ann", "phone", "555 123 4567")]
-    assert not only(text).ended
-
-
-def test_an_old_number_is_one_that_ended() -> None:
-    assert only("Ann's old phone number is 555 123 4567.").ended
-
-
 @pytest.mark.parametrize("text", ["I prefer aisle seats.", "I'd rather walk.", "My favourite tea is oolong."])
 def test_preferences_are_facts_of_their_own_kind(text: str) -> None:
     assert only(text).nature is Nature.PREFERENCE
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Where does Ann live?",
-        "If Ann lived in Rome she would call.",
-        "I wish I worked at Acme.",
-        "You live in Porto.",
-        "My password is hunter2 and my PIN is 1234.",
-        "The API token of billing is abc.",
-        "Sounds like fun!",
-        "",
-        "?!",
-        "'s 's 's my my is is",
-    ],
-)
-def test_questions_suppositions_secrets_and_noise_state_nothing(text: str) -> None:
-    assert read(text) == []
 
 
 def test_statements_say_which_sentence_they_stand_in() -> None:
@@ -370,21 +251,3 @@ def test_documents_are_not_read_for_facts() -> None:
         memory.remember("Ann lives in Lisbon.", kind="document")
         (record,) = memory.find()
         assert decode_analysis(record.terms).statements == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("I live in Porto, do you know a good dentist?", [("me", "lives_in", "Porto")]),
-        ("I work at Acme, so how do I file this form?", [("me", "works_at", "Acme")]),
-        ("Ann lives in Porto, doesn't she?", []),  # asks whether it is so
-        ("You said Ann lives in Rome, is that right?", []),
-        ("Do you know that Ann lives in Porto, or should I ask her?", []),
-        ("If I move to Porto, what should I pack for it?", []),
-        ("Ann lives in Porto?", []),
-    ],
-)
-def test_what_a_sentence_tells_before_it_asks_is_read(
-    text: str, expected: list[tuple[str, str, str]]
-) -> None:
-    assert read(text) == expected

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet.text.identifiers import MOST, identifiers_in
+from eidet.text.flags import MOST_IDENTIFIERS, identifiers_in
 
 
 def names_in(text: str) -> list[str]:
@@ -82,5 +82,5 @@ def test_it_is_written_in_several_ways_but_never_by_short_parts_alone(text: str,
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
     found = identifiers_in(text)
-    assert len(found) <= MOST
+    assert len(found) <= MOST_IDENTIFIERS
     assert all(one.text in text and one.ways for one in found)

@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from ..words import code_of
-from .days import Days, clip_day
-from .numeric import MAYBE, parse_other_way
+from .days import MAYBE, Days, clip_day, parse_other_way
 from .scanner import TIMES, TRIGGERS, Tokens, fold_text, scan
 
 

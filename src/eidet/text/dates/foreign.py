@@ -1,6 +1,7 @@
 """Time expressions of languages other than English, by rules made from tables of words.
 
-`locales.json` holds tables of dateparser (`train/dates/locales.py` writes it), `words.json` their additions.
+`locales.json` has words from the tables of dateparser (`train/dates/locales.py` writes it), `words.json` more
+of seven languages.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,10 @@ from .days import (
     choose_year,
     day,
     day_of,
+    find_written_out,
     month_of,
     offset,
+    parse_number,
     run_of_days,
     season_of,
     span,
@@ -33,10 +35,8 @@ from .days import (
     year_of,
     yearly,
 )
-from .numeric import find_written_out, parse_number
-from .scanner import MONTHS, SEASONS, TABLE, WEEKDAYS, number_words
+from .scanner import SEASONS, TABLE
 
-_UNSPACED = frozenset(("ja", "zh", "ko", "th"))
 _NUMERIC = re.compile(r"(?<![\w./:$€£#-])[0-9][0-9a-z]*(?:[-/.:\u2013](?=[0-9])[0-9a-z]+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}"
@@ -44,11 +44,7 @@ _BARE_YEAR = re.compile(_YEAR)
 _DAY = r"[0-3]?[0-9]"
 _UNTIL = r"(?:[-\u2013]|bis(?: zum)?|au|al|alla|a|à|até|hasta(?: el)?|fino a[dl]?|tot(?: en met)?|по|до)"
 _MONTH_AND_DAY = re.compile(r"([0-9]{1,2})\s?[月월]\s?([0-9]{1,2})\s?[日일号]")
-_SHIFT = re.compile(r"(?:in )?([0-9]) (day|week|month|year)( ago)?")
-_COUNTED = re.compile(r"(?:in )?\\1 (day|week|month|year)( ago)?")
-_DIGITS = re.compile(r"\(\\d[^)]*\)")
-_PLAIN_PATTERN = re.compile(r"[\w()|]+")
-_NUMBER = "\0"  # stands for the number in a phrase
+_NUMBER = "#"  # stands for the number in a phrase
 
 Found = tuple[int, int, Days]
 
@@ -116,24 +112,19 @@ def _load_language(code: str) -> _Language | None:
     if info is None:
         return None
     more: dict[str, Any] = TABLE["locales"].get(code, {})
-    words = _Words(
-        spaced=not (info.get("no_word_spacing") or code in _UNSPACED),
-        months=_list_names(info, MONTHS) | number_words(more.get("months", ""), 1),
-        weekdays=_list_names(info, WEEKDAYS),
-    )
-    if not words.months:
-        return None
-    relative, counted = _list_relative(info), _list_counted(info)
-    rules = [*_date_rules(words), *_count_rules(words, counted, _list_numbers(info, more))]
+    words = _Words(spaced=info["spaced"], months=info["months"], weekdays=info["weekdays"])
+    relative: dict[str, tuple[int, str]] = info["relative"]
+    rules = [*_date_rules(words), *_count_rules(words, info["counted"], info["numbers"])]
     rules += [*_relative_rules(words, relative), *_which_rules(words, more), *_weekday_rules(words)]
     if years := more.get("years"):
         rules.append((words.compile(rf"(?:{years})\s{{1,3}}({_YEAR})(?![\d.,]\d)"), _parse_year))
     rules.append((_MONTH_AND_DAY, _parse_month_and_day))
-    phrases = [*words.months, *words.weekdays, *relative, *(one for some in counted.values() for one in some)]
+    phrases = [*words.months, *words.weekdays, *relative]
+    phrases += [phrase for _, _, counted in info["counted"] for phrase in counted]
     telling = [max(_WORD.findall(phrase), key=len, default="") for phrase in phrases]
     telling += "|".join(more.get("nouns", {}).values()).split("|")
     beginnings = frozenset(word[:3] for word in telling if word)
-    return _Language(str(info.get("date_order", "")).startswith("M"), words.spaced, rules, beginnings)
+    return _Language(info["month_first"], words.spaced, rules, beginnings)
 
 
 @cache
@@ -144,7 +135,7 @@ def _load_tables() -> dict[str, dict[str, Any]]:
     return tables
 
 
-# --- words of the tables
+# --- rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,71 +158,6 @@ def _any(words: Iterable[str]) -> str:
 
 def _single_spaces(name: str) -> str:
     return " ".join(name.split())
-
-
-def _list_names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
-    """Maps names to numbers, without names so short that they are likely other words."""
-    names: dict[str, int] = {}
-    for key, number in keys.items():
-        known = [str(name).lower() for name in info.get(key, ())]
-        longest, tied = max(map(len, known), default=0), any("-" in name for name in known)
-        for name in known:
-            short = len(name) < 4 and not (len(name) > 1 and name[-1] > "\u2e80")
-            if len(name) == longest or not (short or (tied and "-" not in name)):
-                names.setdefault(name, number)
-    return names
-
-
-def _list_relative(info: dict[str, Any]) -> dict[str, tuple[int, str]]:
-    """Maps phrases to a shift and its unit; for ambiguous phrases, the past wins."""
-    found: dict[str, tuple[int, str]] = {}
-    for key, phrases in sorted(info.get("relative-type", {}).items(), reverse=True):
-        if match := _SHIFT.fullmatch(key):
-            shift = int(match[1]) * (-1 if match[3] else 1)
-            telling = (str(one).lower() for one in phrases if not one.isascii() or len(one) > 3)
-            found |= dict.fromkeys(telling, (shift, match[2]))
-    return found
-
-
-def _list_counted(info: dict[str, Any]) -> dict[tuple[int, str], list[str]]:
-    """Maps direction and unit to phrases with a place for the number."""
-    found: dict[tuple[int, str], list[str]] = {}
-    for key, patterns in info.get("relative-type-regex", {}).items():
-        if match := _COUNTED.fullmatch(key):
-            phrases = (_DIGITS.sub(_NUMBER, str(pattern).lower(), count=1) for pattern in patterns)
-            plain = {phrase for phrase in phrases if _NUMBER in phrase and not set(phrase) & set(r"\()[]+*?")}
-            sign = -1 if match[2] else 1
-            found[sign, match[1]] = sorted(
-                filter(_names_its_unit, plain | _build_phrases(info, sign, match[1]))
-            )
-    return found
-
-
-def _build_phrases(info: dict[str, Any], sign: int, unit: str) -> set[str]:
-    """Builds phrases from the words for "ago" or "in" and every form of a unit: "2 tygodnie temu"."""
-    forms = [str(form).lower() for form in info.get(unit, ()) if len(form) > 3]
-    words = [str(word).lower() for word in info.get("ago" if sign < 0 else "in", ())]
-    phrases = {f"{word} {_NUMBER} {form}" for word, form in product(words, forms)}
-    return phrases | {f"{_NUMBER} {form} {word}" for word, form in product(words, forms) if sign < 0}
-
-
-def _names_its_unit(phrase: str) -> bool:
-    """Returns whether a phrase names its unit clearly; one of up to three Latin letters ("5 m") does not."""
-    words = phrase.replace(_NUMBER, " ").split()
-    return not phrase.replace(_NUMBER, "").isascii() or max(map(len, words), default=0) > 3
-
-
-def _list_numbers(info: dict[str, Any], more: dict[str, Any]) -> dict[str, int]:
-    """Maps patterns of number words to numbers."""
-    own = number_words(more.get("numbers", ""), 1)
-    for rule in info.get("simplifications", ()):
-        for pattern, value in rule.items():
-            if str(value).isdecimal() and _PLAIN_PATTERN.fullmatch(pattern) and not pattern.isdecimal():
-                own.setdefault(pattern.replace("(", "(?:"), int(value))
-    return own
-
-
-# --- rules
 
 
 def _date_rules(words: _Words) -> Iterator[_Rule]:
@@ -283,7 +209,7 @@ def _parse_year(match: re.Match[str], _now: _Now) -> Days:
 
 
 def _count_rules(
-    words: _Words, counted: dict[tuple[int, str], list[str]], numbers: dict[str, int]
+    words: _Words, counted: list[tuple[int, str, list[str]]], numbers: dict[str, int]
 ) -> Iterator[_Rule]:
     """Yields rules for counted times: vor zwei Wochen · il y a 3 jours."""
     slot = f"({'|'.join(['[0-9]{1,4}', *sorted(numbers, key=len, reverse=True)])})"
@@ -294,10 +220,9 @@ def _count_rules(
         count = int(word) if word.isdecimal() else next(fitting)
         return offset(now.today, Count(count, count, 0), unit, sign)
 
-    for (sign, unit), phrases in counted.items():
-        if phrases:
-            choices = "|".join(_any([phrase]).replace(re.escape(_NUMBER), slot) for phrase in phrases)
-            yield words.compile(choices), partial(parse, sign=sign, unit=unit)
+    for sign, unit, phrases in counted:
+        choices = "|".join(_any([phrase]).replace(re.escape(_NUMBER), slot) for phrase in phrases)
+        yield words.compile(choices), partial(parse, sign=sign, unit=unit)
 
 
 def _relative_rules(words: _Words, relative: dict[str, tuple[int, str]]) -> Iterator[_Rule]:

@@ -9,8 +9,20 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 
-from .days import Days, Read, choose_year, day, day_of, distance, month_of, placed, run_of_days, yearly
-from .numeric import YEAR, parse_number
+from .days import (
+    YEAR,
+    Days,
+    Read,
+    choose_year,
+    day,
+    day_of,
+    distance,
+    month_of,
+    parse_number,
+    placed,
+    run_of_days,
+    yearly,
+)
 from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -93,19 +105,7 @@ def parse_day_first(tokens: Tokens, at: int) -> Read:
     after = pair[2]
     named = after + (words[after] == "of")
     month = ALL_MONTHS.get(words[named])
-    if month is None or not _follows_a_day(tokens, at, named):
-        return None
-    if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
-        named += 1
-    return _parse_dates(tokens, at, month, (pair[0], pair[1], named + 1))
-
-
-def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
-    """Returns whether "3 may" is a date: only with an ordinal, a capital or a year."""
-    if tokens.words[named] not in ("may", "march", "mar", "dec", "sep"):
-        return True
-    ordinal = not tokens.words[at].isdigit()
-    return ordinal or named > at + 1 or tokens.capital(named) or year_after(tokens, named + 1) is not None
+    return _parse_dates(tokens, at, month, (pair[0], pair[1], named + 1)) if month else None
 
 
 def _parse_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
@@ -157,23 +157,17 @@ def _is_month(tokens: Tokens, at: int) -> bool:
     word, before = tokens.words[at], tokens.before(at)
     if before in BEFORE_TIMES:
         return _after_preposition(tokens, at, word, before)
-    if word not in MONTHS or not tokens.capital(at) or tokens.words[at + 1] == "'s":
+    if word not in MONTHS or not tokens.capital(at):
         return False
-    if word in DOUBTFUL:  # "in March and April"
-        other = tokens.words[at - 2]
-        is_sure = other not in DOUBTFUL or tokens.before(at - 2) in BEFORE_TIMES
-        return before in ("and", "or", ",") and other in MONTHS and is_sure
-    return not (at and tokens.capital(at - 1) and before not in ("and", "or")) or tokens.opens(at)
+    if word in DOUBTFUL:  # "in February and March"
+        return before in ("and", "or", ",") and tokens.words[at - 2] in MONTHS.keys() - DOUBTFUL
+    return not (at and tokens.capital(at - 1)) or tokens.opens(at)
 
 
 def _after_preposition(tokens: Tokens, at: int, word: str, before: str) -> bool:
-    if word in ("may", "march", "mar", "dec", "sep", "jan") and not tokens.capital(at):
+    if word in DOUBTFUL and not tokens.capital(at):
         return before in ("in", "since", "last", "next", "during", "early", "mid", "late", "until")
-    return (
-        word not in DOUBTFUL
-        or before not in ("is", "was", "'s", "for", "to", "like", "about", "at")
-        or (before in ("for", "to", "at") and tokens.capital(at) and word in ("march", "august", "may"))
-    )
+    return word not in DOUBTFUL or before not in ("is", "was", "'s", "for", "to", "like", "about", "at")
 
 
 def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
@@ -182,9 +176,8 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
     if words[at] == "'" and len(words[at + 1]) == 2 and words[at + 1].isdecimal():
         return 2000 + int(words[at + 1]) - (100 if int(words[at + 1]) >= 70 else 0), at + 2
     at += words[at] in (",", "of", "in")
-    if YEAR.fullmatch(words[at]) and words[at + 1] not in COUNTED and not words[at + 1].startswith("%"):
+    if YEAR.fullmatch(words[at]) and words[at + 1] not in COUNTED:
         return int(words[at]), at + 1
-    at += words[at] == "of"
     shift = {"last": -1, "this": 0, "next": 1}.get(words[at])
     if shift is None or words[at + 1] != "year" or words[at + 2] == "'s":
         return None
@@ -205,11 +198,7 @@ def _parse_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
     month, number = (one, two) if one <= 12 else (two, one)
     if month > 12 or month < 1:
         return None
-    found = _parse_dates(tokens, at, month, (number, number, at + 1))
-    return found and (
-        found[0]._replace(confidence=found[0].confidence * (0.7 if two <= 12 else 0.9)),
-        found[1],
-    )
+    return _parse_dates(tokens, at, month, (number, number, at + 1))
 
 
 # --- weekdays, alone or before a date, and days of the month without one
@@ -224,7 +213,7 @@ _SOFT_ENDS = words_of(
 def parse_weekday(tokens: Tokens, at: int) -> Read:
     """Parses "Friday", "Friday night" or "Friday, May 8"."""
     words, weekday = tokens.words, ALL_WEEKDAYS[tokens.words[at]]
-    after = at + 1 + (words[at + 1] == "." and words[at] not in WEEKDAYS)
+    after = at + 1
     if dated := _parse_date(tokens, after + (words[after] == ",")):
         return _of_weekday(tokens, dated, weekday)
     if not _is_weekday_name(tokens, at):
@@ -280,18 +269,11 @@ def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
 
 
 def _is_weekday_name(tokens: Tokens, at: int) -> bool:
-    word = tokens.words[at]
     if _is_end_of_range(tokens, at):
         return True
-    if word in WEEKDAYS:
-        return (
-            tokens.before(at) not in ("every", "each", "a", "one", "any")
-            and not _is_tied(tokens, at)
-            and not _is_name(tokens, at)
-        )
-    return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from") and (
-        tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
-    )
+    if tokens.words[at] in WEEKDAYS:
+        return tokens.before(at) not in ("every", "each", "a", "one", "any") and not _is_name(tokens, at)
+    return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from")
 
 
 def _is_end_of_range(tokens: Tokens, at: int) -> bool:
@@ -301,20 +283,11 @@ def _is_end_of_range(tokens: Tokens, at: int) -> bool:
     return from_here or (at > 1 and words[at - 1] in RANGE_LINKS and words[at - 2] in ALL_WEEKDAYS)
 
 
-def _is_tied(tokens: Tokens, at: int) -> bool:
-    """A part of "Monday.com" or "Friday-night-lights"."""
-    mark, after = tokens.words[at + 1], tokens.words[at + 2]
-    return mark in (".", "-", "_") and after.isalpha() and tokens.start(at + 2) == tokens.end(at) + 1
-
-
 def _is_name(tokens: Tokens, at: int) -> bool:
-    """Sunday Riley, Tip Tuesday: a capital beside a capital, and no preposition."""
-    if tokens.before(at) in BEFORE_TIMES or not tokens.capital(at):
-        return False
-    after = at + 1
-    follows = tokens.words[after].isalpha() and tokens.words[after] != "i" and tokens.capital(after)
-    leads = not tokens.opens(at) and tokens.before(at).isalpha() and tokens.capital(at - 1)
-    return (follows and not tokens.opens(at)) or (leads and not tokens.opens(at - 1))
+    """Returns whether a weekday begins a name: "Sunday Riley", "The Sunday Times"."""
+    after = tokens.words[at + 1]
+    follows = after.isalpha() and after != "i" and tokens.capital(at) and tokens.capital(at + 1)
+    return follows and tokens.before(at) not in BEFORE_TIMES and not tokens.opens(at)
 
 
 def parse_day_of_month(tokens: Tokens, at: int) -> Read:

@@ -237,12 +237,7 @@ def _ago(tokens: Tokens, count: Count) -> Read:
     """Parses "two weeks ago", "a week or two ago" or "a few weeks back"."""
     words, named = tokens.words, count.after
     end = named + 1
-    if words[end] == "or" and words[end + 1] in ("two", "three", "so"):
-        high = count.high if words[end + 1] == "so" else NUMBERS[words[end + 1]]
-        count, end = Count(count.low, max(count.low, high), named, True), end + 2
-    if words[end] not in ("ago", "back") or (
-        words[end] == "back" and words[end + 1] in ("to", "in", "at", "from", "and")
-    ):
+    if words[end] not in ("ago", "back"):
         return None
     if unit := UNITS.get(words[named]):
         return offset(tokens.today, count, unit, -1), end + 1
@@ -271,10 +266,8 @@ def _parse_counted_from(tokens: Tokens, count: Count) -> Read:
     if words[link : link + 2] == ["from", "now"]:
         return offset(tokens.today, count, unit, 1), link + 2
     anchor = _inner(tokens, link + 1 + (words[link + 1] == "to")) if sign else None
-    if sign is None or not anchor or (anchor[0].grain in ("year", "season") and unit != "year"):
+    if sign is None or not anchor:
         return None
-    if words[anchor[1]] in RANGE_LINKS:
-        return None  # "ten days from 8 May to 18 May" is a duration
     base = anchor[0].first if sign < 0 else anchor[0].last
     days = offset(base, count, unit, sign)
     sure = days.confidence * anchor[0].confidence
@@ -309,8 +302,6 @@ def _the(tokens: Tokens, at: int) -> Read:
     if words[named] == "other" and words[named + 1] in ("day", "night", "week", "weekend", "month"):
         days = {"day": 7, "night": 7, "week": 21, "weekend": 21, "month": 90}[words[named + 1]]
         return span(tokens.today - days, tokens.today - 1, 0.4), named + 2
-    if words[named] == "year" and words[named + 1][:1].isdecimal():
-        return parse_year(tokens, named + 1)
     found = (
         _parse_beside(tokens, named)
         or _part(tokens, named)
@@ -321,8 +312,6 @@ def _the(tokens: Tokens, at: int) -> Read:
         return found
     if words[named][:1].isdecimal():
         return parse_day_of_month(tokens, named) or parse_year(tokens, named)
-    if words[named] == "'" and words[named + 1][:1].isdecimal():
-        return parse_year(tokens, named + 1)
     return _inner(tokens, named) if words[named] in _AFTER_THE else None
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from .days import (
+    DECADE,
+    YEAR,
     Count,
     Days,
     Read,
@@ -13,6 +15,7 @@ from .days import (
     months,
     offset,
     ordinal_of,
+    parse_years,
     placed,
     season_of,
     span,
@@ -24,7 +27,6 @@ from .days import (
     year_of,
 )
 from .months import guess_near, guess_year, year_after
-from .numeric import DECADE, YEAR, parse_years
 from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -52,7 +54,6 @@ _BEFORE_SEASONS = words_of("in during over since until by early mid late through
 _SEASONAL = words_of(
     "of intern interns internship camp house break flavors flavours drinks dresses clothes colors colours"
 )
-_LIKE_VERBS = words_of("was is has as his this 's us perhaps always besides towards")
 
 
 def parse_year(tokens: Tokens, at: int) -> Read:
@@ -69,9 +70,7 @@ def parse_year(tokens: Tokens, at: int) -> Read:
     if len(word) > 4:
         years = parse_years(word)
         return placed(years, at + 1)
-    if not YEAR.fullmatch(word) or (after.endswith("s") and after not in _LIKE_VERBS):
-        return None
-    if before not in ("in", "since", "year", "during") and not 1900 <= int(word) <= 2099:
+    if not YEAR.fullmatch(word):
         return None
     return year_of(int(word), 0.95 if before in ("in", "since", "year", "during") else 0.85), at + 1
 
@@ -86,12 +85,6 @@ def _decade(tokens: Tokens, at: int, first: int) -> Read:
     return months(first, 1, 120, "span", 0.9), at + 1
 
 
-def _is_titled(tokens: Tokens, at: int, after: int) -> bool:
-    """Returns whether the word begins a name: Spring Fling, Halloween Horror Nights."""
-    word = tokens.words[after]
-    return word.isalpha() and word != "i" and tokens.capital(at) and tokens.capital(after)
-
-
 def parse_season(tokens: Tokens, at: int) -> Read:
     """Parses "summer 2022", "summer of 2022" or "in (the) summer"."""
     first = SEASONS[tokens.words[at]]
@@ -104,7 +97,7 @@ def parse_season(tokens: Tokens, at: int) -> Read:
 
 def _is_season(tokens: Tokens, at: int) -> bool:
     """Returns whether a season is a time here, not another sense or part of a term ("summer camp")."""
-    if _is_titled(tokens, at, at + 1) or tokens.words[at + 1] in _SEASONAL:
+    if tokens.words[at + 1] in _SEASONAL:
         return False
     named = tokens.before(at) == "the"
     before = tokens.before(at - 1) if named else tokens.before(at)
@@ -141,18 +134,14 @@ def _feast_name(words: list[str], at: int) -> tuple[str, int] | None:
 def parse_feast(tokens: Tokens, at: int) -> Read:
     """Parses "Christmas", "Christmas 2022" or "New Year's Eve"."""
     named = _feast_name(tokens.words, at)
-    if not named or (named[0] == "new year" and tokens.before(at) in ("a", "the", "happy")):
+    if not named:
         return None
     name, after = named
     if known := year_after(tokens, after):
         return _feast(name, known[0]), known[1]
     if tokens.year is not None:
         return _feast(name, tokens.year), after
-    if (
-        _is_titled(tokens, at, after)
-        or tokens.words[after] in FEAST_THINGS
-        or tokens.before(at) in ("merry", "happy", "a", "every", "each")
-    ):
+    if tokens.words[after] in FEAST_THINGS or tokens.before(at) in ("merry", "happy", "a", "every", "each"):
         return None
     best = 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45
     return placed(guess_year(tokens, at, lambda y: _feast(name, y), best), after)
@@ -236,7 +225,7 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
 def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
     """Parses last, this or next week, Friday, March, summer, Christmas or night."""
     word = tokens.words[named]
-    if _is_weekday(tokens, named):
+    if word in ALL_WEEKDAYS:
         after = named + 1 + (tokens.words[named + 1] in PARTS_OF_DAY)
         return _weekday(tokens, at, ALL_WEEKDAYS[word], shift), after
     if word in PARTS_OF_DAY:
@@ -248,14 +237,9 @@ def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
         return days and (days._replace(confidence=0.85), name[1])
     if shift == -1 and word in ("week", "month", "year") and _is_rolling(tokens, at):
         return None
-    return placed(_calendar_unit(tokens, at, word, shift), named + 1)
-
-
-def _is_weekday(tokens: Tokens, at: int) -> bool:
-    word = tokens.words[at]
-    if word not in ALL_WEEKDAYS:
-        return False
-    return len(word) > 4 or tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
+    if word == "weekend" and not shift and (tokens.today - 1) % 7 < 5 and tokens.tense(at) < 0:
+        shift = -1  # "we went hiking this weekend"
+    return placed(unit_away(tokens.today, word, shift) if word != "day" else None, named + 1)
 
 
 def _parse_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
@@ -292,20 +276,6 @@ def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
     else:
         days = year_away(lambda y: season_of(y, SEASONS[word]), tokens.today, shift)
     return days and days._replace(confidence=0.85)
-
-
-def _calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
-    """Returns the whole week, weekend, month, quarter, year or decade `shift` units from the present one."""
-    if word == "weekend":
-        return _weekend(tokens, at, shift)
-    return unit_away(tokens.today, word, shift) if word != "day" else None
-
-
-def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
-    """Returns a weekend: "this weekend" is the present or coming one, or with a past tense the last one."""
-    if shift == 0 and (tokens.today - 1) % 7 < 5 and tokens.tense(at) < 0:
-        return weekend_at(tokens.today - 7, 0.75)
-    return weekend_at(tokens.today + 7 * shift)
 
 
 def parse_the_weekend(tokens: Tokens, at: int) -> Read:

@@ -9,8 +9,8 @@ from typing import Final
 from .clauses import SentenceReading
 from .moods import Mood, detect_mood
 from .object_phrases import NAMING
-from .statement import VALUE, Mention, Nature, Reference
-from .subject_phrases import ARTICLES, LISTS, OWNERS, mention_owner, name_owner
+from .statement import VALUE, Mention, Nature
+from .subject_phrases import OWNERS, mention_owner, name_owner
 from .vocabulary import ATTRIBUTE, FAVOURITE, PRESENT
 
 _PATTERNS: Final = {
@@ -43,43 +43,29 @@ def parse_is(reading: SentenceReading, copula: int) -> bool:
 
 def _parse_attribute(reading: SentenceReading, copula: int, end: int, past: bool) -> bool:
     """Parses "my phone number is …" or "Ann's favourite colour is …"; returns False for other clauses."""
-    low, known = reading.low, reading.known
+    low = reading.low
     held = _find_owner(reading, end)
     if held is None:
         return False
     owner, name = held
-    first = end - len(name) + 1
-    if (
-        first < end
-        and (low[first] in known.kin or low[first] in known.pets)
-        and reading.after.is_name(first + 1)
-    ):
-        return False  # "my daughter Ivy" is a person
     begin = copula + 1
-    while low[begin] in known.adverbs:
-        begin += 1
     if low[begin] in ("not", "n't", "called", "named"):
         return False
-    begin += low[begin] == "in" and name[-1] in ("home", "hometown")
     return _say(reading, owner, name, begin, past)
 
 
 def _find_owner(reading: SentenceReading, end: int) -> tuple[Mention, list[str]] | None:
     """Parses "my phone number" or "Ann's favourite colour" into the owner and the words of the attribute."""
-    low, known, at = reading.low, reading.known, end
-    while at > max(end - 5, 0) and low[at] not in OWNERS and low[at] != "'s":
-        if not low[at][0].isalpha() or low[at] in known.stops or low[at] in known.effects:
-            return None
-        at -= 1
-    if at == end or at <= 0 or (low[at] not in OWNERS and low[at] != "'s"):
+    low = reading.low
+    at = next((at for at in range(end - 1, max(end - 6, 0), -1) if low[at] in OWNERS or low[at] == "'s"), 0)
+    if not at:
         return None
     name = low[at + 1 : end + 1]
+    if reading.words.capital(end) or not all(word[0].isalpha() for word in name):
+        return None  # "my daughter Ivy" is a person
     if low[at] in OWNERS:
-        before = low[at - 1]
-        if before[:1].isalnum() and before not in known.stops and before not in known.may_precede:
-            return None
         return mention_owner(OWNERS[low[at]]), name
-    subjects, _ = reading.before.subjects(at - 1, things=True)
+    subjects, _ = reading.before.subjects(at - 1)
     return (subjects[0], name) if len(subjects) == 1 else None
 
 
@@ -96,7 +82,7 @@ def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, 
         name = name[1:]
     relation = _find_relation(reading, name)
     value = _find_value(reading, relation, begin)
-    if value is None or (relation.endswith(ATTRIBUTE) and not _is_plain_name(name, reading)):
+    if value is None:
         return False
     reading.add(begin, [owner], relation, [value], ended=past)
     reading.subject = [owner]
@@ -108,12 +94,6 @@ def _find_relation(reading: SentenceReading, name: list[str]) -> str:
     sizes = [len(name)] if name[-1] == "number" else range(min(len(name), 3), 0, -1)
     found = (reading.known.nouns.get(" ".join(name[-size:])) for size in sizes)
     return next(filter(None, found), "_".join(name) + ATTRIBUTE)
-
-
-def _is_plain_name(name: list[str], reading: SentenceReading) -> bool:
-    if name[-1] in reading.known.vague or name[-1] in reading.known.ties or len(name[-1]) < 3:
-        return False
-    return not any(word in ARTICLES or word in LISTS for word in name)
 
 
 def _find_value(reading: SentenceReading, relation: str, begin: int) -> Mention | None:
@@ -143,9 +123,7 @@ def _find_open_value(reading: SentenceReading, relation: str, begin: int, rest: 
         kind = {"owner": "person", "from": "place", "lives_in": "place"}.get(relation, VALUE)
         return Mention(name=objects[0].name, kind=kind)
     if number := _NUMBER.match(rest):
-        words = number[0].split()
-        is_unit = len(words) > 1 and words[-1].lower() not in reading.known.stops
-        return Mention(name=number[0] if is_unit else words[0].rstrip(".,"), kind=VALUE)
+        return Mention(name=number[0], kind=VALUE)
     if relation in _FREE:
         free, _ = reading.after.objects(begin, "value")
         return free[0] if free else None
@@ -158,7 +136,7 @@ def _find_open_value(reading: SentenceReading, relation: str, begin: int, rest: 
 def _say_favourite(reading: SentenceReading, owner: Mention, name: list[str], begin: int, past: bool) -> bool:
     """Adds the preference of "my favourite colour is blue"; returns whether there is one."""
     objects, _ = reading.after.objects(begin, "activity")
-    if not name or past or not objects or objects[0].name.lower() in reading.known.vague:
+    if not name or past or not objects:
         return False
     reading.add(begin, [owner], FAVOURITE + "_".join(name), objects[:3], nature=Nature.PREFERENCE)
     return True
@@ -169,9 +147,6 @@ def _say_favourite(reading: SentenceReading, owner: Mention, name: list[str], be
 
 def _say_kin(reading: SentenceReading, owner: Mention, role: str, begin: int, past: bool) -> bool:
     """Adds the names of "my sister is Maria"; returns False without one, as for "my sister is a nurse"."""
-    begin += reading.low[begin] in NAMING
-    if reading.low[begin] in reading.known.states:
-        return False
     names, _ = reading.after.objects(begin, "name")
     _add_kin(reading, owner, role, names, begin, ended=past)
     return bool(names)
@@ -193,11 +168,7 @@ def _parse_kin_of(reading: SentenceReading, copula: int, mood: Mood, past: bool)
     owner = reading.before.owner_before(end - 1)
     if owner is None or owner[1] != at:
         return False
-    if low[end + 1] not in known.ties and not reading.after.ends_clause(end + 1):
-        return False
     subjects = reading.subjects_before(mood.subject_end)
-    if not all(one.name or one.reference is not Reference.NAME for one in subjects):
-        return False
     kind = "person" if low[end] in known.kin else "thing"
     people = [replace(one, kind=kind, role=low[end], owner=owner[0]) for one in subjects]
     relation = known.kin.get(low[end], "pet")
@@ -224,7 +195,7 @@ def parse_having(reading: SentenceReading, at: int) -> bool:
         if low[head] in known.kin or low[head] in known.pets:
             names = _names_after(reading, head)
             subjects = reading.subjects_before(mood.subject_end) if names else []
-            if len(subjects) == 1 and low[head - 1] != "hot":
+            if len(subjects) == 1:
                 _add_kin(reading, subjects[0], low[head], names, head, ended=low[at] == "had")
             return bool(names)
         if low[head] in known.stops or low[head] in known.ties or not low[head][0].isalnum():

@@ -18,20 +18,15 @@ from .subject_phrases import ARTICLES, FIRST_PERSON, LISTS, OWNERS, SPEAKER, Sub
 from .valid_times import NO_TIME, Validity, find_validity
 from .vocabulary import PAST, PRESENT, Frame, Vocabulary
 
-MOST: Final = 12  # statements of one sentence
 _PLANNED_SURENESS: Final = 0.6
 _COMING_SURENESS: Final = 0.9
 _OMITTED_SURENESS: Final = 0.7
-_PEOPLE: Final = frozenset((Reference.SPEAKER, Reference.HE, Reference.SHE, Reference.THEY))
 _PLURAL: Final = frozenset((Reference.SPEAKER, Reference.THEY))
-_THESE: Final = frozenset(("this", "that", "these", "those"))
 _OPPOSITE: Final = {"likes": "dislikes", "prefers": "dislikes", "fan_of": "dislikes", "dislikes": ""}
 _DENIALS: Final = frozenset(("not", "n't", "never", "no"))
 _BEFORE_TIES: Final = (
     ARTICLES | OWNERS.keys() | frozenset(["big", "huge", "new", "proud", "active", "great", "long-time"])
 )
-_AWAY: Final = frozenset(("back", "over", "out", "remotely", "abroad", "full-time", "part-time"))
-_OF_THINGS: Final = frozenset(("thing", "only_thing"))
 
 
 class _Clause(NamedTuple):
@@ -109,15 +104,15 @@ class SentenceReading:
         said |= {"start": self.words.starts[1], "end": self.words.end(self.words.last)}
         for subject, item in product(subjects, objects):
             is_other = subject.reference is Reference.SPEAKER and (self.is_quoted(at) or self._is_cited(at))
-            if len(self.statements) < MOST and subject != item and not is_other:
+            if subject != item and not is_other:
                 told = Statement(subject=subject, relation=relation, object=item, **said)
                 self.statements.append(told)
 
     # --- subjects
 
-    def subjects_before(self, end: int, things: bool = False) -> list[Mention]:
+    def subjects_before(self, end: int) -> list[Mention]:
         """Returns the subjects that end with a word, else those of the clause before."""
-        found, _ = self.before.subjects(end, things)
+        found, _ = self.before.subjects(end)
         if not found and (end == 0 or self.low[end] in LISTS or self.low[end] in (",", "but", "then", "-")):
             found = self.subject
         self.subject = found
@@ -172,10 +167,10 @@ class SentenceReading:
     def _list_candidates(
         self, by_tie: Mapping[str, tuple[Frame, ...]], at: int
     ) -> Sequence[tuple[int, tuple[Frame, ...]]]:
-        """Lists where a verb's frames may begin: at the word, after "a new" or "back", or without a tie."""
+        """Lists where a verb's frames may begin: at the word, after "a new", or without a tie."""
         place, low = at, self.low
         found = [(place, by_tie.get(low[place], ()))]
-        while low[place] in _BEFORE_TIES or low[place] in _AWAY:
+        while low[place] in _BEFORE_TIES:
             place += 1
         if place > at:
             found.append((place, by_tie.get(low[place], ())))
@@ -187,29 +182,23 @@ class SentenceReading:
         if denied:
             is_over = self.low[verb + 1 : verb + 3] == ["no", "longer"]
             mood = Mood(mood.effects | {"ended" if is_over else "not"}, mood.confidence, mood.subject_end)
-        may_be_thing = bool(_OF_THINGS & frame.marks) or frame.verb == "be"
-        subjects, sure = self.subjects_before(mood.subject_end, may_be_thing), mood.confidence
+        subjects, sure = self.subjects_before(mood.subject_end), mood.confidence
         if not subjects and verb == 1 and frame.form == PAST and frame.verb not in ("be", "have"):
             subjects, sure = [SPEAKER], _OMITTED_SURENESS
         if not subjects or not self._agrees(verb, frame, mood, subjects):
             return None
-        sure = min(sure, 0.5 if "may" in mood else 1.0)
         return _Clause(verb, mood, subjects, sure)
 
     def _agrees(self, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
         """Returns whether subject and verb agree: "sounds like fun" and "…, like yoga" are no tastes."""
-        first, before = subjects[0], self.low[mood.subject_end - 1 : mood.subject_end + 1]
+        first = subjects[0]
         is_thing = first.reference is Reference.IT or (first.kind == "thing" and not first.role)
-        if is_thing and not _OF_THINGS & frame.marks:
-            return False
-        if "only_thing" in frame.marks and (first.reference in _PEOPLE or first.kind == "person"):
+        if is_thing and "thing" not in frame.marks:
             return False
         if frame.object == "self" and first.reference is not Reference.SPEAKER:
             return False
         if frame.relation == "name" and first.role:
             return False  # "my sister is called Maria" is about the sister
-        if "what" in before or (frame.form == PRESENT and "have" in mood):
-            return False
         if frame.form != PRESENT or mood.effects or frame.verb in ("be", "rather"):
             return True
         return self.low[verb - 1] != "," and (
@@ -218,16 +207,10 @@ class SentenceReading:
 
     def _is_vague(self, frame: Frame, begin: int, objects: list[Mention]) -> bool:
         """Returns whether an object means nothing out of context: "the way", "this app", "the colour"."""
-        if "own" in frame.marks and self.low[begin] not in OWNERS and self.low[begin] not in ARTICLES:
-            return True
         words = objects[0].name.lower().split()
-        if not words or frame.object[0] == "=" or frame.object in ("years", "age", "height"):
-            return False
         is_doing = words[0].endswith("ing") and not words[0].endswith("thing")
         if (words[0] in self.known.vague or words[-1] in self.known.vague) and not is_doing:
             return True
-        if self.low[begin] in _THESE or OWNERS.get(self.low[begin]):
-            return "ends" not in frame.marks and not objects[0].role
         if "taste" not in frame.marks or self.low[begin] != "the" or "of" in words:
             return False
         return not self.after.is_name(begin + 1) and words[-1] not in self.known.generic
@@ -235,8 +218,6 @@ class SentenceReading:
     # --- statements
 
     def _say(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
-        if frame.verb == "leave" and self.low[after] == "for":
-            return  # "left Lisbon for Porto" names no employer
         span, is_taste = self.span, "taste" in frame.marks
         outcome = judge(frame, clause.mood, span.lasting, span.since is not None)
         if outcome is Outcome.NEGATED and says_no_more(self.words, clause.verb):
@@ -244,7 +225,7 @@ class SentenceReading:
         ended, nature = outcome is Outcome.ENDED, Nature.PREFERENCE if is_taste else Nature.FACT
         say = partial(self.add, clause.verb, clause.subjects)
         if outcome is Outcome.PLANNED:
-            self._say_plan(clause, frame, objects, after)
+            self._say_plan(clause, after)
         elif outcome is Outcome.COMES:
             self._say_coming(clause, frame, objects)
         elif outcome is Outcome.NOTHING or ("denied" in frame.marks and outcome is Outcome.HOLDS):
@@ -262,20 +243,16 @@ class SentenceReading:
             say(frame.relation, objects, span=when, sure=sure, ended=ended, nature=nature)
 
     def _say_coming(self, clause: _Clause, frame: Frame, objects: list[Mention]) -> None:
-        relation, when, ended = frame.relation, Validity(since=self.span.since), "ends" in frame.marks
-        if ended:
-            when = Validity(until=self.span.since)
-        elif "trip" in frame.marks:
+        at, ended, sure = self.span.since, "ends" in frame.marks, min(clause.confidence, _COMING_SURENESS)
+        relation, when = frame.relation, Validity(until=at) if ended else Validity(since=at)
+        if "trip" in frame.marks:
             relation, when = "trip", self.span
-        sure = min(clause.confidence, _COMING_SURENESS)
         self.add(clause.verb, clause.subjects, relation, objects, span=when, sure=sure, ended=ended)
 
-    def _say_plan(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
-        relation = "trip"
-        if "trip" not in frame.marks:
-            relation, objects = "plan", [Mention(name=self.words.cut(clause.verb, after), kind=VALUE)]
-        sure = min(clause.confidence, _PLANNED_SURENESS)
-        self.add(clause.verb, clause.subjects, relation, objects, span=self.span, sure=sure)
+    def _say_plan(self, clause: _Clause, after: int) -> None:
+        plan, sure = self.words.cut(clause.verb, after), min(clause.confidence, _PLANNED_SURENESS)
+        mention = Mention(name=plan, kind=VALUE)
+        self.add(clause.verb, clause.subjects, "plan", [mention], span=self.span, sure=sure)
 
 
 def _may_follow(last: Frame, frame: Frame) -> bool:
@@ -295,7 +272,7 @@ def _fit_span(frame: Frame, span: Validity, ended: bool) -> Validity:
         return NO_TIME  # a birthday or birthplace always holds
     if ended and "ends" in frame.marks:
         return Validity(until=span.since)
-    if ended or "trip" in frame.marks or "aim" in frame.marks:
+    if ended or "aim" in frame.marks:
         return span
     if "begins" in frame.marks or span.lasting or not span.point:
         return Validity(since=span.since, until=None if span.point else span.until)

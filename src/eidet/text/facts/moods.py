@@ -58,8 +58,6 @@ def _find_effect(low: list[str], at: int, known: Vocabulary, form: str) -> tuple
         return "ended", 2
     if form == PROGRESSIVE and word in known.gerunds:
         return known.gerunds[word], 1
-    if form == PROGRESSIVE and word in ("of", "about") and before == "thinking":
-        return "planned", 2
     return "", 1
 
 
@@ -72,11 +70,9 @@ def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> Outcome:
     marks = frame.marks
     if "planned" in mood:
         return Outcome.PLANNED
-    if "none" in mood or ("may" in mood and "begins" in marks):
+    if "none" in mood or "may" in mood:
         return Outcome.NOTHING
     if "unreal" in mood and "wish" not in marks and not ("denied" in marks and "not" in mood):
-        return Outcome.NOTHING
-    if frame.verb == "rather" and "unreal" not in mood:
         return Outcome.NOTHING
     if "ended" in mood:
         return Outcome.ENDED
@@ -102,7 +98,7 @@ def _judge_denied(frame: Frame, mood: Mood) -> Outcome:
 def _judge_future(frame: Frame, dated: bool) -> Outcome:
     if {"begins", "ends"} & frame.marks:
         return Outcome.COMES if dated else Outcome.PLANNED
-    return Outcome.PLANNED if "held" in frame.marks and frame.verb != "be" else Outcome.NOTHING
+    return Outcome.NOTHING
 
 
 def _judge_past(frame: Frame, mood: Mood, lasting: bool) -> Outcome:
@@ -119,11 +115,9 @@ def _judge_past(frame: Frame, mood: Mood, lasting: bool) -> Outcome:
 
 def _judge_progressive(frame: Frame, mood: Mood, dated: bool) -> Outcome:
     if "start" in mood or "been" in mood:
-        return Outcome.NOTHING if "ends" in frame.marks else Outcome.HOLDS
-    if "was" in mood and "trip" not in frame.marks:
-        return Outcome.ENDED if "held" in frame.marks else Outcome.NOTHING
-    if "was" in mood:
         return Outcome.HOLDS
+    if "was" in mood:
+        return Outcome.ENDED if "held" in frame.marks else Outcome.NOTHING
     if "be" not in mood or "taste" in frame.marks:
         return Outcome.NOTHING
     if {"begins", "ends"} & frame.marks:
@@ -134,8 +128,6 @@ def _judge_progressive(frame: Frame, mood: Mood, dated: bool) -> Outcome:
 def _judge_present(frame: Frame, mood: Mood, dated: bool) -> Outcome:
     if "now" in frame.marks or "past" in mood or {"be", "was"} & mood.effects:
         return Outcome.NOTHING
-    if "start" in mood:
-        return Outcome.HOLDS
     if "ends" in frame.marks and frame.verb == "be":
         return Outcome.ENDED
     if {"begins", "ends"} & frame.marks:

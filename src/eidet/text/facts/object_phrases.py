@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
 from ..dates.scanner import NUMBERS
-from .sentence_words import SentenceWords, is_quote
+from .sentence_words import SentenceWords
 from .statement import VALUE, Mention
-from .subject_phrases import ARTICLES, LISTS, LONGEST_NAME, OWNERS, PhraseAt, is_name, looks_like_code
+from .subject_phrases import ARTICLES, LISTS, LONGEST_NAME, OWNERS, PhraseAt, is_name
 from .vocabulary import Vocabulary
 
 NAMING: Final = frozenset(("called", "named", "nicknamed"))
 _KINDS: Final = {"place": "place", "org": "organisation", "school": "organisation", "group": "organisation"}
-_LONGEST_TITLE: Final = 12  # words
-_POINTING: Final = frozenset(("them", "him", "her", "it", "you", "us", "me", "that"))
 _LONGEST_THING: Final = 8  # words
 _LONGEST_LIST: Final = 12
 _LONGEST_AIM: Final = 10
@@ -84,21 +82,15 @@ class ObjectPhrases:
             return self._headed(at, kind)
         if reader := self._READERS.get(kind):
             return reader(self, at)
-        if kind in ("place", "name", "person"):
+        if kind in ("place", "name", "person", "self"):
             return self.proper(at, kind)
-        if kind == "org":
-            return self.proper(at, kind) or self._thing(at, kind)
         return self._thing(at, kind)
 
     def _component(self, at: int) -> PhraseAt | None:
-        """Parses a component: Redis · auth-service · the billing service."""
+        """Parses a component: Redis · the billing service."""
         if self.low[at] in ARTICLES:
             return self._thing(at, "component")
-        if named := self.proper(at, "component"):
-            return named
-        if looks_like_code(self.low[at]):
-            return PhraseAt(Mention(name=self.words.raws[at], kind="thing"), at, at + 1)
-        return None
+        return self.proper(at, "component")
 
     def _shaped(self, at: int, shape: re.Pattern[str]) -> PhraseAt | None:
         words = self.words
@@ -133,20 +125,13 @@ class ObjectPhrases:
     def _headed(self, at: int, kind: str) -> PhraseAt | None:
         """Parses up to a noun of the kind: a senior software engineer · two black cats · mild asthma."""
         low, known, heads = self.low, self.known, self._list_heads(kind)
+        shown = "thing" if kind == "animal" else VALUE
         while low[at] in ARTICLES:
             at += 1
         for head in range(at, min(at + 4, self.words.last + 1)):
-            word, after = low[head], head + 1
+            word = low[head]
             if word in heads:
-                while low[after] in heads:
-                    after += 1
-                is_other = low[after] == "'s" or not known.praise.isdisjoint(low[at:head])
-                shown = "thing" if kind == "animal" else VALUE
-                return (
-                    None
-                    if is_other
-                    else PhraseAt(Mention(name=self.words.cut(at, after), kind=shown), at, after)
-                )
+                return PhraseAt(Mention(name=self.words.cut(at, head + 1), kind=shown), at, head + 1)
             if word in known.stops or word in known.ties or not word[0].isalnum():
                 return None
         return None
@@ -157,9 +142,7 @@ class ObjectPhrases:
 
     def _aim(self, at: int) -> PhraseAt | None:
         """Parses an aim to the end of the clause: "learn Italian", "opening a café"."""
-        if self.low[at] not in self.known.aims and not (
-            self.low[at - 1] == "on" and self.low[at].endswith("ing")
-        ):
+        if self.low[at] not in self.known.aims:
             return None
         after = at + 1
         while after <= self.words.last and after < at + _LONGEST_AIM and not self.is_time(after):
@@ -184,28 +167,23 @@ class ObjectPhrases:
             after -= 1
         if after == first or not low[first][:1].isalnum() or not self._is_of_class(first, after, kind):
             return None
-        is_doing = low[first].endswith("ing") or low[first - 1] == "to"
-        if after == first + 1 and is_doing and low[after] in _POINTING:
-            return None  # "watching them" has no meaning by itself
         shown = VALUE if kind in _VALUES else _KINDS.get(kind, "thing")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
 
     def _goes_on(self, at: int, first: int, is_activity: bool) -> bool:
-        low, known, word = self.low, self.known, self.low[at]
+        known, word = self.known, self.low[at]
         if self.is_time(at):
             return False
         if word in known.stops:
             if is_activity and at > first and word in ("my", "this", "these", "those"):
                 return True
-            return at > first and word == "'s" and low[at + 1].isalpha() and low[at + 1] not in known.stops
+            return at > first and word == "'s"
         if word in known.ties and word != "of":
             return is_activity and at > first
         return word[0].isalnum()
 
     def _is_of_class(self, first: int, after: int, kind: str) -> bool:
         allowed = self.known.classes.get(kind)
-        if kind == "school" and after == first + 1 and not self.words.capital(first):
-            return False  # "goes to school" names no school
         if allowed is None or not allowed.isdisjoint(self.low[first:after]):
             return True
         return kind in _NAMED_KINDS and self.is_name(first)
@@ -229,11 +207,9 @@ class ObjectPhrases:
     def begins_clause(self, at: int, after: int) -> bool:
         """Returns whether an apparent list item begins a clause: "… and Leo works at Acme"."""
         first, known, next_word = self.low[at], self.known, self.low[after]
-        if first in known.frames and after - at <= 4 and not first.endswith("ing"):
+        if first in known.frames or first in known.adverbs or first in known.hedges:
             return True
-        if first in known.adverbs or first in known.hedges or self._looks_like_verb(at):
-            return True
-        return next_word in known.frames or next_word in known.effects or next_word in known.adverbs
+        return self._looks_like_verb(at) or next_word in known.effects or next_word in known.adverbs
 
     def _looks_like_verb(self, at: int) -> bool:
         """Returns whether a word looks like a verb: "keeps the window open", "practises in the study"."""
@@ -242,42 +218,16 @@ class ObjectPhrases:
             return False
         return after in ARTICLES or after in OWNERS or (after in self.known.ties and after != "of")
 
-    def _own_name(self, at: int) -> PhraseAt | None:
-        """Parses the name in "I'm Nina"; it must end the clause or precede "from"."""
-        named = self.proper(at, "name")
-        if named is None or not (self.ends_clause(named.after) or self.low[named.after] == "from"):
-            return None
-        return named
-
     def proper(self, at: int, kind: str) -> PhraseAt | None:
-        if is_quote(self.low[at]):
-            return self._title(at)
         first = at + (self.low[at] in ARTICLES)
-        if kind == "place" and first > at and self.low[at] != "the":
-            return None
         after = self._name_after(first)
-        if after == first or (kind in ("place", "org") and self._is_part(after)):
+        if after == first:
             return None
         if kind == "place" and self.low[after] == "," and self.is_name(after + 1):
             further = self._name_after(after + 1)
             after = after if self.begins_clause(after + 1, further) else further
         shown = _KINDS.get(kind, kind if kind == "person" else "")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
-
-    def _title(self, at: int) -> PhraseAt | None:
-        """Parses a title in quotation marks: "Gone with the Wind"."""
-        for end in range(at + 2, min(at + _LONGEST_TITLE, self.words.last + 1)):
-            if is_quote(self.low[end]):
-                return PhraseAt(Mention(name=self.words.cut(at + 1, end)), at, end + 1)
-        return None
-
-    def _is_part(self, at: int) -> bool:
-        """Returns whether a noun continues a name: "the LGBTQ center" is not "LGBTQ"."""
-        word, known = self.low[at], self.known
-        if not word[:1].isalpha() or self.is_time(at) or word in LISTS or word in ARTICLES:
-            return False
-        apart = (known.stops, known.ties, known.adverbs, known.effects, known.frames, known.hedges)
-        return not any(word in words for words in apart)
 
     def _name_after(self, first: int) -> int:
         at, low = first, self.low
@@ -294,7 +244,6 @@ class ObjectPhrases:
         "aim": _aim,
         "component": _component,
         "date": _date,
-        "self": _own_name,
     }
 
 

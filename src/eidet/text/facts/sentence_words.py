@@ -18,7 +18,6 @@ _PIECE: Final = re.compile(
 _CLITIC: Final = re.compile(r"(?:(?<=.)['\u2019](?:s|m|re|ve|d|ll)|(?<=.)n['\u2019]t)$", re.IGNORECASE)
 _ENDS: Final = frozenset(".!?;\u2026\n")
 _TITLES: Final = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "e.g", "i.e", "approx"))
-_QUOTES: Final = frozenset('"\u201c\u201d\u00ab\u00bb\u201e')
 
 _Piece = tuple[str, int]  # a word as written, and its start
 
@@ -77,7 +76,3 @@ def split_words(text: str) -> Iterator[SentenceWords]:
             pieces.append((raw, start))
     if pieces:
         yield SentenceWords(text, pieces, "")
-
-
-def is_quote(word: str) -> bool:
-    return word in _QUOTES

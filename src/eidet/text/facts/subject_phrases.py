@@ -50,7 +50,7 @@ def is_name(words: SentenceWords, known: Vocabulary, at: int) -> bool:
 
 def looks_like_code(word: str) -> bool:
     """Returns whether a word looks like a name in code: auth-service, billing_api, node.js."""
-    return word[:1].isalpha() and ("-" in word or "_" in word or "." in word or word[-1:].isdigit())
+    return word[:1].isalpha() and not word.isalpha()
 
 
 class SubjectPhrases:
@@ -63,26 +63,26 @@ class SubjectPhrases:
         self.low: list[str] = words.low
         self.known: Vocabulary = known
 
-    def subjects(self, end: int, things: bool = False) -> tuple[list[Mention], int]:
+    def subjects(self, end: int) -> tuple[list[Mention], int]:
         """Parses the mentions in a phrase that ends with a word, and its beginning; an empty list if none."""
-        found = self._before(end, things)
+        found = self._before(end)
         if found is None:
             return [], end
         mentions, first = [found.mention], found.first
         while self.low[first - 1] in LISTS or (self.low[first - 1] == "," == self.low[first - 3]):
-            more = self._before(first - 2, things)
+            more = self._before(first - 2)
             if more is None or self.low[more.first - 1] in _COPULAS:
                 break
             mentions.insert(0, more.mention)
             first = more.first
         return mentions, first
 
-    def _before(self, end: int, things: bool) -> PhraseAt | None:
+    def _before(self, end: int) -> PhraseAt | None:
         if end < 1:
             return None
         word, known = self.low[end], self.known
         if word in ("who", "which", "that"):
-            return self._before(end - 1 - (self.low[end - 1] == ","), things)
+            return self._before(end - 1 - (self.low[end - 1] == ","))
         if word in FIRST_PERSON:
             return PhraseAt(SPEAKER, end, end + 1)
         if word in PRONOUNS:
@@ -94,7 +94,7 @@ class SubjectPhrases:
             return None if self.low[named.first - 1] in known.ties else named
         if word in known.kin or word in known.pets:
             return self._role_before(end)
-        return self._thing_before(end) if things else None
+        return self._thing_before(end)
 
     def _is_name(self, at: int) -> bool:
         return is_name(self.words, self.known, at)
@@ -132,8 +132,6 @@ class SubjectPhrases:
             if word == "'s" and self._is_name(at - 1):
                 named = self._name_before(at - 1)
                 return named.mention.name, named.first
-            if not word.replace("-", "").isalpha() or word in self.known.stops or word in self.known.ties:
-                return None
         return None
 
     def _thing_before(self, end: int) -> PhraseAt | None:
@@ -143,11 +141,7 @@ class SubjectPhrases:
             first = end - (low[end - 1] in ARTICLES)
             return PhraseAt(Mention(name=self.words.raws[end], kind="thing"), first, end + 1)
         while end - at < 4 and low[at].replace("-", "").isalnum() and low[at] not in self.known.stops:
-            if low[at] in self.known.vague:
-                return None
             if low[at - 1] in ARTICLES or low[at - 1] in OWNERS:
-                if low[at - 2] in self.known.ties:
-                    return None  # "the restaurant with the terrace" is not the terrace
                 return PhraseAt(Mention(name=self.words.cut(at, end + 1), kind="thing"), at - 1, end + 1)
             at -= 1
         return None

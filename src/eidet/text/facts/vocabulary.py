@@ -129,14 +129,14 @@ class Vocabulary:
     reporting: frozenset[str]
     unreal: frozenset[str]  # if, wish
     pets: frozenset[str]
+    he: frozenset[str]  # kin that are men
+    she: frozenset[str]
     jobs: frozenset[str]
     conditions: frozenset[str]
     vague: frozenset[str]  # objects that say nothing
     generic: frozenset[str]  # what one may like with "the": the sea
     aims: frozenset[str]  # what one wants to do in life
     actions: frozenset[str]  # what one asks an assistant to do
-    may_precede: frozenset[str]  # "my …" at the beginning of a clause
-    praise: frozenset[str]  # "a great cook" is no job
     polite: frozenset[str]
     leading: frozenset[str]  # before an instruction
     answers: frozenset[str]

@@ -306,7 +306,6 @@ function WhyNot({ scope, body, record, onClose, go, params }) {
       ${data.words.length > 0 && html`<ul class="bullets">${data.words.map((line) => html`<li>${line}</li>`)}</ul>`}
       ${data.stage === "shown" && data.rank === 1 && html`<p>It is the best hit: there is nothing it lacks against another.</p>`}
       ${data.gaps.length > 0 && html`<${Gaps} data=${data} />`}
-      ${Object.values(data.arms).length > 0 && html`<p class="small soft">${Object.values(data.arms).map((arm) => `#${arm.rank} ${ARMS[arm.name].toLowerCase()}`).join(", ")}</p>`}
       <div class="row"><button class="btn" onClick=${() => { onClose(); go("memories", { scope: params.get("scope"), id: record.id, at: record.scope }); }}>Open this memory</button></div>
     </div>`}
   <//>`;
