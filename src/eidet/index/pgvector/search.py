@@ -39,8 +39,11 @@ _NEAREST_OF: Final = """SELECT u.seq FROM {units} u
 _ALONG_THE_GRAPH: Final = """SELECT set_config('hnsw.ef_search', %s, true),
     set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('enable_sort', 'off', true), set_config('enable_hashjoin', 'off', true)"""
-_MATCHING: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq
-    WHERE u.words && %s::integer[] AND {test} ORDER BY {score} DESC, u.length, u.seq LIMIT %s"""
+_MATCHING: Final = """WITH best AS MATERIALIZED (
+    SELECT u.seq, {score} AS score, u.length FROM {units} u WHERE u.words && %s::integer[]
+    ORDER BY score DESC, u.length, u.seq LIMIT %s)
+SELECT best.seq FROM best JOIN records ON records.seq = best.seq WHERE {test}
+ORDER BY best.score DESC, best.length, best.seq LIMIT %s"""
 _COSINES: Final = """SELECT 1 - (embedding <=> %s::halfvec) FROM {units}
     WHERE embedding IS NOT NULL LIMIT %s"""
 _VOICES: Final = """WITH RECURSIVE heard AS (
@@ -151,7 +154,8 @@ class _Search:
             sql = f"SELECT seq FROM records WHERE {self._test.sql}"
             found = self._list_seqs(sql, self._test.values)
             return _answer(found, statistics=statistics, searched=searched, kept=passing)
-        ranked = _fuse(self._find_near(few=passing <= self._how.few), self._find_matching(statistics))
+        near = self._find_near(few=passing <= self._how.few)
+        ranked = _fuse(near, self._find_matching(statistics, 2 * depth * searched // passing))
         return _answer(
             [*ranked[: max(_SHORTLIST, depth // 2)], *late],
             statistics=statistics,
@@ -201,8 +205,11 @@ class _Search:
         sample = self._list_seqs(_COSINES.format(units=self._units), [self._query, _SAMPLE])
         return judge_lowest(np.array(sample, np.float32), units)
 
-    def _find_matching(self, stats: WordStatistics) -> list[int]:
-        """Finds the passing records that contain the rarest terms, best first; each term counts once."""
+    def _find_matching(self, stats: WordStatistics, looked_at: int) -> list[int]:
+        """Finds the passing records that contain the rarest terms, best first; each term counts once.
+
+        Only the best `looked_at` are tested against the filter.
+        """
         words = zip(sign(self._probe.terms), stats.holding, strict=True)
         held = {word: count for word, count in words if count}
         rare = sorted(held, key=held.__getitem__)
@@ -215,7 +222,7 @@ class _Search:
         test_each = "CASE WHEN u.words @> '{{{:d}}}' THEN {:f}::real ELSE 0::real END"
         score = " + ".join(test_each.format(word, weight) for word, weight in weighed)
         sql = _MATCHING.format(units=self._units, test=self._test.sql, score=score)
-        return self._list_seqs(sql, [chosen, *self._test.values, self._probe.depth])
+        return self._list_seqs(sql, [chosen, looked_at, *self._test.values, self._probe.depth])
 
 
 def _fuse(*arms: Iterable[int]) -> list[int]:
