@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..core.record import Place
 from ..core.scope import Scope
+from ..core.validate import Json
 from ..core.where import Where
 from ..store import Head
 from .turn_line import TurnLine
@@ -24,6 +25,7 @@ from .turn_line import TurnLine
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
 Seqs = NDArray[np.int64]
+ValuePath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +179,20 @@ class Candidates:
         return len(self.seq)
 
 
+class ValueMatch(NamedTuple):
+    """How the values of records at one path fit a value that is wanted, one row per record.
+
+    number  the value if it is a number, else NaN
+    equal   whether it equals the one wanted, and `known` whether there is any
+    shared  the share of the wanted items that it has, if both are lists
+    """
+
+    number: NDArray[np.float64]
+    equal: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    shared: NDArray[np.float64]
+
+
 class Neighbours(NamedTuple):
     """A record's turn in its session, and the records beside it as (seq, turn), nearest first."""
 
@@ -232,6 +248,11 @@ class Index(Protocol):
 
         Deleted or expired records and those that do not pass the filter are neither keys nor neighbours.
         """
+
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        """Compares values of records, by ascending seq, with those wanted at paths as in `Condition`."""
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         """Lists the speakers of a scope (or below it): every `who` of its records."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final
@@ -12,11 +12,25 @@ import numpy as np
 from ..core.errors import BadInput, Corrupt
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.validate import Json
 from ..core.where import Where
 from ..store import Changes, Head, Store, verbs
 from ..store.model import entry_of
 from ..store.rules import check_order
-from . import Candidates, Finder, Floats, ListsRecords, Neighbours, Probe, Scores, Seqs, Span
+from . import (
+    Candidates,
+    Finder,
+    Floats,
+    ListsRecords,
+    Neighbours,
+    Probe,
+    Scores,
+    Seqs,
+    Span,
+    ValueMatch,
+    ValuePath,
+)
+from .embedded.attributes import match_records
 from .embedded.columns import NONE
 from .embedded.lexicon import WordReader
 from .embedded.postings import Bm25
@@ -115,6 +129,12 @@ class OutsideIndex:
                 for seq in passing.intersection(seqs, line):
                     found[seq] = _look_around(line, line.index(seq), reach, passing)
         return found
+
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        pages = (seqs[start : start + BATCH].tolist() for start in range(0, len(seqs), BATCH))
+        return match_records((one for page in pages for one in self._store.read(scope, page)), wanted)
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         return merge_voices([self.list_voices(path, head) for path in verbs.list_paths(self._store, scope)])

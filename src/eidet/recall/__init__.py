@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +18,6 @@ from ..core.validate import local
 from ..core.where import Where
 from ..graph import Graphs
 from ..index import Candidates, Floats, Hints, Index, Probe
-from ..index.state_columns import StateColumns
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
 from ..parts import Parts
@@ -80,7 +79,6 @@ class Recall:
     embedder: Embedder
     analyzer: Analyzer
     graphs: Graphs | None = None  # None if facts are turned off
-    columns: StateColumns = field(default_factory=StateColumns)  # values of states, by scope
     ranking: str | None = None  # the version of the weights; None is the newest
 
     @classmethod
@@ -93,7 +91,6 @@ class Recall:
             parts.embedder,
             parts.analyzer,
             graphs,
-            parts.state_columns,
             parts.settings.ranking,
         )
 

@@ -6,7 +6,7 @@ Small scopes are still searched in RAM. See `docs/operate/pgvector.md`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, cast
@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from ...core.errors import Misconfigured, Unavailable
 from ...core.scope import Scope
 from ...core.settings import Settings
+from ...core.validate import Json
 from ...core.where import Where
 from ...models.embed import Embedder
 from ...net.url import Options
@@ -21,7 +22,7 @@ from ...store import Head, Store, verbs
 from ...store.sql.postgres.searchable import SearchableDatabase
 from ...store.traits import has_ability, is_sealed
 from ...text import Analyzer
-from .. import Candidates, Neighbours, Probe
+from .. import Candidates, Neighbours, Probe, Seqs, ValueMatch, ValuePath
 from ..embedded import EmbeddedIndex, EmbeddedSettings
 from ..embedded.lexicon import make_lexicon
 from ..embedded.queries import merge_candidates, merge_voices, report_faults
@@ -146,6 +147,12 @@ class PgvectorIndex:
         index = self._ram if self._is_in_ram(scope) else self._served
         return index.around(scope, seqs, reach, where, now=now)
 
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        index = self._ram if self._is_in_ram(scope) else self._served
+        return index.match_values(scope, seqs, wanted)
+
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         def hear(path: str, head: Head) -> tuple[str, ...]:
             if self._is_in_ram(path):
@@ -179,7 +186,7 @@ class PgvectorIndex:
         return report_faults(scope, missed, ghosts, 0)
 
     def cleanse(self, scope: str) -> list[str]:
-        self._ram.follow(scope)
+        self._ram.cleanse(scope)
         failed = self._filler.cleanse(scope)
         placed = self._filler.refresh(scope)
         if placed is not None and not failed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -12,11 +12,12 @@ import numpy as np
 
 from ...core.errors import Unavailable
 from ...core.scope import Scope
+from ...core.validate import Json
 from ...core.where import Where
 from ...store import Head, Store
 from ...store.model import entry_of
 from ...text import Analyzer
-from .. import Candidates, Floats, Neighbours, Probe, Seqs
+from .. import Candidates, Floats, Neighbours, Probe, Seqs, ValueMatch, ValuePath
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
 from ..embedded.queries import ShardQueries, merge_candidates, merge_voices
@@ -166,6 +167,11 @@ class VectorIndex:
     ) -> dict[int, Neighbours]:
         return self.queries.around(scope, seqs, reach, where, now=now)
 
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        return self.queries.match_values(scope, seqs, wanted)
+
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         return merge_voices(self.cache.ask_each(scope, head, self.queries.list_voices))
 
@@ -179,7 +185,7 @@ class VectorIndex:
             self._filler.try_to_send(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        self.queries.follow(scope)
+        self.queries.cleanse(scope)
         return self._filler.cleanse(scope)
 
     def _keep_up(self, scope: str, head: Head) -> None:
