@@ -1,7 +1,7 @@
 """The index port: finds records of a store quickly. It follows the store and can always be rebuilt.
 
 A memory searches through an `Index`. To use another search engine, implement the smaller `Finder`, which
-returns the matching records of a scope with scores; `index.outside.OutsideIndex` makes it an `Index`.
+finds the matching records of a scope; `index.outside.OutsideIndex` makes it an `Index`.
 To use a vector database, implement `index.vectordb.Database`.
 """
 
@@ -87,30 +87,21 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
-    """A `Finder`'s answer: records of one scope by seq, in any order, with their scores.
+class Found:
+    """A `Finder`'s answer: the records of one scope that match, by seq, in any order. Eidet scores them.
 
-    dense       the cosine of the record's best unit; if None, Eidet compares the vectors of the records
-    words       BM25; if None, Eidet computes it from `statistics`, or leaves it out without them
-    spans       by arm: the range of scores over all that was searched; by default, over the records given
+    statistics  the term statistics of the scope for BM25; by default, those of the records given
     lowest      the lowest cosine of all records that passed, if not all of them are given
-    rarity      the weight of all terms together; 0 means that the best record counts as having all of them
     leading     seqs whose neighbours in the session are candidates, too
     searched    the number of records, and `kept` the number that pass; by default, the store counts them
-    notes       sentences on what the answer lacks
     """
 
     seq: Seqs
-    dense: Floats | None = None
-    words: Floats | None = None
     statistics: WordStatistics | None = None
-    spans: Mapping[str, Span] = field(default_factory=dict)
     lowest: float | None = None
-    rarity: float = 0.0
     leading: Sequence[int] = ()
     searched: int | None = None
     kept: int | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,9 +193,9 @@ class Neighbours(NamedTuple):
 
 @runtime_checkable
 class Finder(Protocol):
-    """An outside search engine, which returns the matching records of a scope with scores."""
+    """An outside search engine, which finds the matching records of a scope."""
 
-    def find(self, scope: str, probe: Probe) -> Scores:
+    def find(self, scope: str, probe: Probe) -> Found:
         """Finds the records of one scope that pass `probe.where` and have not expired at `probe.now`.
 
         Returns all of them if they are few, else the best `probe.depth` of each arm. Finds everything

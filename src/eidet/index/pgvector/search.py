@@ -13,7 +13,7 @@ from ...core.where import Where
 from ...store import Head
 from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
 from ...store.sql.postgres.text import array_of, escape, unescape_row
-from .. import Probe, Scores, WordStatistics
+from .. import Found, Probe, WordStatistics
 from ..embedded.arrays import judge_lowest
 from ..embedded.postings import Bm25
 from ..embedded.vectors import unit
@@ -83,12 +83,12 @@ class PgvectorFinder:
     ) -> None:
         self._store, self._tables, self._filler, self._how = store, tables, filler, settings
 
-    def find(self, scope: str, probe: Probe) -> Scores:
+    def find(self, scope: str, probe: Probe) -> Found:
         """Searches the tables of a scope; raises `NotCopied` if they lack too much."""
         shelf, late = self._catch_up(scope, probe.head or self._store.head())
         test = self._state_condition(scope, probe)
 
-        def find(connection: Connection[Any]) -> Scores:
+        def find(connection: Connection[Any]) -> Found:
             with connection.transaction():  # the planner underrates the indexes of these tables
                 connection.execute("SET LOCAL enable_seqscan = off")
                 return _Search(connection, shelf, probe, test, self._how).find(late)
@@ -144,7 +144,7 @@ class _Search:
         self._connection, self._probe, self._how = connection, probe, settings
         self._shelf, self._units, self._test = shelf, units_of(shelf), test
 
-    def find(self, late: Sequence[int]) -> Scores:
+    def find(self, late: Sequence[int]) -> Found:
         """Returns the best of both arms, and the records written since the shelf was filled."""
         depth = self._probe.depth
         statistics, records = count_words(self._connection, self._shelf, self._probe.terms)
@@ -234,5 +234,5 @@ def _fuse(*arms: Iterable[int]) -> list[int]:
     return sorted(scores, key=lambda seq: -scores[seq])
 
 
-def _answer(seqs: Sequence[int], **scores: Any) -> Scores:
-    return Scores(seq=np.array(seqs, np.int64), **scores)
+def _answer(seqs: Sequence[int], **scores: Any) -> Found:
+    return Found(seq=np.array(seqs, np.int64), **scores)
