@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet.index.embedded.vocabulary import BLOCK, RowWords
+from eidet.index.embedded.lexicon import BLOCK, RowWords
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 WORDS = 3 * BLOCK

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.making import examples
 from tests.wordbook import Wordbook, vector_of
 
-from eidet.index.embedded.lexicon import FAR, MOST_TERMS, Lexicon
+from eidet.index.embedded.lexicon import FAR, MOST_TERMS, Lexicon, Vocabulary
 from eidet.index.embedded.postings import Postings
-from eidet.index.embedded.vocabulary import Vocabulary
 from eidet.text import analyzer_of, pack, term_id
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
