@@ -4,7 +4,6 @@ import asyncio
 import functools
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.adapt import adapt_embedder
-from eidet.models.embed import AsyncEmbedder, embed_checked, embedder_of
-from eidet.models.embed.vector_cache import Cached
+from eidet.models.embed import AsyncEmbedder, embed_checked
 
 
 def length(text: str) -> list[float]:
@@ -125,12 +123,6 @@ def test_it_works_the_same_inside_a_running_loop(thing: Any) -> None:
     assert asyncio.run(inside()) == [[1, 1], [3, 1]]
 
 
-def test_only_asynchronous_ones_have_aembed() -> None:
-    assert hasattr(adapt_embedder(slow_many), "aembed")
-    assert hasattr(adapt_embedder(AsyncCall()), "aembed")
-    assert not hasattr(adapt_embedder(of_many), "aembed")
-
-
 def test_aembed_awaits_in_the_callers_loop_and_embed_in_the_background() -> None:
     seen: list[threading.Thread] = []
 
@@ -158,19 +150,6 @@ def test_calls_of_one_text_run_concurrently_when_asynchronous() -> None:
 
     assert len(adapt_embedder(slow).embed([str(number) for number in range(100)])) == 100
     assert 1 < most <= 16
-
-
-def test_nothing_is_probed_when_everything_is_said() -> None:
-    asked: list[Any] = []
-
-    def function(texts: list[str]) -> list[list[float]]:
-        asked.append(texts)
-        return of_many(texts)
-
-    embedder = adapt_embedder(function, name="mine", width=2, batch=True)
-    assert (embedder.name, embedder.width, asked) == ("mine", 2, [])
-    embedder.embed(["a"])
-    assert asked == [["a"]]
 
 
 def test_it_is_probed_once() -> None:
@@ -252,23 +231,3 @@ def test_an_asynchronous_embedder_that_waits_for_itself_is_refused_instead_of_ha
 
     with pytest.raises(Misconfigured, match="await aembed"):
         adapt_embedder(outer, batch=True, width=2).embed(["a"])
-
-
-def test_many_threads_share_one_background_loop() -> None:
-    found: list[int] = []
-
-    async def note(texts: list[str]) -> list[list[float]]:
-        found.append(id(asyncio.get_running_loop()))
-        return of_many(texts)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda text: adapt_embedder(note, batch=True).embed([text]), "abcdefgh"))
-    assert len(found) == 8
-    assert len(set(found)) == 1
-
-
-def test_embedder_of_a_coroutine_can_be_warmed() -> None:
-    embedder = embedder_of(slow_many)
-    assert isinstance(embedder, Cached)
-    asyncio.run(embedder.warm(["a", "abc"]))
-    assert embedder.embed(["abc", "a"]).tolist() == [[3, 1], [1, 1]]
