@@ -23,7 +23,6 @@ from eidet.eval.ranking_metrics import score_figures
 from eidet.eval.runner import QuestionAnswer, RunAnswers, Variant, ask
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
-from eidet.index.pgvector.copies import Copy
 from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 from eidet.write.ingest import Ingest
@@ -154,8 +153,10 @@ def _beside_bare(memory: Memory, store: PostgresStore, asked: list[str]) -> tupl
     hybrid, bare = [], []
     with psycopg.connect(store._driver.address.url, autocommit=True) as connection:
         connection.execute(f"SET hnsw.ef_search = {DEPTH}")
+        named = "SELECT relname FROM pg_class WHERE relname LIKE 'pgvector\\_units%' AND relkind = 'r'"
+        ((units,),) = connection.execute(named).fetchall()
         sql = (
-            f"SELECT seq, embedding <=> %s::halfvec FROM {Copy('big', 0, 0).units_table} "
+            f"SELECT seq, embedding <=> %s::halfvec FROM {units} "
             f"ORDER BY embedding <=> %s::halfvec LIMIT {DEPTH}"
         )
         for query, vector in zip(asked, memory.parts.embedder.embed(asked), strict=True):

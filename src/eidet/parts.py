@@ -21,7 +21,6 @@ from .core.settings import Settings
 from .core.validate import Json
 from .graph import Graphs, ScopeGraph
 from .index import Index
-from .index.state_columns import StateColumns
 from .models.embed import Embedder, describe_choice, is_costly
 from .store import Store, TombstoneGuard, verbs
 from .store.key_ids import KeyIds
@@ -218,7 +217,6 @@ class Parts:
         self.key_ids: KeyIds = KeyIds(store)
         self.usage: Usage = Usage(store, settings)
         self.foreground: Foreground = Foreground()
-        self.state_columns: StateColumns = StateColumns(memory_mb=max(settings.index_memory_mb // 8, 1))
         self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
         self._follower: ScopeWorker | None = None
 
@@ -316,7 +314,6 @@ class Parts:
     def cleanse(self, scope: str) -> list[str]:
         """Removes erased records from graph and index everywhere. Returns what failed, in words."""
         self._graphs.follow(scope)
-        self.state_columns.drop(scope)
         if self._index is None and self.has_embedded_index:
             return []
         return self.index.cleanse(scope)
@@ -328,7 +325,6 @@ class Parts:
             yield
             self._index = None
             self._graphs.close()
-            self.state_columns.clear()
 
     def choose_language(self, language: str) -> None:
         self.binding.switch_language(language)
@@ -373,7 +369,6 @@ class Parts:
             if self._index is not None:
                 self._index.close()
             self._graphs.close()
-            self.state_columns.clear()
             self.closed = True
             self._store.close()
 

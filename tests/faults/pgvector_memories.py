@@ -13,7 +13,7 @@ from tests.timing import until
 
 from eidet import Memory
 from eidet.core.settings import Settings
-from eidet.index.pgvector import copies
+from eidet.index import pgvector
 from eidet.net.retry import RetryPolicy
 from eidet.store import Changes
 from eidet.store.sql.postgres import PostgresStore
@@ -81,7 +81,7 @@ class SlowStore(PostgresStore):
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
         changes = super().changes_here(scope, since, limit)
-        if limit == copies.PAGE:
+        if limit == pgvector.PAGE:
             self.pages -= 1
             if self.pages == 0:
                 tell("copying")
@@ -91,7 +91,7 @@ class SlowStore(PostgresStore):
 
 def copy_slowly(url: str, pages: str) -> None:
     """Copies a scope, some records at a time."""
-    copies.PAGE = 20  # type: ignore[misc]
+    pgvector.PAGE = 20  # type: ignore[misc]
     store = SlowStore(url, retry_policy=PATIENT)
     store.pages = int(pages)
     memory = Memory(store, embedder=EMBEDDER, settings=SERVED)

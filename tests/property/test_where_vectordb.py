@@ -93,6 +93,6 @@ def test_every_filter_finds_what_python_lets_pass(
             lets = {r.seq for r in verbs.scan(store, where) if r.expires is None or r.expires > NOW}
             assert set(mine.seq.tolist()) == lets, where
     assert index.stats()["rows_in_ram"] == 0
-    placed = index._ships.placement("a", store.head().epoch)
+    placed = index._filler.placement("a", store.head().epoch)
     assert placed is not None
     database.discard(placed.at)

@@ -1,7 +1,7 @@
 """The index port: finds records of a store quickly. It follows the store and can always be rebuilt.
 
 A memory searches through an `Index`. To use another search engine, implement the smaller `Finder`, which
-returns the matching records of a scope with scores; `index.outside.OutsideIndex` makes it an `Index`.
+finds the matching records of a scope; `index.outside.OutsideIndex` makes it an `Index`.
 To use a vector database, implement `index.vectordb.Database`.
 """
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..core.record import Place
 from ..core.scope import Scope
+from ..core.validate import Json
 from ..core.where import Where
 from ..store import Head
 from .turn_line import TurnLine
@@ -24,6 +25,7 @@ from .turn_line import TurnLine
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
 Seqs = NDArray[np.int64]
+ValuePath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,30 +87,21 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
-    """A `Finder`'s answer: records of one scope by seq, in any order, with their scores.
+class Found:
+    """A `Finder`'s answer: the records of one scope that match, by seq, in any order. Eidet scores them.
 
-    dense       the cosine of the record's best unit; if None, Eidet compares the vectors of the records
-    words       BM25; if None, Eidet computes it from `statistics`, or leaves it out without them
-    spans       by arm: the range of scores over all that was searched; by default, over the records given
+    statistics  the term statistics of the scope for BM25; by default, those of the records given
     lowest      the lowest cosine of all records that passed, if not all of them are given
-    rarity      the weight of all terms together; 0 means that the best record counts as having all of them
     leading     seqs whose neighbours in the session are candidates, too
     searched    the number of records, and `kept` the number that pass; by default, the store counts them
-    notes       sentences on what the answer lacks
     """
 
     seq: Seqs
-    dense: Floats | None = None
-    words: Floats | None = None
     statistics: WordStatistics | None = None
-    spans: Mapping[str, Span] = field(default_factory=dict)
     lowest: float | None = None
-    rarity: float = 0.0
     leading: Sequence[int] = ()
     searched: int | None = None
     kept: int | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +170,20 @@ class Candidates:
         return len(self.seq)
 
 
+class ValueMatch(NamedTuple):
+    """How the values of records at one path fit a value that is wanted, one row per record.
+
+    number  the value if it is a number, else NaN
+    equal   whether it equals the one wanted, and `known` whether there is any
+    shared  the share of the wanted items that it has, if both are lists
+    """
+
+    number: NDArray[np.float64]
+    equal: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    shared: NDArray[np.float64]
+
+
 class Neighbours(NamedTuple):
     """A record's turn in its session, and the records beside it as (seq, turn), nearest first."""
 
@@ -186,9 +193,9 @@ class Neighbours(NamedTuple):
 
 @runtime_checkable
 class Finder(Protocol):
-    """An outside search engine, which returns the matching records of a scope with scores."""
+    """An outside search engine, which finds the matching records of a scope."""
 
-    def find(self, scope: str, probe: Probe) -> Scores:
+    def find(self, scope: str, probe: Probe) -> Found:
         """Finds the records of one scope that pass `probe.where` and have not expired at `probe.now`.
 
         Returns all of them if they are few, else the best `probe.depth` of each arm. Finds everything
@@ -232,6 +239,11 @@ class Index(Protocol):
 
         Deleted or expired records and those that do not pass the filter are neither keys nor neighbours.
         """
+
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        """Compares values of records, by ascending seq, with those wanted at paths as in `Condition`."""
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         """Lists the speakers of a scope (or below it): every `who` of its records."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final
@@ -12,11 +12,25 @@ import numpy as np
 from ..core.errors import BadInput, Corrupt
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.validate import Json
 from ..core.where import Where
 from ..store import Changes, Head, Store, verbs
 from ..store.model import entry_of
 from ..store.rules import check_order
-from . import Candidates, Finder, Floats, ListsRecords, Neighbours, Probe, Scores, Seqs, Span
+from . import (
+    Candidates,
+    Finder,
+    Floats,
+    Found,
+    ListsRecords,
+    Neighbours,
+    Probe,
+    Seqs,
+    Span,
+    ValueMatch,
+    ValuePath,
+)
+from .embedded.attributes import match_records
 from .embedded.columns import NONE
 from .embedded.lexicon import WordReader
 from .embedded.postings import Bm25
@@ -65,10 +79,10 @@ class OutsideIndex:
             searched = verbs.count(self._store, Where(scope=Scope(path)))
         if kept is None:
             kept = verbs.count(self._store, living)
-        return replace(described, searched=searched, kept=kept, notes=found.notes)
+        return replace(described, searched=searched, kept=kept)
 
     def _describe(
-        self, path: str, probe: Probe, found: Scores, records: Sequence[Record], turns: dict[int, int]
+        self, path: str, probe: Probe, found: Found, records: Sequence[Record], turns: dict[int, int]
     ) -> Candidates:
         """Describes the records as an index of the whole scope would."""
         known = self.list_voices(path, probe.head)
@@ -76,22 +90,29 @@ class OutsideIndex:
         shard: PlaneShard = Shard(path, VectorPlanes(self._width))
         shard.columns.codes["who"] = {who: at for at, who in enumerate(voices)}
         shard.apply(Changes(shard.head, [entry_of(record) for record in records], ()))
-        seqs, rows = shard.columns.seq, np.arange(shard.count)
-        dense = _compare_vectors(shard, probe) if found.dense is None else _pick(seqs, found.seq, found.dense)
-        words, weights = _count_words(shard, probe, found)
+        rows, statistics = np.arange(shard.count), found.statistics
+        dense = _compare_vectors(shard, probe)
+        words, weights = np.zeros(shard.count, np.float32), np.zeros(len(probe.terms), np.float32)
+        if probe.terms and shard.count:
+            counted = statistics or shard.count_terms(probe.terms)
+            scale = Bm25.of_terms(np.array(counted.holding, np.intp), counted.units, counted.terms)
+            words, weights = shard.postings.bm25(probe.terms, scale=scale)
         aligned = None
-        if found.statistics is not None and self._read_words is not None:
+        if statistics is not None and self._read_words is not None:
             aligned = shard.align_words(probe, rows, self._read_words(shard), weights)
-        arms = {"dense": dense, "words": words} | ({} if aligned is None else {"aligned": aligned})
-        turn = np.array([turns.get(seq, NONE) for seq in seqs.tolist()], np.int32)
+        low = 0.0 if found.lowest is not None else None
+        spans = {"dense": _measure_span(dense, found.lowest), "words": _measure_span(words, low)}
+        if aligned is not None:
+            spans["aligned"] = _measure_span(aligned, low)
+        turn = np.array([turns.get(seq, NONE) for seq in shard.columns.seq.tolist()], np.int32)
         return shard.describe(
             probe,
             portray(shard.columns, shard.postings, rows, turn),
             dense,
             words,
             aligned,
-            {**{arm: _measure_span(arm, scores, found) for arm, scores in arms.items()}, **found.spans},
-            rarity=found.rarity or float(weights.sum()) or float(words.max(initial=0.0)),
+            spans,
+            rarity=float(weights.sum()),
             kept=shard.records,
             voices=voices,
         )
@@ -115,6 +136,12 @@ class OutsideIndex:
                 for seq in passing.intersection(seqs, line):
                     found[seq] = _look_around(line, line.index(seq), reach, passing)
         return found
+
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        pages = (seqs[start : start + BATCH].tolist() for start in range(0, len(seqs), BATCH))
+        return match_records((one for page in pages for one in self._store.read(scope, page)), wanted)
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         return merge_voices([self.list_voices(path, head) for path in verbs.list_paths(self._store, scope)])
@@ -209,28 +236,8 @@ def _compare_vectors(shard: PlaneShard, probe: Probe) -> Floats:
     return dense
 
 
-def _count_words(shard: PlaneShard, probe: Probe, found: Scores) -> tuple[Floats, Floats]:
-    """Returns the BM25 score of each row and the weight of each term."""
-    stats = found.statistics
-    if found.words is not None or stats is None or not probe.terms:
-        return _pick(shard.columns.seq, found.seq, found.words), np.zeros(len(probe.terms), np.float32)
-    scale = Bm25.of_terms(np.array(stats.holding, np.intp), stats.units, stats.terms)
-    return shard.postings.bm25(probe.terms, scale=scale)
-
-
-def _measure_span(arm: str, scores: Floats, found: Scores) -> Span:
+def _measure_span(scores: Floats, low: float | None) -> Span:
     """Returns the span of the scores; if not all that passed are given, from the lowest score possible."""
-    if found.lowest is None:
+    if low is None:
         low = float(scores.min()) if len(scores) else 0.0
-    else:
-        low = found.lowest if arm == "dense" else 0.0
     return Span(low, float(scores.max(initial=low)))
-
-
-def _pick(wanted: Seqs, seqs: Seqs, scores: Floats | None) -> Floats:
-    """Returns the scores of the seqs wanted; 0 for a seq without a score."""
-    if scores is None or not len(seqs):
-        return np.zeros(len(wanted), np.float32)
-    order = np.argsort(seqs, kind="stable")
-    at = np.minimum(np.searchsorted(seqs[order], wanted), len(seqs) - 1)
-    return np.where(seqs[order][at] == wanted, np.asarray(scores, np.float32)[order][at], np.float32(0))

@@ -1,4 +1,4 @@
-"""The laws of `Embedder`, `Reranker` and `LLM` as tests. Subclass one and make yours in `make`:
+"""The laws of `Embedder` and `Reranker` as tests. Subclass one and make yours in `make`:
 
 class TestMine(EmbedderContract):
     def make(self) -> Embedder:
@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from .embed import Embedder, Vectors, embed_checked
-from .llm import LLM, Answer, Request, Stop, Turn
-from .llm.consult import consult, find_misfit
 from .rerank import Reranker, score_checked
 
 TEXTS = [
@@ -27,18 +25,6 @@ TEXTS = [
 ]
 ODD = ["", " ", "   ", "\n", "\x00", "!?", "🙂", "<s>", "a" * 5_000, "long text " * 2_000]
 _QUERY = "Where does Ann live?"
-_PLAIN = Request(prompt="Say hello.", system="Be brief.", max_tokens=200)
-_CITY = Request(
-    prompt='Ann moved to Lisbon. Which city is that? Answer as {"city": "…"}.',
-    max_tokens=200,
-    schema={
-        "type": "object",
-        "properties": {"city": {"type": "string"}},
-        "required": ["city"],
-        "additionalProperties": False,
-    },
-)
-_ODD_PROMPTS = ["?", "x" * 20_000, "Привет, мир! 👋🏽\n\t\x00", '{"city": ', "</think>```json"]
 
 
 class _PerTextContract:
@@ -155,48 +141,3 @@ class RerankerContract(_PerTextContract):
         assert len(score_checked(self.make(), _QUERY, ODD)) == len(ODD)
         for query in ("", "?" * 3_000, "\x00"):
             assert len(score_checked(self.make(), query, TEXTS)) == len(TEXTS)
-
-
-class LLMContract:
-    """The laws of every LLM; `make` returns one that answers any prompt and any schema."""
-
-    def make(self) -> LLM:
-        raise NotImplementedError
-
-    def test_it_has_a_name(self) -> None:
-        name = self.make().name
-        assert isinstance(name, str)
-        assert name
-
-    def test_it_answers_a_prompt(self) -> None:
-        _check(self.make().ask(_PLAIN))
-
-    def test_it_takes_earlier_turns(self) -> None:
-        before = (Turn("user", "I am Ann."), Turn("assistant", "Hello, Ann."))
-        _check(self.make().ask(Request(prompt="Who am I?", before=before, temperature=None)))
-
-    def test_it_takes_odd_prompts(self) -> None:
-        llm = self.make()
-        for prompt in _ODD_PROMPTS:
-            _check(llm.ask(Request(prompt=prompt, max_tokens=50)))
-
-    def test_it_leaves_the_value_to_those_who_judge(self) -> None:
-        assert self.make().ask(_CITY).value is None
-
-    def test_a_schema_is_answered_by_what_fits_it(self) -> None:
-        value = consult(self.make(), _CITY).value
-        assert _CITY.schema is not None
-        assert find_misfit(value, _CITY.schema) == ""
-
-    def test_it_may_be_asked_by_many_threads_at_once(self) -> None:
-        llm = self.make()
-        with ThreadPoolExecutor(4) as pool:
-            for answer in pool.map(lambda _: consult(llm, _CITY), range(8)):
-                _check(answer)
-
-
-def _check(answer: Answer) -> None:
-    assert isinstance(answer.text, str)
-    assert answer.stop in get_args(Stop)
-    for tokens in (answer.tokens_in, answer.tokens_out):
-        assert tokens is None or tokens >= 0

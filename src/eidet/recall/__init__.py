@@ -18,7 +18,6 @@ from ..core.validate import local
 from ..core.where import Where
 from ..graph import Graphs
 from ..index import Candidates, Floats, Hints, Index, Probe
-from ..index.state_columns import StateColumns
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
 from ..parts import Parts
@@ -96,7 +95,6 @@ class Recall:
     embedder: Embedder
     analyzer: Analyzer
     graphs: Graphs | None = None  # None if facts are turned off
-    columns: StateColumns = field(default_factory=StateColumns)  # values of states, by scope
     ranking: str | None = None  # the version of the weights; None is the newest
 
     @classmethod
@@ -109,7 +107,6 @@ class Recall:
             parts.embedder,
             parts.analyzer,
             graphs,
-            parts.state_columns,
             parts.settings.ranking,
         )
 

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.condition import MISSING, is_number, resolve
+from ..core.condition import MISSING, is_number, resolve, same
 from ..core.hit import Hit, Reasons
 from ..core.record import Record
 from ..core.validate import Json, describe_data
-from ..index import Candidates, Probe
-from ..index.state_columns import DataPath, StateColumn, float_of, mark_of
+from ..index import Candidates, Probe, ValueMatch, ValuePath
 from ..text import term_id
 from .fuse import Ranked
 from .model import number_groups
@@ -41,7 +40,7 @@ FieldForm = Literal["number", "text", "items", "mark"]
 class StateField:
     """One value of a query: its place, how it is compared, and its weight."""
 
-    path: DataPath
+    path: ValuePath
     value: Json
     form: FieldForm
     weight: float = 1.0
@@ -60,8 +59,9 @@ class StateQuery:
     words: str
 
     @property
-    def paths(self) -> list[DataPath]:
-        return [field.path for field in self.fields]
+    def values(self) -> dict[ValuePath, Json]:
+        """The values by their paths in a record."""
+        return {("data", *field.path): field.value for field in self.fields}
 
 
 def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQuery | None:
@@ -76,7 +76,7 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
     return StateQuery(tuple(fields), "; ".join(f"{one.name}: {describe_data(one.value)}" for one in worded))
 
 
-def _list_fields(path: DataPath, value: Json, weight: float) -> Iterator[StateField]:
+def _list_fields(path: ValuePath, value: Json, weight: float) -> Iterator[StateField]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _list_fields((*path, key), inner, weight)
@@ -123,40 +123,37 @@ TAILS: Final = (5, 95)  # percentiles of the scale, so that a few extreme values
 OTHER_TEXT: Final = 0.1  # least distance of a different text
 FAR: Final = 1.0  # distance of a different value
 LACKING: Final = 1.0  # distance of a missing number beyond the farthest one
+_LARGEST: Final = 1e150  # larger numbers count as this one
 FIELDS_SAID: Final = 6  # values that an explanation names
 
 Floats = NDArray[Any]
-Columns = Mapping[DataPath, StateColumn]
 
 
-def _read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
-    """Reads the values of all candidates at the paths of a query."""
-    if len(found.scopes) == 1:
-        return recall.columns.read(found.scopes[0], found.seq, state.paths, recall.read)
-    rows = np.empty(0, np.intp)
-    joined = {path: StateColumn.of(()) for path in state.paths}
-    for code, scope in enumerate(found.scopes):
-        here = np.flatnonzero(found.scope == code)
-        own = recall.columns.read(scope, found.seq[here], state.paths, recall.read)
-        rows = np.concatenate((rows, here))
-        for path, column in own.items():
-            joined[path] = joined[path].join(column, np.arange(len(rows)))
-    order = np.argsort(rows, kind="stable")
-    return {path: column.take(order) for path, column in joined.items()}
+def _match_values(recall: Recall, state: StateQuery, found: Candidates) -> list[ValueMatch]:
+    """Compares the values of all candidates with those of a query, field by field."""
+    rows = [np.flatnonzero(found.scope == code) for code in range(len(found.scopes))]
+    order = np.argsort(np.concatenate(rows)) if rows else np.empty(0, np.intp)
+    parts = [
+        recall.index.match_values(scope, found.seq[here], state.values)
+        for scope, here in zip(found.scopes, rows, strict=True)
+    ]
+    return [
+        ValueMatch(*(np.concatenate(arrays)[order] for arrays in zip(*(p[path] for p in parts), strict=True)))
+        for path in state.values
+    ]
 
 
-def _measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Floats:
+def _measure_nearness(state: StateQuery, matches: list[ValueMatch], texts: Floats) -> Floats:
     """Measures how near each candidate is, from 1 (all values equal) to 0.
 
     `texts` scores how well the words and the meaning of each candidate fit, from 0 to 1.
     """
     total, weights = np.zeros(len(texts)), 0.0
     has_any = texts > 0
-    for field in state.fields:
-        column = columns[field.path]
-        total += field.weight * _measure_field(field, column, texts)
+    for field, match in zip(state.fields, matches, strict=True):
+        total += field.weight * _measure_field(field, match, texts)
         weights += field.weight
-        has_any |= column.marks != 0
+        has_any |= match.known
     shares: Floats = np.where(has_any, 1.0 / (1.0 + total / weights), 0.0)
     return shares
 
@@ -171,28 +168,17 @@ def _find_scale(numbers: Floats, asked: float) -> float:
     return spread or max(abs(asked), float(np.abs(there).max())) or 1.0
 
 
-def _measure_field(field: StateField, column: StateColumn, texts: Floats) -> Floats:
+def _measure_field(field: StateField, match: ValueMatch, texts: Floats) -> Floats:
     """Measures each candidate's distance from the value asked for; a missing number is farther than all."""
     if field.form == "number":
-        asked = float_of(field.value)
-        away = np.abs(column.numbers - asked) / _find_scale(column.numbers, asked)
+        asked = min(max(field.value, -_LARGEST), _LARGEST)
+        away = np.abs(match.number - asked) / _find_scale(match.number, asked)
         return np.where(np.isnan(away), LACKING + float(np.nanmax(away, initial=FAR)), away)
     if field.form == "items":
-        return 1.0 - _share_items(field.value, column)
-    same = column.marks == mark_of(field.value)
+        return 1.0 - match.shared
     if field.form == "text":
-        return np.where(same, 0.0, FAR - (FAR - OTHER_TEXT) * texts)
-    return np.where(same, 0.0, np.where(column.marks == 0, FAR + LACKING, FAR))
-
-
-def _share_items(wanted: list[Json], column: StateColumn) -> Floats:
-    """Returns the share of the wanted items in the list of each candidate."""
-    marks = frozenset(map(mark_of, wanted))
-    shares = np.zeros(len(column.items))
-    for row, items in enumerate(column.items):
-        if items is not None:
-            shares[row] = len(marks & items) / len(marks)
-    return shares
+        return np.where(match.equal, 0.0, FAR - (FAR - OTHER_TEXT) * texts)
+    return np.where(match.equal, 0.0, np.where(match.known, FAR, FAR + LACKING))
 
 
 def search_states(recall: Recall, query: Query, probe: Probe) -> Candidates:
@@ -219,7 +205,7 @@ def weigh_states(
     recall: Recall, state: StateQuery, found: Candidates, text: Signals, recipe: Recipe
 ) -> Signals:
     """Replaces the text signals by the nearness of the fields; keeps the other signals of the recipe."""
-    near = _measure_nearness(state, _read_columns(recall, state, found), _score_texts(found, text))
+    near = _measure_nearness(state, _match_values(recall, state, found), _score_texts(found, text))
     shares = {FIELDS_SIGNAL: near}
     wanted = {FIELDS_SIGNAL: recipe.dense + recipe.words + recipe.context}
     beside = {"importance": recipe.importance, "recency": recipe.recency, "asked": recipe.asked}
@@ -278,7 +264,7 @@ def _describe_fields(record: Record, state: StateQuery) -> Iterator[str]:
         own = resolve(record.data, field.path)
         if own is MISSING:
             yield f"has no {field.name}"
-        elif mark_of(own) == mark_of(field.value):
+        elif same(own, field.value):
             yield f"{field.name} is {_show(own)}"
         elif field.form not in ("text", "items"):
             yield f"{field.name} is {_show(own)}, not {_show(field.value)}"

@@ -13,7 +13,7 @@ from tests.servers.pinecone import Pinecone
 
 from eidet import Memory
 from eidet.core.settings import Settings
-from eidet.index.pgvector.copies import lock_of
+from eidet.store import verbs
 from eidet.text import term_id
 
 WIDTH = 64
@@ -140,15 +140,16 @@ def test_a_damaged_copy_goes_as_a_whole(postgres_url: str) -> None:
 def test_while_somebody_copies_the_receipt_says_so_and_upkeep_finishes(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
     id = copied(postgres_url)
-    monkeypatch.setattr("eidet.index.pgvector.copies.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("eidet.index.pgvector.PATIENCE_SECONDS", 0.1)
     with on_server(postgres_url) as memory:
-        with psycopg.connect(postgres_url) as other:
-            other.execute("SELECT pg_advisory_xact_lock(%s::integer, %s::integer)", lock_of("default"))
-            assert "is being copied" in pending(memory.forget(id))[0]
-            assert memory.recall("swordfish", limit=1, least=0)[0].text != SECRET
-            assert holds(memory) == (31, 1)
+        store = memory.parts.store
+        (name,) = verbs.get_settings(store, "vectordb.")
+        assert verbs.take_lease(store, name, "somebody else", now=0.0, until=1e12)
+        assert "another process fills" in pending(memory.forget(id))[0]
+        assert memory.recall("swordfish", limit=1, least=0)[0].text != SECRET
+        assert holds(memory) == (31, 1)
+        assert verbs.take_lease(store, name, "somebody else", now=0.0, until=0.0)
         memory.upkeep.maintain()
         assert holds(memory) == (30, 0)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet import Draft, Memory, Scope, Where
+from eidet import Draft, Memory, Where
 from eidet.index.embedded.arrays import MANY, top
 from eidet.index.embedded.postings import Postings
 from eidet.text import pack_ids
@@ -26,17 +26,6 @@ def ask(memory: Memory, **how: object) -> list[str]:
     return [hit.text for hit in memory.recall("the oak table", least=0, **how)]  # type: ignore[arg-type]
 
 
-def test_a_question_that_is_asked_again_sees_what_came_went_and_changed(memory: Memory) -> None:
-    first = memory.remember("Ann sold the oak table")
-    assert ask(memory) == ["Ann sold the oak table"]
-    memory.remember("The oak table was hers")
-    assert set(ask(memory)) == {"Ann sold the oak table", "The oak table was hers"}
-    memory.revise(first.id, text="Ann kept the oak table")
-    assert set(ask(memory)) == {"Ann kept the oak table", "The oak table was hers"}
-    memory.forget(first.id)
-    assert ask(memory) == ["The oak table was hers"]
-
-
 def test_a_record_that_expires_between_two_questions_is_not_answered() -> None:
     now = [1_000.0]
     with Memory(clock=lambda: now[0]) as memory:
@@ -49,30 +38,6 @@ def test_a_record_that_expires_between_two_questions_is_not_answered() -> None:
         assert ask(memory) == ["The oak table was hers"]
         now[0] -= 10  # a clock that goes back
         assert len(ask(memory)) == 2
-
-
-def test_what_is_kept_of_sessions_and_speakers_outlives_only_what_is_neither(memory: Memory) -> None:
-    notes = memory.remember([f"The oak table, note {n}" for n in range(3)])
-    turns = memory.remember(
-        [
-            Draft(text=f"The oak table, {n}", who=who, session="s1", kind="message", occurred=1_000.0 + n)
-            for n, who in enumerate(("Ann", "Ben", "Ann", "Cleo"))
-        ]
-    )
-    index, scope = memory.parts.index, Scope()
-
-    def look() -> tuple[object, object, set[str]]:
-        hits = [(hit.id, hit.score) for hit in memory.recall("Did Cleo see the oak table?", least=0)]
-        seqs = [record.seq for record in memory.find(session="s1")]
-        voices = {who for who in index.voices(scope) if who}
-        return hits, index.around(scope.path, seqs, 2, None, now=2_000.0), voices
-
-    for gone in (notes[0], turns[1], notes[1], turns[3]):
-        look()
-        memory.forget(gone.id)
-        kept = look()
-        index.rebuild(scope.path)
-        assert kept == look()
 
 
 def test_filters_that_take_turns_do_not_answer_for_each_other(memory: Memory) -> None:
@@ -135,13 +100,3 @@ def test_the_highest_scores_are_found_among_many(seed: int, depth: int, law: str
     found = top(scores, depth)
     assert len(set(found.tolist())) == depth
     assert sorted(scores[found].tolist()) == np.sort(scores)[-depth:].tolist()
-
-
-def test_voices_and_places_are_not_kept_from_another_question(memory: Memory) -> None:
-    memory.remember(
-        [Draft(text="the oak table", place=(0.0, 0.0)), Draft(text="the oak table", place=(9.0, 0.0))]
-    )
-    near = memory.recall("oak table near (9, 0)", least=0)
-    far = memory.recall("oak table near (0, 0)", least=0)
-    assert near[0].record.place == (9.0, 0.0)
-    assert far[0].record.place == (0.0, 0.0)

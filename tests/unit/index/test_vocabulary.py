@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.making import examples
 from tests.wordbook import Wordbook, vector_of
 
-from eidet.index.embedded.lexicon import FAR, MOST_TERMS, Lexicon
+from eidet.index.embedded.lexicon import FAR, MOST_TERMS, Lexicon, Vocabulary
 from eidet.index.embedded.postings import Postings
-from eidet.index.embedded.vocabulary import Vocabulary
 from eidet.text import analyzer_of, pack, term_id
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
@@ -70,21 +69,25 @@ def nearness(one: str, other: str) -> float:
 def test_alignment_is_the_weighted_share_of_what_is_covered(
     first: list[list[str]], more: list[list[str]], asked: list[str], data: st.DataObject
 ) -> None:
-    weights = data.draw(st.lists(st.sampled_from((0.0, 0.5, 2.0)), min_size=len(asked), max_size=len(asked)))
-    texts = first + more
-    made = Scope(first)
-    if data.draw(st.booleans()):  # asked before, it compares only new words
-        aligned(made, asked, weights, list(range(len(first))))
-    made.append(more)
-    some = (
-        sorted(data.draw(st.sets(st.integers(0, max(0, len(texts) - 1)), max_size=len(texts))))
-        if texts
-        else []
-    )
-    for at in (list(range(len(texts))), some):
-        wanted = [plain(asked, weights, texts[row]) for row in at]
-        assert np.allclose(aligned(made, asked, weights, at), wanted, atol=0.03)
-        assert aligned(made, asked, weights, at) == aligned(Scope(texts), asked, weights, at)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("eidet.index.embedded.lexicon.BLOCK", 2)  # so that rows take several
+        weights = data.draw(
+            st.lists(st.sampled_from((0.0, 0.5, 2.0)), min_size=len(asked), max_size=len(asked))
+        )
+        texts = first + more
+        made = Scope(first)
+        if data.draw(st.booleans()):  # asked before, it compares only new words
+            aligned(made, asked, weights, list(range(len(first))))
+        made.append(more)
+        some = (
+            sorted(data.draw(st.sets(st.integers(0, max(0, len(texts) - 1)), max_size=len(texts))))
+            if texts
+            else []
+        )
+        for at in (list(range(len(texts))), some):
+            wanted = [plain(asked, weights, texts[row]) for row in at]
+            assert np.allclose(aligned(made, asked, weights, at), wanted, atol=0.03)
+            assert aligned(made, asked, weights, at) == aligned(Scope(texts), asked, weights, at)
 
 
 def test_scopes_that_share_a_lexicon_align_as_each_alone() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.making import Clock
 
 from eidet import Memory, Settings
-from eidet.index.state_columns import StateColumns
 from eidet.recall import Recipe
 from eidet.recall.states import read_state
 
@@ -156,20 +155,6 @@ def test_hashes_are_compared_as_they_are_stored() -> None:
         hits = memory.recall({"mail": "ann@example.com", "n": 1})
         assert [hit.id for hit in hits] == ["ann", "ben"]
         assert hits[0].score > 0.99
-
-
-def test_columns_of_other_scopes_leave_when_memory_runs_short() -> None:
-    columns = StateColumns(memory_mb=0)
-    asked: list[str] = []
-
-    def read(scope: str, keys: list[int]) -> list[None]:
-        asked.append(scope)
-        return [None] * len(keys)
-
-    seqs = np.arange(1, 5)
-    for scope in ("a", "b", "b", "a"):
-        columns.read(scope, seqs, [("n",)], read)
-    assert asked == ["a", "b", "a"]
 
 
 def test_a_very_wide_state_is_compared_by_its_first_values(memory: Memory) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...core.scope import Scope
+from ...core.validate import Json
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
-from .. import Candidates, Floats, Neighbours, Probe, WordStatistics
+from .. import Candidates, Floats, Neighbours, Probe, Seqs, ValueMatch, ValuePath, WordStatistics
 from .cache import BATCH, ScopeCache
 from .lexicon import Lexicon
 from .queries import ShardQueries, merge_candidates, merge_voices
@@ -106,6 +107,11 @@ class EmbeddedIndex:
     ) -> dict[int, Neighbours]:
         return self.queries.around(scope, seqs, reach, where, now=now)
 
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        return self.queries.match_values(scope, seqs, wanted)
+
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         return merge_voices(self.cache.ask_each(scope, head, self.queries.list_voices))
 
@@ -113,8 +119,8 @@ class EmbeddedIndex:
         self.queries.follow(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        """Follows the scope; cache files are not searched for erased records, as they are deleted whole."""
-        self.follow(scope)
+        """Cache files are not searched for erased records, as they are deleted whole."""
+        self.queries.cleanse(scope)
         return []
 
     def rebuild(self, scope: str) -> int:

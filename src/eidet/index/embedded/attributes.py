@@ -7,7 +7,7 @@ once per value and not per row. Tests keep it equal to `Condition.holds`.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...core.condition import MISSING, Condition, compare, document_of, resolve
 from ...core.record import Record
 from ...core.validate import Json, dump_json
+from .. import Rows, ValueMatch
 from .arrays import extend_array, grow_capacity
 
 Path = tuple[str | int, ...]
@@ -27,6 +28,7 @@ PATHS: Final = 32  # columns of a scope; the least recently used are dropped
 _CHARS: Final = 1 << 24  # of the distinct texts of a path; with more, the store answers
 _FOLLOWED: Final = 256  # paths whose uses are counted
 _VALUE_BYTES: Final = 150  # of a value beside its characters
+_LARGEST: Final = 1e150  # larger numbers count as this one, so that any two are a finite distance apart
 _ORDERED: Final = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
@@ -56,12 +58,29 @@ class Attributes:
         masks = [self._columns[condition.path].passing(condition) for condition in conditions]
         return np.logical_and.reduce(masks) if len(masks) > 1 else masks[0]
 
+    def match(
+        self, wanted: Mapping[Path, Json], rows: Rows, seq: NDArray[np.int64], read: Read
+    ) -> dict[Path, ValueMatch] | None:
+        """Compares values of some rows with those wanted; None if the records must be read."""
+        ready = [self._is_ready(path) for path in wanted]  # each is counted
+        if not all(ready) and 2 * len(rows) < len(seq):  # else the records would be read for this question
+            return None
+        if self._refused.isdisjoint(wanted):
+            self._follow(wanted, seq, read)
+        if not self._refused.isdisjoint(wanted):
+            return None
+        return {path: self._columns[path].match(value, rows) for path, value in wanted.items()}
+
     def keep(self, rows: Mask) -> None:
         """Drops all other rows, as the shard did."""
         for path, column in list(self._columns.items()):
             column.keep(rows)
             if column.is_stale:
                 del self._columns[path]
+
+    def clear(self) -> None:
+        self._columns.clear()
+        self.nbytes = 0
 
     def _is_ready(self, path: Path) -> bool:
         if path in self._refused:
@@ -83,7 +102,7 @@ class Attributes:
         start = min(column.count for column in behind.values())
         seqs, first = np.unique(seq[start:], return_index=True)  # a record in several units has several rows
         sizes = np.diff(np.append(first, len(seq) - start))
-        codes = self._codes(behind, seqs.tolist(), read)
+        codes = _encode(behind, read(seqs.tolist()))
         for path, column in behind.items():
             rows = np.repeat(np.array(codes[path], np.int32), sizes)
             column.append(rows[column.count - start :])
@@ -99,12 +118,21 @@ class Attributes:
             self._refused.clear()
         self.nbytes = sum(column.nbytes for column in self._columns.values())
 
-    def _codes(self, behind: dict[Path, _Column], seqs: list[int], read: Read) -> dict[Path, list[int]]:
-        codes: dict[Path, list[int]] = {path: [] for path in behind}
-        for record in read(seqs):
-            for path, column in behind.items():
-                codes[path].append(0 if record is None else column.code_of(record))
-        return codes
+
+def match_records(records: Iterable[Record | None], wanted: Mapping[Path, Json]) -> dict[Path, ValueMatch]:
+    """Compares values of records with those wanted, without columns that stay."""
+    columns = {path: _Column(path[0], path[1:]) for path in wanted}
+    for path, codes in _encode(columns, records).items():
+        columns[path].append(np.array(codes, np.int32))
+    return {path: columns[path].match(value) for path, value in wanted.items()}
+
+
+def _encode(columns: Mapping[Path, _Column], records: Iterable[Record | None]) -> dict[Path, list[int]]:
+    codes: dict[Path, list[int]] = {path: [] for path in columns}
+    for record in records:
+        for path, column in columns.items():
+            codes[path].append(0 if record is None else column.code_of(record))
+    return codes
 
 
 class _Column:
@@ -120,6 +148,7 @@ class _Column:
         self._numbers = np.full(1, np.nan)  # by code: numbers that a float holds exactly
         self._large: list[int] = []  # codes of the other numbers
         self._complex: list[int] = []  # codes of lists and dicts
+        self._items: dict[int, frozenset[Any]] = {}  # by code: the keys of the items of a list, once compared
 
     def code_of(self, record: Record) -> int:
         value = resolve(document_of(record, self._document), self._steps)
@@ -165,6 +194,28 @@ class _Column:
     def passing(self, condition: Condition) -> Mask:
         found: Mask = self._table(condition.op, condition.value)[self._codes[: self.count]]
         return found
+
+    def match(self, value: Json, rows: Rows | None = None) -> ValueMatch:
+        """Compares the values of some rows, or of all, with one that is wanted."""
+        codes = self._codes[: self.count]
+        codes = codes if rows is None else codes[rows]
+        numbers = self._numbers[: len(self._values)].copy()
+        for code in self._large:
+            numbers[code] = min(max(self._values[code], -_LARGEST), _LARGEST)
+        shares = np.zeros(len(self._values))
+        if isinstance(value, list) and value:
+            keys = frozenset(map(_key, value))
+            for code in self._complex:
+                shares[code] = len(keys & self._list_items(code)) / len(keys)
+        return ValueMatch(
+            np.clip(numbers, -_LARGEST, _LARGEST)[codes], self._same(value)[codes], codes > 0, shares[codes]
+        )
+
+    def _list_items(self, code: int) -> frozenset[Any]:
+        if code not in self._items:
+            value = self._values[code]
+            self._items[code] = frozenset(map(_key, value) if isinstance(value, list) else ())
+        return self._items[code]
 
     def _table(self, op: str, operand: Json) -> Mask:
         """Returns a mask of the codes whose value passes."""
@@ -222,5 +273,5 @@ def _key(value: Json) -> Any:
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, list | dict):
-        return ("json", dump_json(value))
+        return ("json", dump_json(value, sort_keys=True))
     return value

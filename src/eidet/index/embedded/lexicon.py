@@ -1,7 +1,10 @@
-"""Vectors of words, so that "instrument" in a question meets "violin" in a record.
+"""Aligns the words of questions and rows, so that "instrument" in a question meets "violin" in a record.
 
-A term's vector depends on the term alone: it is that of a word in the embedder's vocabulary with this
-stem, else the embedding of the stem. So every process and every rebuilt index aligns words the same way.
+Alignment is the weighted share of the question's terms that a row covers: a term it has counts 1, a similar
+word counts by the cosine of their vectors. Only the rows of candidates are read for it.
+
+A term's vector depends on the term alone: it is that of a word in the embedder's vocabulary with this stem,
+else the embedding of the stem. So every process and every rebuilt index aligns words the same way.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import accumulate, chain, pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,14 +24,16 @@ from ...models.embed import WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id
 from ...text.words import Related, list_related
-from .. import Floats
+from .. import Floats, Rows
+from .arrays import distinct, expand_runs, extend_array, grow_capacity
 from .filters import Mask
-from .postings import Terms
+from .postings import Docs, Postings, Terms
 from .vectors import VectorPlanes, normalise
 
 MOST: Final = 40_000  # words of a table, after which the next scope gets a new one: some 20 MB
 NOBODY: Final = 0  # the number that stands for no word
 FAR: Final = 0.2  # the cosine of unrelated words
+BLOCK: Final = 16  # words; reading rows by blocks is quicker than word by word
 MOST_TERMS: Final = 2_000  # terms of questions for which a table keeps similar words
 
 Numbers = NDArray[np.intp]  # indices: narrower ones are widened at each lookup, at twice the cost
@@ -199,6 +205,113 @@ class WordReader(NamedTuple):
 
     def number(self, ids: Terms) -> Numbers:
         return self.table.number(ids, self.spell)
+
+
+class RowWords:
+    """Numbers of words in blocks, row after row; each row has at least one block. Rows are only added."""
+
+    def __init__(self, numbers: Numbers, docs: Docs, count: int) -> None:
+        """Builds the blocks of `count` rows from pairs of a word's number and its row."""
+        sizes = np.bincount(docs, minlength=count)
+        taken = np.maximum(1, -(-sizes // BLOCK))
+        self._count = count
+        self._owners: Rows | None = None
+        self._ends: Rows = np.cumsum(taken)
+        self._blocks: Numbers = np.full((self._size, BLOCK), NOBODY, np.intp)
+        if (docs[1:] < docs[:-1]).any():
+            numbers = numbers[np.argsort(docs)]
+        shift = (self._ends - taken) * BLOCK - (np.cumsum(sizes) - sizes)
+        self._blocks.reshape(-1)[np.arange(len(docs)) + np.repeat(shift, sizes)] = numbers
+
+    @property
+    def _size(self) -> int:
+        """The size in blocks."""
+        return int(self._ends[self._count - 1]) if self._count else 0
+
+    def append(self, numbers: Sequence[int] | Numbers) -> None:
+        """Adds a row, given by the numbers of its words."""
+        at, size = self._size, len(numbers)
+        end = at + max(1, -(-size // BLOCK))
+        self._reserve(end, self._count + 1)
+        row = self._blocks[at:end].reshape(-1)
+        row[:size] = numbers
+        row[size:] = NOBODY
+        self._ends[self._count] = end
+        self._count += 1
+        self._owners = None
+
+    def _reserve(self, size: int, count: int) -> None:
+        if size > len(self._blocks):
+            self._blocks = extend_array(self._blocks, self._size, grow_capacity(len(self._blocks), size))
+        if count > len(self._ends):
+            self._ends = extend_array(self._ends, self._count, grow_capacity(len(self._ends), count))
+
+    def find_best(self, values: Floats, worth: Mask, rows: Rows) -> Floats:
+        """Returns each row's highest value of any word, per term; `values` has a column per word number.
+
+        No value is below 0. Numbers outside `worth`, such as `NOBODY`, have only zeros. Rows ascend.
+        """
+        blocks, owners = self._read(rows)
+        numbers = blocks.reshape(-1)
+        at: Rows = worth.take(numbers).nonzero()[0]
+        best = np.zeros((len(values), len(rows)), np.float32)
+        places = owners.take(at // BLOCK) + len(rows) * np.arange(len(values))[:, None]
+        np.maximum.at(  # reducing run by run takes three times as long, as most rows have one word
+            best.reshape(-1), places.reshape(-1), values.take(numbers.take(at), axis=1).reshape(-1)
+        )
+        return best
+
+    def _read(self, rows: Rows) -> tuple[Numbers, Rows]:
+        """Returns the blocks of some rows, and for each block the position of its row among `rows`."""
+        if len(rows) == self._count:
+            return self._blocks[: self._size], self._list_owners()
+        first = self._ends.take(rows - 1)
+        first[rows == 0] = 0
+        sizes, at = expand_runs(first, self._ends.take(rows))
+        return self._blocks.take(at, axis=0), np.arange(len(rows)).repeat(sizes)
+
+    def _list_owners(self) -> Rows:
+        """Returns the row of each block; cached until rows are added."""
+        if self._owners is None:
+            ends = self._ends[: self._count]
+            sizes = ends.copy()
+            sizes[1:] -= ends[:-1]
+            self._owners = np.arange(self._count).repeat(sizes)
+        return self._owners
+
+    @property
+    def nbytes(self) -> int:
+        return self._blocks.nbytes + self._ends.nbytes + 8 * self._size
+
+
+class Vocabulary:
+    """The words of all rows of the postings; whenever rows are added to those, `append` adds their words."""
+
+    def __init__(self, postings: Postings, words: WordReader) -> None:
+        self._known = words
+        terms, docs = postings.pairs()
+        spelt = distinct(terms)
+        numbers = words.number(spelt)
+        self._rows = RowWords(numbers.take(spelt.searchsorted(terms)), docs, postings.count)
+
+    def append(self, units: Sequence[Sequence[int]]) -> None:
+        """Adds the words of new rows, given by their ids."""
+        numbers = self._known.number(np.fromiter(chain.from_iterable(units), np.uint32))
+        for start, end in pairwise(accumulate(map(len, units), initial=0)):
+            self._rows.append(numbers[start:end])
+
+    def align(self, terms: Sequence[int], spelt: Sequence[str], weights: Floats, rows: Rows) -> Floats:
+        """Returns for each row the share (0 to 1) of the terms' weight that its words cover. Rows ascend."""
+        total = weights.sum()
+        if not total > 0 or not len(rows):
+            return np.zeros(len(rows), np.float32)
+        nearness, is_near = self._known.table.compare(terms, spelt)
+        shares: Floats = (weights / total) @ self._rows.find_best(nearness, is_near, rows)
+        return shares
+
+    @property
+    def nbytes(self) -> int:
+        return self._rows.nbytes
 
 
 def _to_bytes(vector: Floats) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
@@ -13,13 +13,26 @@ from numpy.typing import NDArray
 from ...core.errors import BadInput, Corrupt, Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
+from ...core.validate import Json
 from ...core.where import Where
 from ...store import Head, Store, verbs
 from ...store.rules import check_order
 from ...text import Analyzer, term_id
 from ...text.chunks import units_of
-from .. import Candidates, Neighbours, Probe, Rows, Seqs, Span, Traits, WordStatistics
+from .. import (
+    Candidates,
+    Neighbours,
+    Probe,
+    Rows,
+    Seqs,
+    Span,
+    Traits,
+    ValueMatch,
+    ValuePath,
+    WordStatistics,
+)
 from .arrays import distinct, run_starts
+from .attributes import match_records
 from .cache import BATCH, ScopeCache, V
 from .filters import Resolve
 from .lexicon import Lexicon, WordReader
@@ -193,6 +206,21 @@ class ShardQueries(Generic[V]):
 
         return self._cache.ask(scope, self._cache.read_head(), walk)
 
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        """Implements `Index.match_values`."""
+
+        def match(shard: Shard[V]) -> dict[ValuePath, ValueMatch] | None:
+            held = shard.columns.seq
+            rows = held.searchsorted(seqs)
+            if len(rows) and (rows[-1] >= len(held) or not np.array_equal(held[rows], seqs)):
+                return None  # some were deleted meanwhile
+            return shard.attributes.match(wanted, rows, held, partial(self._read_records, shard.scope))
+
+        found = self._cache.ask(scope, self._cache.read_head(), match)
+        return match_records(self._read_records(scope, seqs.tolist()), wanted) if found is None else found
+
     def list_voices(self, scope: str, head: Head) -> tuple[str, ...]:
         return self._cache.ask(scope, head, lambda shard: shard.columns.voices)
 
@@ -200,6 +228,11 @@ class ShardQueries(Generic[V]):
         """Implements `Index.follow`."""
         if self._cache.peek(scope) is not None:
             self._cache.ask(scope, self._cache.read_head(), lambda shard: shard.head)
+
+    def cleanse(self, scope: str) -> None:
+        """Follows the scope, and drops columns of values, which may hold those of deleted records."""
+        if self._cache.peek(scope) is not None:
+            self._cache.ask(scope, self._cache.read_head(), lambda shard: shard.attributes.clear())
 
     def check(self, scope: str) -> list[str]:
         """Implements `Index.check`."""
@@ -230,16 +263,18 @@ class ShardQueries(Generic[V]):
         if where.ids is None:
             seqs = shard.columns.seq
             try:
-                held = shard.attributes.holding(where.conditions, seqs, partial(self._read_records, shard))
+                held = shard.attributes.holding(
+                    where.conditions, seqs, partial(self._read_records, shard.scope)
+                )
             except (Corrupt, Unavailable):  # a record cannot be read; the store need not read records whole
                 held = None
             if held is not None:
                 return seqs[held]
         return np.array(self._store.match(where), np.int64)
 
-    def _read_records(self, shard: Shard[VectorArm], seqs: list[int]) -> Iterator[Record | None]:
+    def _read_records(self, scope: str, seqs: list[int]) -> Iterator[Record | None]:
         for start in range(0, len(seqs), BATCH):
-            yield from self._store.read(shard.scope, seqs[start : start + BATCH])
+            yield from self._store.read(scope, seqs[start : start + BATCH])
 
     def words_in(self, shard: Shard[VectorArm]) -> WordReader | None:
         """Returns a reader of the vectors of a scope's words; None without a lexicon."""
@@ -253,7 +288,7 @@ class ShardQueries(Generic[V]):
         first = order[run_starts(which[order])]
         seqs = distinct(shard.columns.seq[rows[first]])
         terms: set[str] = set()
-        for record in self._read_records(shard, seqs.tolist()):
+        for record in self._read_records(shard.scope, seqs.tolist()):
             for text in () if record is None else _list_texts(record):
                 terms.update(self._analyzer.terms(text))
         wanted = set(unknown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,26 +20,18 @@ from .postings import Postings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Portrait:
-    """The traits of candidates that do not depend on the question: one row per record unless noted.
+    """What does not depend on the question about candidates: one row per record unless noted.
 
     starts  the position of each record's first unit among the rows; None if every record has one unit
     rows    the first row of each record
+    traits  without those that depend on the question
     """
 
     starts: Rows | None
     rows: Rows
     scope: NDArray[np.int32]
     seq: Seqs
-    importance: NDArray[np.float64]
-    occurred: NDArray[np.float64]
-    session: NDArray[np.int32]
-    turn: NDArray[np.int32]
-    who: NDArray[np.int32]
-    kind: NDArray[np.uint8]
-    flags: NDArray[np.uint8]
-    length: Floats
-    days: NDArray[np.int32]
-    line: TurnLine | None
+    traits: Traits
 
     def best_units(self, scores: Floats) -> Floats:
         """Converts scores of rows to scores of records: the best unit of each counts."""
@@ -70,11 +62,7 @@ def portray(
     session, turns = arrays["session"].take(rows), turn.take(rows)
     who, flags = arrays["who"].take(rows), arrays["flags"].take(rows)
     length = _measure_lengths(columns, postings, rows)
-    return Portrait(
-        starts=starts if several else None,
-        rows=rows,
-        scope=np.zeros(len(rows), np.int32),
-        seq=arrays["seq"].take(rows),
+    traits = Traits(
         importance=arrays["importance"].take(rows),
         occurred=arrays["occurred"].take(rows),
         session=session,
@@ -85,6 +73,13 @@ def portray(
         length=length,
         days=_days_of(columns, rows),
         line=TurnLine(session, turns, who, flags, length) if is_kept else None,
+    )
+    return Portrait(
+        starts=starts if several else None,
+        rows=rows,
+        scope=np.zeros(len(rows), np.int32),
+        seq=arrays["seq"].take(rows),
+        traits=traits,
     )
 
 
@@ -98,22 +93,13 @@ def describe_rows(
     aligned: Floats | None,
 ) -> Traits:
     """Returns the traits of a portrait and those by the hints; `aligned` has a row per record."""
-    return Traits(
-        importance=seen.importance,
-        occurred=seen.occurred,
-        session=seen.session,
-        turn=seen.turn,
-        who=seen.who,
-        kind=seen.kind,
-        flags=seen.flags,
-        length=seen.length,
-        days=seen.days,
+    return replace(
+        seen.traits,
         voices=voices,
         mentions=tuple([_find_mentions(columns, postings, seen.rows, name) for name in hints.names]),
         inside=_match_sessions(columns, seen.rows, hints.sessions) if hints.sessions else None,
         away=None if hints.place is None else _measure_distance(columns, seen.rows, hints.place),
         aligned=aligned,
-        line=seen.line,
     )
 
 

@@ -22,11 +22,10 @@ from .arrays import top, unite
 from .attributes import Attributes
 from .columns import FEW, ColumnTable
 from .filters import Resolve
-from .lexicon import WordReader
+from .lexicon import Vocabulary, WordReader
 from .postings import Bm25, Postings
 from .row_traits import LastPassing, Passing, Portrait, describe_rows, portray
 from .vectors import Scorer, VectorArm, unit
-from .vocabulary import Vocabulary
 
 log: logging.Logger = logging.getLogger("eidet.index")
 

@@ -28,7 +28,7 @@ from .vectors import VectorPlanes
 PlaneShard = Shard[VectorPlanes]
 
 PAGE: Final = 1000
-MAGIC: Final = b"EIDETIX3"
+MAGIC: Final = b"EIDETIX4"
 log: logging.Logger = logging.getLogger("eidet.index")
 
 
@@ -169,14 +169,11 @@ def _restore(
 
 
 def _write(file: BinaryIO, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    header["arrays"] = [
-        [name, array.dtype.str, list(array.shape), zlib.crc32(np.ascontiguousarray(array).data)]
-        for name, array in arrays.items()
-    ]
+    header["arrays"] = {name: zlib.crc32(np.ascontiguousarray(array).data) for name, array in arrays.items()}
     text = json.dumps(header).encode()
     file.write(MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
     for array in arrays.values():
-        np.ascontiguousarray(array).tofile(file)
+        np.save(file, array, allow_pickle=False)
 
 
 def _read_header(file: BinaryIO) -> dict[str, Any]:
@@ -192,8 +189,8 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
 
 
 def _read_arrays(file: BinaryIO, header: dict[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
-    for name, dtype, shape, check in header["arrays"]:
-        array = np.fromfile(file, dtype, int(np.prod(shape))).reshape(shape)
+    for name, check in header["arrays"].items():
+        array = np.load(file, allow_pickle=False)
         if zlib.crc32(array.data) != check:
             raise ValueError(f"the {name} are damaged")
         yield name, array

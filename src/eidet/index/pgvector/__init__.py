@@ -6,88 +6,38 @@ Small scopes are still searched in RAM. See `docs/operate/pgvector.md`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
-import numpy as np
-
-from ...core.errors import EidetError, Misconfigured
+from ...core.errors import Misconfigured, Unavailable
 from ...core.scope import Scope
 from ...core.settings import Settings
+from ...core.validate import Json
 from ...core.where import Where
 from ...models.embed import Embedder
 from ...net.url import Options
 from ...store import Head, Store, verbs
-from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
-from ...store.sql.postgres.text import array_of, escape, unescape_row
+from ...store.sql.postgres.searchable import SearchableDatabase
 from ...store.traits import has_ability, is_sealed
 from ...text import Analyzer
-from .. import Candidates, Neighbours, Probe, Scores, WordStatistics
+from .. import Candidates, Neighbours, Probe, Seqs, ValueMatch, ValuePath
 from ..embedded import EmbeddedIndex, EmbeddedSettings
-from ..embedded.arrays import judge_lowest
 from ..embedded.lexicon import make_lexicon
-from ..embedded.postings import Bm25
 from ..embedded.queries import merge_candidates, merge_voices, report_faults
-from ..embedded.vectors import unit
+from ..fill import Filler, FillPlan, VectorLost
 from ..outside import OutsideIndex
-from ..scope_worker import ScopeWorker
-from .copies import WIDEST, BeingCopied, Copies, Copy, NoCopy
-
-if TYPE_CHECKING:
-    from psycopg import Connection
+from .search import NotCopied, PgvectorFinder, PgvectorSettings
+from .tables import WIDEST, Tables, UnitRow, list_units
 
 __all__ = ["PgvectorIndex", "PgvectorSettings"]
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
-_MATCHING_UNITS: Final = 5_000  # units whose words are compared: those with rare words
-_SHORTLIST: Final = 200  # least number of candidates, the best of both arms together
-_LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
-_SAMPLE: Final = 256  # vectors from which the lowest cosine is estimated
-_DEEPEST: Final = 1_000  # largest ef_search of the graph
-_RANK: Final = 60  # of reciprocal ranks
-REST_SECONDS: Final = 1.0  # between two tries to copy a scope, as another process may copy it
-_JOIN_SECONDS: Final = 5.0
-
-_NEAREST: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq WHERE {test}
-    AND u.embedding IS NOT NULL ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
-# The graph cannot order by a sum, so all that pass are compared.
-_NEAREST_OF: Final = """SELECT u.seq FROM {units} u
-    WHERE u.seq = ANY(ARRAY(SELECT seq FROM records WHERE {test})) AND u.embedding IS NOT NULL
-    ORDER BY (u.embedding <=> %s::halfvec) + 0 LIMIT %s"""
-_ALONG_THE_GRAPH: Final = """SELECT set_config('hnsw.ef_search', %s, true),
-    set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('enable_sort', 'off', true), set_config('enable_hashjoin', 'off', true)"""
-_MATCHING: Final = """WITH best AS MATERIALIZED (
-    SELECT u.seq, {score} AS score, u.length FROM {units} u WHERE u.words && %s::integer[]
-    ORDER BY score DESC, u.length, u.seq LIMIT %s)
-SELECT best.seq FROM best JOIN records ON records.seq = best.seq WHERE {test}
-ORDER BY best.score DESC, best.length, best.seq LIMIT %s"""
-_VOICES: Final = """WITH RECURSIVE heard AS (
-    (SELECT who FROM records WHERE scope = %s AND who IS NOT NULL ORDER BY who LIMIT 1)
-    UNION ALL SELECT (SELECT who FROM records WHERE scope = %s AND who > heard.who ORDER BY who LIMIT 1)
-    FROM heard WHERE heard.who IS NOT NULL)
-SELECT who FROM heard WHERE who IS NOT NULL"""
-_TURNS: Final = """SELECT array_agg(seq ORDER BY occurred, seq) FROM records
-    WHERE scope = %s AND session = ANY(%s::text[]) GROUP BY session"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PgvectorSettings:
-    """The size from which on the server searches a scope, and how it searches.
-
-    Up to `tail` changes may wait before they are copied. Up to `few` records that pass a filter are compared
-    one by one. With `background`, a thread copies large scopes, which are searched in RAM meanwhile.
-    """
-
-    from_records: int = 20_000
-    tail: int = 200
-    few: int = 10_000
-    ef_search: int = 400
-    memory_mb: int = 1024
-    background: bool = True
+PAGE: Final = 5_000  # records copied at once
+LEASE_SECONDS: Final = 15.0  # after which another process goes on with a copy, if its copier was killed
+PATIENCE_SECONDS: Final = 20.0
 
 
 def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSettings:
@@ -100,155 +50,6 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
     given["background"] = options.parse_flag("background", True)
     usual = PgvectorSettings(from_records=settings.sidecar_from, memory_mb=settings.index_memory_mb)
     return replace(usual, **given)
-
-
-class _PgvectorFinder:
-    """A `Finder` over copies of scopes: one statement finds near vectors, one matching words."""
-
-    def __init__(self, store: SearchableDatabase, copies: Copies, settings: PgvectorSettings) -> None:
-        self._store, self._copies, self._how = store, copies, settings
-
-    def find(self, scope: str, probe: Probe) -> Scores:
-        """Searches the scope's copy; raises `NoCopy` if it has none."""
-        copy, late = self._copies.catch_up(scope, probe.head or self._store.head())
-
-        def find(connection: Connection[Any]) -> Scores:
-            with connection.transaction():  # the planner underrates the indexes of a copy
-                connection.execute("SET LOCAL enable_seqscan = off")
-                return self._find(connection, scope, probe, copy, late)
-
-        return self._copies.ask(find)
-
-    def _find(
-        self, connection: Connection[Any], scope: str, probe: Probe, copy: Copy, late: list[int]
-    ) -> Scores:
-        test = self._state_condition(scope, probe)
-        statistics = _count_words(connection, probe, copy)
-        searched, enough = copy.records + len(late), max(self._how.few, probe.depth)
-        passing = _estimate_passing(connection, test, searched)
-        if passing <= enough:  # counting more would take long
-            passing = _count_passing(connection, test, enough + 1)
-        if passing <= probe.depth:
-            rows = connection.execute(f"SELECT seq FROM records WHERE {test.sql}", test.values)
-            return _answer((seq for (seq,) in rows), statistics, searched, passing)
-        looked_at = 2 * probe.depth * searched // max(passing, 1)
-        matching = _find_matching(connection, probe, copy, test, statistics, looked_at)
-        near, lowest = self._find_near(connection, probe, copy, test, few=passing <= self._how.few)
-        ranked = _fuse(near, matching)
-        found = _answer([*ranked[: max(_SHORTLIST, probe.depth // 2)], *late], statistics, searched, passing)
-        return replace(found, leading=ranked[:_LEADING], lowest=lowest)
-
-    def _state_condition(self, scope: str, probe: Probe) -> SqlCondition:
-        living = Where(
-            scope=Scope(scope), alive_at=probe.now, every=() if probe.where is None else (probe.where,)
-        )
-        condition = self._store.condition(living)
-        if condition.exact:
-            return condition
-        passing = array_of(self._store.match(living))
-        return SqlCondition("records.seq = ANY(%s::bigint[])", [passing], True)
-
-    def _find_near(
-        self, connection: Connection[Any], probe: Probe, copy: Copy, test: SqlCondition, *, few: bool
-    ) -> tuple[list[int], float]:
-        """Finds the nearest records that pass, best first, and estimates the lowest cosine from a sample."""
-        if probe.vector is None:
-            return [], 0.0
-        query = f"[{','.join(map('%.6g'.__mod__, unit(probe.vector).tolist()))}]"
-        asked = [*test.values, query, probe.depth]
-        near: list[tuple[int]] = []
-        if not few:
-            reach = min(max(self._how.ef_search, probe.depth), _DEEPEST)
-            connection.execute(_ALONG_THE_GRAPH, [str(reach)])
-            sql = _NEAREST.format(units=copy.units_table, test=test.sql)
-            near = connection.execute(sql, asked).fetchall()
-        if len(near) < probe.depth:  # few pass, or fewer than the planner estimated
-            sql = _NEAREST_OF.format(units=copy.units_table, test=test.sql)
-            near = connection.execute(sql, asked).fetchall()
-        sample = connection.execute(
-            f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
-            f"WHERE embedding IS NOT NULL LIMIT {_SAMPLE}",
-            [query],
-        ).fetchall()
-        cosines = np.array([cosine for (cosine,) in sample], np.float32)
-        return [seq for (seq,) in near], judge_lowest(cosines, copy.units)
-
-    def list_turns(self, scope: str, sessions: Sequence[str]) -> list[list[int]]:
-        rows = self._store.ask(lambda c: c.execute(_TURNS, [scope, escape(list(sessions))]).fetchall())
-        return [line for (line,) in rows]
-
-    def list_voices(self, scope: str) -> tuple[str, ...]:
-        rows = self._store.ask(lambda c: c.execute(_VOICES, [scope, scope]).fetchall())
-        return tuple(unescape_row(row)[0] for row in rows)
-
-    def close(self) -> None:
-        """Does nothing: it holds no resources."""
-
-
-def _count_words(connection: Connection[Any], probe: Probe, copy: Copy) -> WordStatistics:
-    sql = f"SELECT word, units FROM {copy.words_table} WHERE word = ANY(%s::integer[])"
-    words = _sign(probe.terms)
-    held = dict(connection.execute(sql, [words]).fetchall()) if words else {}
-    return WordStatistics(tuple(held.get(word, 0) for word in words), copy.units, copy.terms)
-
-
-def _count_passing(connection: Connection[Any], test: SqlCondition, most: int) -> int:
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM records WHERE {test.sql} LIMIT {most:d}) AS passing"
-    row = connection.execute(sql, test.values).fetchone()
-    return 0 if row is None else int(row[0])
-
-
-def _estimate_passing(connection: Connection[Any], test: SqlCondition, most: int) -> int:
-    """Returns the planner's estimate of how many records pass a filter, at most `most`."""
-    sql = f"EXPLAIN (FORMAT JSON) SELECT 1 FROM records WHERE {test.sql}"
-    row = connection.execute(sql, test.values).fetchone()
-    return most if row is None else min(most, int(row[0][0]["Plan"]["Plan Rows"]))
-
-
-def _find_matching(
-    connection: Connection[Any],
-    probe: Probe,
-    copy: Copy,
-    test: SqlCondition,
-    stats: WordStatistics,
-    looked_at: int,
-) -> list[int]:
-    """Returns the passing records that contain the rarest terms, best first; each term counts once.
-
-    Only the best `looked_at` are tested against the filter.
-    """
-    held = {word: count for word, count in zip(_sign(probe.terms), stats.holding, strict=True) if count}
-    rare = sorted(held, key=held.__getitem__)
-    upto = int(np.searchsorted(np.cumsum([held[word] for word in rare]), _MATCHING_UNITS, side="right"))
-    chosen = rare[: max(1, upto)]
-    if not chosen:
-        return []
-    scale = Bm25.of_terms(np.array([held[word] for word in chosen], np.intp), stats.units, stats.terms)
-    weighed = zip(chosen, scale.rarity.tolist(), strict=True)
-    test_each = "CASE WHEN u.words @> '{{{:d}}}' THEN {:f}::real ELSE 0::real END"
-    score = " + ".join(test_each.format(word, weight) for word, weight in weighed)
-    sql = _MATCHING.format(units=copy.units_table, test=test.sql, score=score)
-    rows = connection.execute(sql, [chosen, looked_at, *test.values, probe.depth])
-    return [seq for (seq,) in rows.fetchall()]
-
-
-def _sign(terms: Iterable[int]) -> list[int]:
-    """Converts ids of terms to the server's signed integers."""
-    return [term - 2**32 if term >= 2**31 else term for term in terms]
-
-
-def _fuse(*arms: Iterable[int]) -> list[int]:
-    """Fuses the seqs of all arms, best first, by the sum of their reciprocal ranks."""
-    scores: dict[int, float] = {}
-    for arm in arms:
-        for rank, seq in enumerate(dict.fromkeys(arm)):
-            scores[seq] = scores.get(seq, 0.0) + 1 / (_RANK + rank)
-    return sorted(scores, key=lambda seq: -scores[seq])
-
-
-def _answer(seqs: Iterable[int], statistics: WordStatistics, searched: int, kept: int) -> Scores:
-    found = np.array(list(seqs), np.int64)
-    return Scores(seq=found, statistics=statistics, searched=searched, kept=kept)
 
 
 class PgvectorIndex:
@@ -273,34 +74,59 @@ class PgvectorIndex:
             lexicon=make_lexicon(embedder, analyzer),
             analyzer=analyzer,
         )
-        self._copies = Copies(self._store, width, self._how.tail)
-        finder = _PgvectorFinder(self._store, self._copies, self._how)
+        self._tables = Tables(self._store)
+        plan = FillPlan(
+            name="pgvector",
+            prefix="pgvector",
+            form=1,
+            batch=PAGE,
+            lease_seconds=LEASE_SECONDS,
+            patience_seconds=PATIENCE_SECONDS,
+            rest_seconds=1.0,
+        )
+        self._filler: Filler[UnitRow] = Filler(
+            store,
+            width,
+            self._tables,
+            list_units,
+            plan,
+            sent=self._ram.cache.drop,
+            finish=self._tables.index,
+            read_changes=self._store.changes_here,
+        )
+        finder = PgvectorFinder(self._store, self._tables, self._filler, self._how)
         self._served = OutsideIndex(store, width, finder, words_in=self._ram.queries.words_in)
-        self._damaged: set[str] = set()  # scopes whose copies must be rebuilt
-        self._worker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)
+        self._on_server: set[str] = set()  # scopes that this process last searched there
 
     def search(self, probe: Probe) -> Candidates:
         search = partial(self._search, probe=probe)
         return merge_candidates(self._ram.cache.ask_each(probe.scope, probe.head, search))
 
     def _search(self, path: str, head: Head, probe: Probe) -> Candidates:
-        try:
-            if not self._is_in_ram(path):
-                found = self._served.search_scope(path, replace(probe, head=head))
-                self._ram.cache.drop(path)  # a search may have loaded it while its copy was made
-                return found
-        except NoCopy as lack:
-            if lack.damaged:
-                log.warning("scope %s: its index on the server is damaged and made anew: %s", path, lack)
-                self._damaged.add(path)
-            if self._is_large(path):
-                if not self._how.background:
-                    self._copy(path)
-                    return self._served.search_scope(path, replace(probe, head=head))
-                self._worker.ask(path)
-        except (Misconfigured, BeingCopied) as refused:  # such as a role that may read but not extend a copy
-            log.warning("scope %s is searched in RAM: %s", path, refused)
+        for _ in range(2):
+            if self._is_in_ram(path):
+                break
+            try:
+                return self._search_server(path, replace(probe, head=head))
+            except VectorLost as lost:
+                log.warning("scope %s: its index on the server is damaged and made anew: %s", path, lost)
+                self._filler.forget(path)
+            except (Misconfigured, NotCopied) as refused:  # such as a role that may not extend a copy
+                log.debug("scope %s is searched in RAM: %s", path, refused)
+            if not self._is_large(path):
+                break
+            if self._how.background:
+                self._filler.ask(path)
+                break
+            self._filler.try_to_send(path)
+        self._on_server.discard(path)
         return self._ram.queries.search(path, head, probe)
+
+    def _search_server(self, path: str, probe: Probe) -> Candidates:
+        found = self._served.search_scope(path, probe)
+        self._on_server.add(path)
+        self._ram.cache.drop(path)  # a search may have loaded it while its copy was made
+        return found
 
     def _is_in_ram(self, path: str) -> bool:
         """Returns whether a scope is loaded and small enough to stay in RAM."""
@@ -309,17 +135,6 @@ class PgvectorIndex:
 
     def _is_large(self, path: str) -> bool:
         return verbs.count(self._store, Where(scope=Scope(path))) >= max(1, self._how.from_records)
-
-    def _copy(self, path: str) -> None:
-        self._copies.extend(path, anew=path in self._damaged)
-        self._damaged.discard(path)
-        self._ram.cache.drop(path)
-
-    def _try_to_copy(self, path: str) -> None:
-        try:
-            self._copy(path)
-        except (EidetError, NoCopy) as error:
-            log.warning("scope %s could not be copied for the server's index: %s", path, error)
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
@@ -332,6 +147,12 @@ class PgvectorIndex:
         index = self._ram if self._is_in_ram(scope) else self._served
         return index.around(scope, seqs, reach, where, now=now)
 
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        index = self._ram if self._is_in_ram(scope) else self._served
+        return index.match_values(scope, seqs, wanted)
+
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         def hear(path: str, head: Head) -> tuple[str, ...]:
             if self._is_in_ram(path):
@@ -342,46 +163,44 @@ class PgvectorIndex:
 
     def follow(self, scope: str) -> None:
         self._ram.follow(scope)
-        if not self._is_in_ram(scope) and self._copies.find(scope) is not None:
-            self._worker.ask(scope)
+        if not self._is_in_ram(scope) and self._filler.refresh(scope) is not None:
+            self._filler.ask(scope)
 
     def rebuild(self, scope: str) -> int:
-        if self._copies.find(scope) is None and not self._is_large(scope):
+        if self._filler.refresh(scope) is None and not self._is_large(scope):
             return self._ram.rebuild(scope)
-        self._damaged.add(scope)
-        self._copy(scope)
+        self._filler.insist(scope, anew=True)
         return verbs.count(self._store, Where(scope=Scope(scope)))
 
     def check(self, scope: str) -> list[str]:
-        if self._copies.find(scope) is None:
+        if self._filler.refresh(scope) is None:
             return self._ram.check(scope)
         try:
-            missed, ghosts = self._copies.compare(scope)
-        except NoCopy:
+            self._filler.insist(scope)
+            placed = self._filler.refresh(scope)
+            missed, ghosts = (0, 0) if placed is None else self._tables.compare(placed.at, scope, placed.seq)
+        except VectorLost:
             return [f"scope {scope}: the index on the server is damaged; run `eidet rebuild`"]
-        except (Misconfigured, BeingCopied) as refused:
+        except (Misconfigured, Unavailable) as refused:
             return [f"scope {scope}: whether the index on the server agrees is not known: {refused}"]
         return report_faults(scope, missed, ghosts, 0)
 
     def cleanse(self, scope: str) -> list[str]:
-        self._ram.follow(scope)
-        try:
-            self._copies.cleanse(scope)
-        except (Misconfigured, BeingCopied) as refused:
-            return [f"scope {scope}: its index on the server may hold what is gone: {refused}"]
-        return []
+        self._ram.cleanse(scope)
+        failed = self._filler.cleanse(scope)
+        placed = self._filler.refresh(scope)
+        if placed is not None and not failed:
+            if verbs.count(self._store, Where(scope=Scope(scope))):
+                self._tables.vacuum(placed.at)
+            else:
+                self._filler.drop(scope)
+        return failed
 
     def stats(self) -> dict[str, Any]:
-        sql = "SELECT count(*), coalesce(sum(records), 0)::bigint FROM pgvector_scopes WHERE indexed"
-        try:
-            scopes, records = self._copies.ask(lambda c: c.execute(sql).fetchone()) or (0, 0)
-        except NoCopy:
-            scopes, records = 0, 0
-        served = {"server_scopes": scopes - len(self._damaged), "server_records": records}
-        return self._ram.stats() | served | {"copying": self._worker.busy}
+        return self._ram.stats() | {"server_scopes": len(self._on_server), "copying": self._filler.busy}
 
     def close(self) -> None:
-        self._worker.close(_JOIN_SECONDS)
+        self._filler.close()
         self._ram.close()
 
 

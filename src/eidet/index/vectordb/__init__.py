@@ -10,24 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ...core.errors import EidetError
 from ...net.retry import Retrier, RetryPolicy
 from .. import Floats
+from ..fill import Shelves, VectorLost, VectorShelf
 
 NAMED = 10_000  # records that a filter may list: Pinecone's limit
 UNIT_BITS = 12  # of a key of 63 bits; the rest holds seqs, even of stores that count microseconds
-
-
-class VectorLost(EidetError):
-    """The database answers, but the vectors it was filled with are gone."""
-
-
-class VectorShelf(NamedTuple):
-    """The place for the vectors of one scope alone. Eidet names it: letters, digits, - and _."""
-
-    collection: str
-    name: str
-    width: int
 
 
 class Point(NamedTuple):
@@ -65,27 +53,11 @@ class VectorSettings:
     prefix: str = "Eidet"  # of collection names; begins with a capital letter
 
 
-class Database(Protocol):
-    """The port to a vector database. Thread-safe.
-
-    Every call ends within the deadline of `retrier`, and raises `Unavailable` if a retry may help,
-    `VectorLost` if collection or shelf are gone, and `Misconfigured` otherwise. All calls are idempotent.
-    Points are found at the latest `settle_seconds` after `put`.
-    """
+class Database(Shelves[Point], Protocol):
+    """The port to a vector database: shelves of points that can be searched. `retrier` makes its calls."""
 
     retrier: Retrier
     most: int  # matches in one answer
-    batch: int  # points in one request
-    settle_seconds: float
-
-    def prepare(self, shelf: VectorShelf) -> None:
-        """Creates the collection and the shelf if they are missing."""
-
-    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
-        """Adds points; replaces those with the same key."""
-
-    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
-        """Removes all points of these records; missing ones are ignored."""
 
     def near(
         self, shelf: VectorShelf, vector: Floats, limit: int, *, seqs: Sequence[int] | None = None
@@ -94,9 +66,6 @@ class Database(Protocol):
 
     def count(self, shelf: VectorShelf) -> int:
         """Counts the points of a shelf; 0 if there is no such shelf."""
-
-    def discard(self, shelf: VectorShelf) -> None:
-        """Removes a shelf with all its points, and its collection if that is empty then."""
 
     def close(self) -> None: ...
 

@@ -87,18 +87,14 @@ def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] =
     read = Options(options, hint=f"see docs/operate/vector-databases.md on {name}")
     read.check_known(sorted({"background", *own, *_NUMBERS}))
     usual = VectorSettings()
-    given: dict[str, Any] = {}
-    for number in _NUMBERS & options.keys():
-        given[number] = type(getattr(usual, number))(read.parse_number(number, 0.0))
-    if "prefix" in options:
-        if not (
-            options["prefix"].isalnum() and options["prefix"][:1].isupper() and options["prefix"].isascii()
-        ):
-            raise Misconfigured("the prefix of collections is letters and digits, the first a capital letter")
-        given["prefix"] = options["prefix"]
-    if "background" in options:
-        given["background"] = options["background"].lower() not in ("0", "no", "false")
-    return replace(usual, **given)
+    given: dict[str, Any] = {
+        number: type(getattr(usual, number))(read.parse_number(number, 0.0))
+        for number in _NUMBERS & options.keys()
+    }
+    prefix = options.get("prefix", usual.prefix)
+    if not (prefix.isalnum() and prefix[:1].isupper() and prefix.isascii()):
+        raise Misconfigured("the prefix of collections is letters and digits, the first a capital letter")
+    return replace(usual, **given, prefix=prefix, background=read.parse_flag("background", True))
 
 
 def open_vector_index(

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from ...core.errors import EidetError, Unavailable
+from ...core.errors import Unavailable
 from ...core.scope import Scope
+from ...core.validate import Json
 from ...core.where import Where
 from ...store import Head, Store
 from ...store.model import entry_of
 from ...text import Analyzer
-from .. import Candidates, Floats, Neighbours, Probe, Seqs
+from .. import Candidates, Floats, Neighbours, Probe, Seqs, ValueMatch, ValuePath
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
 from ..embedded.queries import ShardQueries, merge_candidates, merge_voices
 from ..embedded.vectors import unit
-from ..scope_worker import ScopeWorker
-from . import NAMED, UNIT_BITS, Database, VectorLost, VectorSettings, VectorShelf
-from .fill import Shipper, list_vectors
-from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors
+from ..fill import Filler, FillPlan
+from . import NAMED, UNIT_BITS, Database, Point, VectorLost, VectorSettings, VectorShelf
+from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors, list_points, list_vectors
 
-log: logging.Logger = logging.getLogger("eidet.index")
-
-PAUSE_SECONDS: Final = 0.05
-_STOP_SECONDS: Final = 30.0  # time limit for sending a scope when the index is closed
 TRIES: Final = 3  # of one search while other threads send
 SLACK: Final = 16  # matches requested beyond those wanted, as some records may be deleted
 READ: Final = 400  # candidates found by words or turns alone whose vectors are read from the store
@@ -59,13 +54,22 @@ class VectorIndex:
     ) -> None:
         self._how = settings or VectorSettings()
         self._store, self._database, self._sleep = store, database, sleep
-        self._ships = Shipper(store, width, database, self._how, clock)
-        self._keeper = RecentKeeper(store, width, self._ships, self._how)
+        plan = FillPlan(
+            name=database.retrier.name,
+            prefix=self._how.prefix,
+            form=UNIT_BITS,
+            batch=self._how.batch,
+            lease_seconds=self._how.lease_seconds,
+            patience_seconds=database.retrier.policy.deadline_seconds,
+        )
+        self._filler: Filler[Point] = Filler(
+            store, width, database, list_points, plan, sent=self._release, clock=clock, sleep=sleep
+        )
+        self._keeper = RecentKeeper(store, width, self._filler, self._how)
         self.cache: ScopeCache[RecentVectors] = ScopeCache(
             store, self._keeper, memory_mb=memory_mb, renewed=renewed
         )
         self.queries: ShardQueries[RecentVectors] = ShardQueries(store, self.cache, lexicon, analyzer)
-        self._worker = ScopeWorker("eidet-vectordb", self._try_to_send)
 
     # Searching.
 
@@ -96,7 +100,7 @@ class VectorIndex:
         try:
             known, low, notes = self._ask_database(scope, head, probe, passing, held)
         except VectorLost as lost:
-            self._ships.forget(scope)
+            self._filler.forget(scope)
             self.cache.drop(scope)
             again = Unavailable(f"{lost}; it is filled again", retry_after=1.0)
             return self._search_words(scope, head, probe, again)
@@ -130,10 +134,10 @@ class VectorIndex:
     ) -> tuple[dict[int, float], float, list[str]]:
         """Returns the cosines of the nearest that pass, the lowest cosine, and notes on what is missing."""
         query, depth = unit(_vector_of(probe)), probe.depth
-        shelf = self._ships.find_shelf(scope, head)
+        shelf = self._filler.find_shelf(scope, head)
         known = _find_nearest(self._database, shelf, query, depth, passing, held)
-        if _lacks(known, depth, passing) and shelf != self._ships.find_shelf(scope, head, anew=True):
-            shelf = self._ships.find_shelf(scope, head)
+        if _lacks(known, depth, passing) and shelf != self._filler.find_shelf(scope, head, anew=True):
+            shelf = self._filler.find_shelf(scope, head)
             known = _find_nearest(self._database, shelf, query, depth, passing, held)
         among = passing.tolist() if len(passing) <= min(NAMED, held - 1) else None
         far = self._database.near(shelf, -query, SLACK, seqs=among)
@@ -163,6 +167,11 @@ class VectorIndex:
     ) -> dict[int, Neighbours]:
         return self.queries.around(scope, seqs, reach, where, now=now)
 
+    def match_values(
+        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
+    ) -> dict[ValuePath, ValueMatch]:
+        return self.queries.match_values(scope, seqs, wanted)
+
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         return merge_voices(self.cache.ask_each(scope, head, self.queries.list_voices))
 
@@ -172,34 +181,26 @@ class VectorIndex:
         """Removes deleted records from the database even if the scope is not loaded in this process."""
         if self.cache.peek(scope) is not None:
             self._keep_up(scope, self.cache.read_head())
-        elif self._ships.refresh(scope) is not None:
-            self._try_to_send(scope)
+        elif self._filler.refresh(scope) is not None:
+            self._filler.try_to_send(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        if self._ships.refresh(scope) is None:
-            self.queries.follow(scope)
-            return []
-        try:
-            if self._insist(partial(self._send, scope)):
-                return []
-            error = "another process is filling it"
-        except EidetError as failed:
-            error = str(failed)
-        return [f"scope {scope}: {self._database.retrier.name} may hold vectors of what is gone: {error}"]
+        self.queries.cleanse(scope)
+        return self._filler.cleanse(scope)
 
     def _keep_up(self, scope: str, head: Head) -> None:
         """Updates the database if enough rows wait, or deleted records are still in it."""
         due = self.cache.ask(scope, head, self._is_due)
         if due and self._how.background:
-            self._worker.ask(scope)
+            self._filler.ask(scope)
         elif due:
-            self._try_to_send(scope)
+            self._filler.try_to_send(scope)
         if self.cache.ask(scope, head, self._keeper.release_sent):
             self.cache.weigh(scope)
 
     def _is_due(self, shard: RecentShard) -> bool:
         vectors, head = shard.vectors, shard.head
-        placed = self._ships.placement(shard.scope, head.epoch)
+        placed = self._filler.placement(shard.scope, head.epoch)
         if placed is None and shard.records <= self._how.small:
             return False
         sent = 0 if placed is None or placed.epoch != head.epoch else placed.seq
@@ -208,28 +209,17 @@ class VectorIndex:
         wanted = waiting >= self._how.ship_rows or vectors.departed > 0 or (first and sent > 0)
         return sent < head.seq and wanted
 
-    def _send(self, scope: str) -> bool:
-        """Sends pending changes; returns False if another process is sending."""
-        sent = self._ships.ship(scope)
-        if sent and self.cache.peek(scope) is not None:
-            self._settle(scope)
-        return sent
-
-    def _try_to_send(self, scope: str) -> None:
-        try:
-            self._send(scope)
-        except EidetError as error:
-            log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
-
-    def _settle(self, scope: str) -> None:
+    def _release(self, scope: str) -> None:
         """Releases from RAM the vectors of a scope that were sent."""
 
         def settle(shard: RecentShard) -> bool:
-            placed = self._ships.placement(scope, shard.head.epoch)
+            placed = self._filler.placement(scope, shard.head.epoch)
             if placed is not None and placed.seq >= shard.head.seq:
                 shard.vectors.departed = 0
             return self._keeper.release_sent(shard)
 
+        if self.cache.peek(scope) is None:
+            return
         if self.cache.ask(scope, self.cache.read_head(), settle):
             self.cache.weigh(scope)
 
@@ -237,37 +227,23 @@ class VectorIndex:
 
     def rebuild(self, scope: str) -> int:
         """Fills an empty shelf. Until it is full, searches in other processes may note missing vectors."""
-        before = self._ships.refresh(scope)
+        before = self._filler.refresh(scope)
         self.cache.drop(scope)
         records = self.cache.ask(scope, self._store.head(), lambda shard: shard.records)
-        placed = self._ships.refresh(scope)
+        placed = self._filler.refresh(scope)
         if before is None and placed is not None:
             return records  # the load just sent it
         if placed is not None or records > self._how.small:
             self.cache.drop(scope)  # the vectors in the old shelf are read again
-            if not self._insist(partial(self._ships.ship, scope, anew=True)):
-                raise Unavailable(
-                    f"another process fills {self._database.retrier.name} with scope {scope}; "
-                    "try again later",
-                    retry_after=self._how.lease_seconds,
-                )
-            self._settle(scope)
+            self._filler.insist(scope, anew=True)
         return records
-
-    def _insist(self, job: Callable[[], bool]) -> bool:
-        """Retries the job while another sender runs, up to the deadline; returns whether it succeeded."""
-        for _ in range(max(1, int(self._database.retrier.policy.deadline_seconds / PAUSE_SECONDS))):
-            if job():
-                return True
-            self._sleep(PAUSE_SECONDS)
-        return False
 
     def check(self, scope: str) -> list[str]:
         faults = self.queries.check(scope)
-        if self._ships.refresh(scope) is None:
+        if self._filler.refresh(scope) is None:
             return faults
         try:
-            self._send(scope)
+            self._filler.send(scope)
             return faults + self._compare_counts(scope)
         except VectorLost as lost:
             return [*faults, f"scope {scope}: {lost}; run `eidet rebuild`"]
@@ -280,7 +256,7 @@ class VectorIndex:
     def _compare_counts(self, scope: str) -> list[str]:
         """Compares the numbers of points; waits for a database that settles late."""
         head, name = self._store.head(), self._database.retrier.name
-        placed = self._ships.placement(scope, head.epoch)
+        placed = self._filler.placement(scope, head.epoch)
         if placed is None or placed.epoch != head.epoch:
             return []
 
@@ -311,11 +287,11 @@ class VectorIndex:
 
     def close(self) -> None:
         """Sends pending changes if the database is up, to leave less to the next process."""
-        self._worker.close(_STOP_SECONDS)
+        self._filler.close()
         if self._database.retrier.health().state == "up":
             for scope in self.cache.scopes:
-                if self._ships.refresh(scope) is not None:
-                    self._try_to_send(scope)
+                if self._filler.refresh(scope) is not None:
+                    self._filler.try_to_send(scope)
         self.cache.drop_all()
         self._database.close()
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import EidetError
+from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store, verbs
+from ...models.embed.quantise import dequantise_all
+from ...store import Changes, Entry, Head, Store, verbs
 from .. import Floats, Rows, Seqs
 from ..embedded.arrays import top
 from ..embedded.shard import Shard
-from ..embedded.vectors import VectorPlanes
-from . import VectorSettings
-from .fill import Shipper
+from ..embedded.vectors import VectorPlanes, normalise
+from ..fill import Filler
+from . import Point, VectorSettings, key_of
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
@@ -100,21 +101,21 @@ RecentShard = Shard[RecentVectors]
 class RecentKeeper:
     """Creates shards without the vectors that the database has. Saves no files."""
 
-    def __init__(self, store: Store, width: int, ships: Shipper, settings: VectorSettings) -> None:
+    def __init__(self, store: Store, width: int, filler: Filler[Point], settings: VectorSettings) -> None:
         self._store, self._width = store, width
-        self._ships, self._settings = ships, settings
+        self._filler, self._settings = filler, settings
 
     def create(self, scope: str) -> RecentShard:
         return Shard(scope, RecentVectors(self._width))
 
     def load(self, shard: RecentShard, head: Head) -> RecentShard:
         """Sends a large scope to the database before loading it, as its vectors need not fit into RAM."""
-        placed = self._ships.placement(shard.scope, head.epoch)
+        placed = self._filler.placement(shard.scope, head.epoch)
         most = self._settings.small + self._settings.tail_rows
         count = verbs.count(self._store, Where(scope=Scope(shard.scope)))
         if count > most and (placed is None or placed.epoch != head.epoch):
             try:
-                self._ships.ship(shard.scope)
+                self._filler.ship(shard.scope)
             except EidetError as error:
                 log.warning("scope %s was not sent to its database: %s", shard.scope, error)
         return shard
@@ -126,7 +127,7 @@ class RecentKeeper:
     def release_sent(self, shard: RecentShard) -> bool:
         """Releases the vectors that the database has; returns whether there were any."""
         before = shard.vectors.base
-        sent = self._ships.usable(shard.scope, shard.head.epoch)
+        sent = self._filler.usable(shard.scope, shard.head.epoch)
         shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
         return shard.vectors.base > before
 
@@ -172,3 +173,28 @@ class DatabaseScorer:
         """Returns the position of each seq among the known ones, and whether it is known."""
         at = np.searchsorted(self._seqs, seqs)
         return at, np.append(self._seqs, -1)[at] == seqs
+
+
+def list_vectors(entries: Sequence[Entry], width: int) -> Iterator[tuple[Entry, Floats]]:
+    """Yields the unit vectors of records, a row for each unit; leaves out records without vectors."""
+    for entry, blob in zip(entries, _raise_levels(entries, width), strict=True):
+        if blob and len(blob) % (4 * width) == 0:
+            yield entry, normalise(np.frombuffer(blob, np.float32).reshape(-1, width))
+
+
+def list_points(entries: Sequence[Entry], width: int) -> Iterator[Point]:
+    """Yields the points of entries; leaves out damaged vectors and those without direction."""
+    for entry, rows in list_vectors(entries, width):
+        for number, row in enumerate(rows):
+            if np.isfinite(row).all() and row.any():
+                yield Point(key_of(entry.seq, number), row)
+
+
+def _raise_levels(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
+    """Returns the vectors, whatever their level, as float32; None if unreadable."""
+    try:
+        return dequantise_all([e.vector for e in entries], [e.level for e in entries], width)
+    except (Corrupt, ValueError):
+        if len(entries) == 1:
+            return [None]
+        return [_raise_levels([entry], width)[0] for entry in entries]

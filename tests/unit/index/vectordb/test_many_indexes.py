@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,6 @@ WORDS = [
     "pepper",
     "castle",
 ]
-
-
-@pytest.fixture
-def server() -> Iterator[Pinecone]:
-    server = Pinecone(WIDTH)
-    yield server
-    server.stop()
 
 
 def some(start: int, stop: int) -> list[Record]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,6 @@ from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
 
 AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False)
-
-
-@pytest.fixture
-def server() -> Iterator[Pinecone]:
-    server = Pinecone(WIDTH)
-    yield server
-    server.stop()
 
 
 def index_on(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.making import examples
@@ -40,13 +37,6 @@ MOVES = st.lists(
     ),
     max_size=14,
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Pinecone]:
-    server = Pinecone(WIDTH)
-    yield server
-    server.stop()
 
 
 class Walk:

@@ -4,7 +4,6 @@ import asyncio
 import functools
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -158,19 +157,6 @@ def test_calls_of_one_text_run_concurrently_when_asynchronous() -> None:
     assert 1 < most <= 16
 
 
-def test_nothing_is_probed_when_everything_is_said() -> None:
-    asked: list[Any] = []
-
-    def function(texts: list[str]) -> list[list[float]]:
-        asked.append(texts)
-        return of_many(texts)
-
-    embedder = adapt_embedder(function, name="mine", width=2, batch=True)
-    assert (embedder.name, embedder.width, asked) == ("mine", 2, [])
-    embedder.embed(["a"])
-    assert asked == [["a"]]
-
-
 def test_it_is_probed_once() -> None:
     asked: list[Any] = []
 
@@ -250,19 +236,6 @@ def test_an_asynchronous_embedder_that_waits_for_itself_is_refused_instead_of_ha
 
     with pytest.raises(Misconfigured, match="await its function there"):
         adapt_embedder(outer, batch=True, width=2).embed(["a"])
-
-
-def test_many_threads_share_one_background_loop() -> None:
-    found: list[int] = []
-
-    async def note(texts: list[str]) -> list[list[float]]:
-        found.append(id(asyncio.get_running_loop()))
-        return of_many(texts)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda text: adapt_embedder(note, batch=True).embed([text]), "abcdefgh"))
-    assert len(found) == 8
-    assert len(set(found)) == 1
 
 
 def test_an_embedder_of_a_coroutine_has_a_cache() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -43,12 +42,6 @@ def test_only_missing_texts_are_passed_on_each_once_in_one_call() -> None:
     np.testing.assert_array_equal(rows, Hashing(16).embed(["new", "old", "new", "newer"]))
 
 
-def test_nothing_is_passed_on_for_no_texts() -> None:
-    inner = Counting()
-    assert Cached(inner).embed([]).shape == (0, 16)
-    assert inner.asked == []
-
-
 def test_the_least_recently_used_text_is_forgotten_first() -> None:
     inner = Counting()
     cached = Cached(inner, size=2)
@@ -71,11 +64,6 @@ def test_a_size_below_one_is_refused() -> None:
         Cached(Counting(), size=0)
 
 
-def test_name_and_width_are_those_of_the_embedder_inside() -> None:
-    cached = Cached(Counting())
-    assert (cached.name, cached.width) == ("counting", 16)
-
-
 def test_a_bad_answer_is_not_kept() -> None:
     class Bad(Counting):
         def embed(self, texts: Sequence[str]) -> Vectors:
@@ -86,23 +74,3 @@ def test_a_bad_answer_is_not_kept() -> None:
     with pytest.raises(Misconfigured, match="NaN"):
         cached.embed(["a"])
     assert np.isfinite(cached.embed(["a"])).all()
-
-
-def test_many_threads_may_share_it() -> None:
-    cached = Cached(Counting(), size=5)
-    texts = [f"text {number}" for number in range(20)]
-    expected = Hashing(16).embed(texts)
-    wrong: list[int] = []
-
-    def work(turn: int) -> None:
-        for at in range(200):
-            pick = (at * 7 + turn) % 20
-            if not np.array_equal(cached.embed([texts[pick]])[0], expected[pick]):
-                wrong.append(pick)
-
-    threads = [threading.Thread(target=work, args=(turn,)) for turn in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []

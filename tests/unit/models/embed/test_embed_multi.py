@@ -54,12 +54,6 @@ def test_an_unknown_script_is_found_by_its_words_and_the_answer_says_so() -> Non
         assert known.notes == ()
 
 
-def test_the_table_is_at_most_12_megabytes_and_its_code_300_lines() -> None:
-    folder = Path(eidet.__file__).parent / "models" / "embed"
-    assert (folder / "multi.npz").stat().st_size <= 12_000_000
-    assert len((folder / "multi.py").read_text(encoding="utf-8").splitlines()) <= 300
-
-
 def test_a_memory_moves_to_this_table_while_it_is_open(tmp_path: Path) -> None:
     with Memory(tmp_path / "notes.db") as memory:
         memory.remember(["Der Ersatzschlüssel liegt unter dem Blumentopf.", "Der Zug fährt um acht."])
@@ -140,16 +134,6 @@ def test_the_vocabulary_gives_common_words_first_each_with_its_own_vector() -> N
     assert {"the", "und", "les"} < set(list(known)[:200])
     [row] = embedder.embed(["garden"])
     np.testing.assert_allclose(known["garden"] / np.linalg.norm(known["garden"]), row, atol=1e-6)
-
-
-def test_a_memory_remembers_that_it_was_written_with_this_table(tmp_path: Path) -> None:
-    with Memory(tmp_path / "notes.db", embedder="eidet-multi") as memory:
-        memory.remember("Der Ersatzschlüssel liegt unter dem Blumentopf.")
-        memory.remember("Der Zug fährt alle zwanzig Minuten.")
-    with Memory(tmp_path / "notes.db") as memory:
-        assert memory.parts.embedder.name == f"eidet-multi:{VERSION}"
-        [hit, *_] = memory.recall("Where is the spare key?")
-        assert "Ersatzschlüssel" in hit.text
 
 
 def test_questions_in_one_language_find_notes_in_another() -> None:

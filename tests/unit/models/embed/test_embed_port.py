@@ -17,6 +17,7 @@ from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.wordllama import WordLlama
 from eidet.models.http import HttpEmbedder
+from eidet.models.rerank import reranker_of
 
 
 class Fixed:
@@ -49,14 +50,18 @@ def test_checked_gives_float32_rows() -> None:
     assert rows.tolist() == [[1, 2, 3]]
 
 
-def test_a_wrong_width_says_what_came_and_what_was_promised() -> None:
-    with pytest.raises(Misconfigured, match=r"'fixed'.*\(1, 2\).*promised \(1, 3\)"):
-        embed_checked(Fixed([[1, 2]]), ["a"])
-
-
-def test_a_wrong_number_of_rows_says_what_came_and_what_was_promised() -> None:
-    with pytest.raises(Misconfigured, match=r"\(1, 3\) for 2 texts; it promised \(2, 3\)"):
-        embed_checked(Fixed([[1, 2, 3]]), ["a", "b"])
+@pytest.mark.parametrize(
+    ("answer", "texts", "words"),
+    [
+        ([[1, 2]], ["a"], r"'fixed'.*\(1, 2\).*promised \(1, 3\)"),
+        ([[1, 2, 3]], ["a", "b"], r"\(1, 3\) for 2 texts; it promised \(2, 3\)"),
+    ],
+)
+def test_a_wrong_shape_says_what_came_and_what_was_promised(
+    answer: object, texts: list[str], words: str
+) -> None:
+    with pytest.raises(Misconfigured, match=words):
+        embed_checked(Fixed(answer), texts)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
@@ -80,11 +85,6 @@ def test_a_single_text_is_not_taken_for_a_list_of_letters() -> None:
         embed_checked(Hashing(), "text")
 
 
-def test_nothing_means_the_default() -> None:
-    assert isinstance(embedder_of(), WordLlama)
-    assert isinstance(embedder_of(None), WordLlama)
-
-
 def test_an_embedder_is_itself_and_is_not_asked_anything() -> None:
     mine = Lazy()
     assert embedder_of(mine) is mine
@@ -96,7 +96,8 @@ def test_a_name_may_carry_a_setting() -> None:
 
 
 def test_local_and_quick_embedders_are_not_cached() -> None:
-    assert isinstance(embedder_of("wordllama"), WordLlama)
+    for spec in (None, "wordllama"):
+        assert isinstance(embedder_of(spec), WordLlama)
     assert isinstance(embedder_of("hashing"), Hashing)
 
 
@@ -165,9 +166,10 @@ def test_an_absent_package_is_named_with_the_command_that_installs_it(
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.delitem(sys.modules, name.replace("-", "_"), raising=False)
     sys.path_importer_cache.clear()
-    with pytest.raises(MissingExtra, match=rf"pip install 'eidet\[{name}\]'") as caught:
-        embedder_of(f"{name}:some-model")
-    assert caught.value.extra == name
+    for make in (embedder_of, reranker_of):
+        with pytest.raises(MissingExtra, match=rf"pip install 'eidet\[{name}\]'") as caught:
+            make(f"{name}:some-model")
+        assert caught.value.extra == name
 
 
 def test_entry_points_of_this_package_are_the_built_in_names() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.timing import raised_within
 
-from eidet.core.errors import Misconfigured, Refused, Unavailable
+from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.adapt import adapt_llm
 from eidet.models.llm import Answer, Request, Turn, llm_of
 from eidet.models.llm.consult import consult
@@ -180,14 +180,6 @@ def test_what_a_callable_raises_is_unavailable_with_its_words() -> None:
     assert isinstance(caught.value.__cause__.__cause__, RuntimeError)
 
 
-def test_errors_of_eidet_pass_as_they_are() -> None:
-    async def refuses(prompt: str) -> str:
-        raise Refused("not that")
-
-    with pytest.raises(Refused, match="not that"):
-        adapt_llm(refuses).ask(ASK)
-
-
 @pytest.mark.parametrize("result", [7, ["a"], b"bytes", object()])
 def test_an_answer_of_another_kind_is_misconfigured(result: Any) -> None:
     with pytest.raises(Misconfigured, match="has to give a string"):
@@ -222,19 +214,6 @@ def test_a_callable_is_named_for_what_it_is() -> None:
     assert adapt_llm(Talks()).name.endswith("test_llm_adapt.Talks")
     assert adapt_llm(echo, name="mine").name == "mine"
     assert repr(adapt_llm(echo, name="mine")) == "<LLM mine>"
-
-
-def test_many_threads_may_ask_at_once() -> None:
-    llm, found = adapt_llm(later), []
-    threads = [
-        threading.Thread(target=lambda n=n: found.append(llm.ask(Request(prompt=str(n))).text))
-        for n in range(20)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(found, key=int) == [str(n) for n in range(20)]
 
 
 AFTER_A_FORK = """

@@ -10,7 +10,7 @@ from tests.unit.models.llm.server import KEY, Server, says
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.http import HttpLLM
-from eidet.models.llm import Request, Turn
+from eidet.models.llm import Request
 from eidet.net import http as wire
 
 HELLO = Request(prompt="Say hello.", system="Be kind.", max_tokens=50)
@@ -49,19 +49,6 @@ def test_what_is_not_given_is_not_sent(server: Server) -> None:
     llm_at(server).ask(Request(prompt="Hi", temperature=None))
     assert server.asked[0].keys() == {"model", "max_tokens", "messages"}
     assert server.asked[0]["messages"] == [{"role": "user", "content": "Hi"}]
-
-
-def test_earlier_turns_come_before_the_prompt(server: Server) -> None:
-    before = (Turn("user", "One?"), Turn("assistant", "Two."))
-    llm_at(server).ask(Request(prompt="Three?", before=before))
-    assert [turn["content"] for turn in server.asked[0]["messages"]] == ["One?", "Two.", "Three?"]
-
-
-def test_it_is_not_tried_for_ever(server: Server) -> None:
-    server.script = [status(503, "overloaded")] * 20
-    with pytest.raises(Unavailable, match=r"was tried 4 times and did not answer: .* 503: overloaded"):
-        llm_at(server).ask(HELLO)
-    assert len(server.asked) == 4
 
 
 def test_a_key_that_is_repeated_across_the_cut_of_a_long_message_is_blotted_out(server: Server) -> None:
@@ -105,11 +92,6 @@ def test_an_answer_without_end_is_left(server: Server, monkeypatch: pytest.Monke
 def test_why_a_model_stopped_is_understood(server: Server, behaviour: Behaviour, stop: str) -> None:
     server.script = [behaviour]
     assert llm_at(server).ask(HELLO).stop == stop
-
-
-def test_empty_content_is_an_empty_text(server: Server) -> None:
-    server.script = [says("")]
-    assert llm_at(server).ask(HELLO).text == ""
 
 
 def test_content_in_parts_is_joined(server: Server) -> None:

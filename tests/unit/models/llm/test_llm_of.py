@@ -72,14 +72,8 @@ def test_without_a_key_it_says_what_to_set() -> None:
             llm_of("openai:m", environment=environment)
 
 
-def test_the_environment_gives_key_and_address(server: Server) -> None:
-    environment = {"OPENAI_API_KEY": f" {KEY}\n", "OPENAI_BASE_URL": server.url}
-    assert llm_of("openai:m", environment=environment).ask(ASK).text == "hello"
-    assert server.seen[0][1]["authorization"].endswith(KEY)
-
-
 def test_the_environment_is_that_of_the_process(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     llm_of("openai:m").ask(ASK)
     assert server.seen[0][1]["authorization"] == f"Bearer {KEY}"

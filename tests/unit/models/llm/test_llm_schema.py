@@ -61,10 +61,6 @@ def test_what_does_not_fit_is_named_with_the_way_to_it(value: Any, complaint: st
     assert find_misfit(value, PERSON) == complaint
 
 
-def test_a_long_value_is_shown_in_part() -> None:
-    assert len(find_misfit({"name": ["x" * 1000]}, PERSON)) < 150
-
-
 @pytest.mark.parametrize(
     ("schema", "complaint"),
     [

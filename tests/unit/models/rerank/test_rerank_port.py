@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eidet.core.errors import BadInput, Misconfigured, MissingExtra, Unavailable
+from eidet.core.errors import BadInput, Misconfigured, Unavailable
 from eidet.models.adapt import adapt_reranker
 from eidet.models.contract import RerankerContract
 from eidet.models.rerank import Reranker, reranker_of, score_checked, sigmoid
@@ -157,14 +157,6 @@ def test_what_a_callable_raises_is_unavailable_with_its_cause() -> None:
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
-def test_our_own_errors_pass_through() -> None:
-    def refused(query: str, texts: Sequence[str]) -> list[float]:
-        raise BadInput("too long")
-
-    with pytest.raises(BadInput, match="too long"):
-        reranker_of(refused).scores("q", ["a"])
-
-
 def test_a_coroutine_that_never_ends_is_left_at_the_deadline() -> None:
     async def hangs(query: str, texts: Sequence[str]) -> list[float]:
         await asyncio.sleep(60)
@@ -174,27 +166,11 @@ def test_a_coroutine_that_never_ends_is_left_at_the_deadline() -> None:
         reranker_of(hangs, timeout=0.05).scores("q", ["a"])
 
 
-def test_no_texts_call_nothing() -> None:
-    def broken(query: str, texts: Sequence[str]) -> list[float]:
-        raise RuntimeError
-
-    assert reranker_of(broken).scores("q", []) == []
-    assert score_checked(Plain(), "q", []) == []
-
-
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False))
 def test_the_sigmoid_keeps_the_order_within_0_and_1(one: float, other: float) -> None:
     low, high = sorted((one, other))
     assert 0 <= sigmoid(low) <= sigmoid(high) <= 1
     assert sigmoid(-low) == pytest.approx(1 - sigmoid(low), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", ["sentence-transformers", "fastembed"])
-def test_a_missing_package_names_its_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, name.replace("-", "_"), None)
-    monkeypatch.setattr("eidet.models.local.find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match=rf"pip install 'eidet\[{name}\]'"):
-        reranker_of(f"{name}:model")
 
 
 class Identity:
