@@ -117,7 +117,7 @@ def _check_servers(case: OpenMemory) -> Findings:
         yield describe_line("store", store)
     else:
         yield from (_describe_side(name, store[name]) for name in ("short", "long") if name in store)
-        yield from _check_outbox(store.get("outbox", {}))
+        yield from _check_waiting(store.get("waiting", {}))
     yield from (describe_line(name, health[name]) for name in ("index", "embedder") if name in health)
     yield from (describe_line("webhook", told) for told in tell_webhooks(case.store).values())
 
@@ -138,22 +138,18 @@ def _describe_side(name: str, health: Mapping[str, Any]) -> CheckResult:
     return ok(f"{name} store", f"{health['store']}, up{last}")
 
 
-def _check_outbox(outbox: Mapping[str, Any]) -> Findings:
-    for file, why in outbox.get("unreadable", {}).items():
-        todo = "keep the file: its waiting records are stored nowhere else"
-        yield fault("outbox", f"{file} cannot be read: {why}", todo)
-    if outbox.get("stuck"):
+def _check_waiting(waiting: Mapping[str, Any]) -> Findings:
+    if waiting.get("stuck"):
         yield warning(
-            "outbox",
-            f"{outbox['stuck']:,} records are rejected by their store: {outbox['error']}",
-            "revise or forget them; they are offered again each minute",
+            "waiting",
+            f"{waiting['stuck']:,} records are rejected by their store: {waiting['error']}",
+            "revise or forget them; they are offered again now and then",
         )
-    if waiting := outbox.get("waiting", 0) - outbox.get("stuck", 0):
+    elif waiting.get("records"):
         todo = "nothing: they are delivered when their store is back"
-        yield warning("outbox", f"{waiting:,} records wait in {outbox['folder']}", todo)
-    elif outbox and not outbox["stuck"] and not outbox["unreadable"]:
-        none = "none: writes to a store that is down are refused"
-        yield ok("outbox", "empty" if outbox["folder"] else none)
+        yield warning("waiting", f"{waiting['records']:,} records wait for their store", todo)
+    elif waiting:
+        yield ok("waiting", "no record waits for its store")
 
 
 def _check_archive(case: OpenMemory) -> Findings:

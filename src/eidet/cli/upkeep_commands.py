@@ -243,7 +243,7 @@ def _tell_stats(stats: Mapping[str, Any]) -> None:
 
 
 def _describe_stores(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields the state of the server, or of each store, and of the outbox."""
+    """Yields the state of the server, or of each store, and how many records wait for one."""
     if "state" in stores:
         yield "server", stores["state"]
         return
@@ -251,8 +251,8 @@ def _describe_stores(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if name in stores:
             why = f": {stores[name]['error']}" if stores[name]["error"] else ""
             yield f"{name} store", stores[name]["state"] + why
-    if waiting := stores.get("outbox", {}).get("waiting"):
-        yield "outbox", f"{waiting:,} waiting"
+    if waiting := stores.get("waiting", {}).get("records"):
+        yield "records", f"{waiting:,} waiting for their store"
 
 
 def _tell_retrieval(told: Mapping[str, Any]) -> None:
