@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, Final, TypeVar, cast
 
@@ -119,7 +119,7 @@ class JointTransaction:
     def _gather(self, job: Callable[[Transaction], Iterable[Record | None]]) -> dict[Key, Record]:
         """Returns the copy that counts of each record that is found."""
         answers = self._ask(lambda member, transaction: member.outer(job(transaction)))
-        found = [record for some in answers for record in some if record.seq not in self._gone]
+        found = list(chain.from_iterable(answers))
         twice = [key for key, times in Counter(map(key_of, found)).items() if times > 1]
         marks = {
             (member.number, key): mark
@@ -238,43 +238,31 @@ class JointTransaction:
             transaction.leap(self._floor)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        """Removes all copies of forgotten records; of a replaced one, that which counts."""
+        """Removes records, and all other copies of forgotten ones."""
+        pairs = list(zip(records, events, strict=True))
         for member in self._parts:
-            pairs = [pair for pair in zip(records, events, strict=True) if member.owns(pair[0].seq)]
-            replaced = [pair for pair in pairs if pair[1].what != "forgotten"]
-            self._places.update((key_of(record), member) for record, _ in replaced)
-            old = [record.but(seq=record.seq // STEP) for record, _ in replaced]
-            self._remove(member, old, [event for _, event in replaced])
-        doomed = {
-            key_of(record): event
-            for record, event in zip(records, events, strict=True)
-            if event.what == "forgotten"
-        }
-        self._gone.update(record.seq for record in records)
-        gone = [record for record in records if key_of(record) in doomed]
-        for member in self._parts if gone else ():
+            own = [pair for pair in pairs if member.owns(pair[0].seq)]
+            self._places.update((key_of(record), member) for record, _ in own)
+            self._remove(member, [(record.but(seq=record.seq // STEP), event) for record, event in own])
+        ends = {key_of(old): replace(event, by=MOVED) for old, event in pairs if event.what == "forgotten"}
+        for member in self._parts if ends else ():
             with self._using(member) as transaction:
-                copies = read_records(transaction, gone, bare=True)
-            counted = {record.seq for record in gone}
-            ends = [
-                doomed[key] if member.outer_seq(copy.seq) in counted else replace(doomed[key], by=MOVED)
-                for key, copy in copies.items()
-            ]
-            self._remove(member, list(copies.values()), ends)
-            self._gone.update(member.outer_seq(copy.seq) for copy in copies.values())
+                copies = read_records(transaction, records, bare=True)
+            self._remove(member, [(copy, ends[key]) for key, copy in copies.items() if key in ends])
+
+    def _remove(self, member: Member, pairs: Sequence[tuple[Record, Event]]) -> None:
+        if not pairs:
+            return
+        with self._using(member) as transaction:
+            self._leap(member, transaction)
+            transaction.remove([old for old, _ in pairs], [event for _, event in pairs])
+        self.removed.add(member)
+        self._gone.update(member.outer_seq(old.seq) for old, _ in pairs)
 
     def finish(self) -> None:
         """Removes the staged vectors of deleted records."""
         if self._gone and self._members.long not in self._away:
             self.set_values(STAGED, {seq: None for seq in self._gone if seq < PROVISIONAL})
-
-    def _remove(self, member: Member, records: Sequence[Record], events: Sequence[Event]) -> None:
-        if not records:
-            return
-        with self._using(member) as transaction:
-            self._leap(member, transaction)
-            transaction.remove(records, events)
-        self.removed.add(member)
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         rows = list(changes)
@@ -323,24 +311,17 @@ def write(members: Members, job: Callable[[Transaction], T]) -> tuple[T, Written
         try:
             return _Attempt(members, away).run(job)
         except MemberFailed as failed:
-            _give_up_on(failed.member, failed.error, members, away)
+            if failed.member not in away:
+                failed.member.note_failure(failed.error)
+                members.notice()
+            if away:
+                raise failed.error from failed
+            away[failed.member] = failed.error
         except CannotWait as refused:
             raise Unavailable(str(refused), retry_after=1.0) from refused
         except RunAgain:
             continue
     raise Unavailable(f"the stores kept changing; gave up after {_RERUNS} attempts", retry_after=1.0)
-
-
-def _give_up_on(
-    member: Member, error: Unavailable, members: Members, away: dict[Member, Unavailable]
-) -> None:
-    """Leaves this member out of the next attempt; raises if that is impossible."""
-    if member not in away:
-        member.note_failure(error)
-        members.notice()
-    if away:
-        raise error
-    away[member] = error
 
 
 class _Attempt:
