@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     AuditChoice = str | Path | Audit | AuditLog | Literal[False] | None
 
 TIERED: Final = (
-    "tiered://?short=redis://host&long=agent.db, with archive=s3://… and outbox=folder if wanted; "
+    "tiered://?short=redis://host&long=agent.db, with archive=s3://… if wanted; "
     "'&' and '?' inside of a part are written %26 and %3F"
 )
 
@@ -76,19 +76,18 @@ def _sqlite(path: Path, settings: Settings) -> Store:
 
 
 def _open_tiered(url: str, settings: Settings) -> Store:
-    """Opens `tiered://?short=redis://…&long=agent.db&archive=s3://…&outbox=folder`, parts percent-encoded."""
+    """Opens `tiered://?short=redis://…&long=agent.db&archive=s3://…`, parts percent-encoded."""
     from .net.url import Options
     from .store.tiered import TieredStore
 
     options = Options.parse(url.partition("?")[2], hint=TIERED)
-    options.check_known(("short", "long", "archive", "outbox"))
+    options.check_known(("short", "long", "archive"))
     short, long = options.get_text("short", ""), options.get_text("long", "")
     if not (short and long):
         raise options.error("a tiered memory names its short and its long store")
     return TieredStore(
         partial(open_store, short, settings),
         partial(open_store, long, settings),
-        outbox=options.get_text("outbox", None) or None,
         archive=options.get_text("archive", None) or None,
     )
 

@@ -148,11 +148,11 @@ def test_agents_go_on_while_the_server_of_their_short_tier_is_away(
         space.retrieve_recent_states(20, memory_tiers="ltm")
         assert space.degraded == {}
         assert api.memory.admin.health()["state"] == "degraded"
-        assert api.memory.admin.health()["store"]["outbox"]["waiting"] == 1
+        assert api.memory.admin.health()["store"]["waiting"]["records"] == 1
         proxy.heal()
         store: Any = api.memory.parts.store
         ends = time.monotonic() + 40
-        while store.health()["outbox"]["waiting"] and time.monotonic() < ends:
+        while store.health()["waiting"]["records"] and time.monotonic() < ends:
             time.sleep(0.1)
             store.mend()
         steps = {entry["step_number"] for entry in space.retrieve_recent_states(20)}

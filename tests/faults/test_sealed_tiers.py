@@ -18,7 +18,6 @@ from eidet.store import verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
-from eidet.store.tiered import member as sides
 from eidet.trust.audit.verify import verify
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
@@ -52,7 +51,8 @@ class Sealed:
         )
 
     def wait(self) -> None:
-        self.ticks += 10 * sides.REST_SECONDS
+        self.ticks += 10
+        self.store.probe()
 
     def bytes(self) -> bytes:
         files = [file for file in sorted(self.folder.rglob("*")) if file.is_file()]

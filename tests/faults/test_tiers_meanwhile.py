@@ -55,7 +55,7 @@ def other(tmp_path: Path, mover: InterruptedPair) -> Iterator[Pair]:
 
 def misplace(pair: Pair, how: str) -> Tier:
     """Writes a record to where it does not belong: in the name of a store that was down, or by itself."""
-    if how == "waits in the outbox":
+    if how == "waits":
         pair.short.off = True
         verbs.put(pair.store, [fact("x", text="as it was")], now=NOW)
         pair.short.off = False
@@ -66,7 +66,7 @@ def misplace(pair: Pair, how: str) -> Tier:
     return Tier.LONG
 
 
-HOW = ("waits in the outbox", "lies in the wrong store")
+HOW = ("waits", "lies in the wrong store")
 
 
 @pytest.mark.parametrize("how", HOW)

@@ -20,7 +20,6 @@ from eidet.store import Store, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
-from eidet.store.tiered import member as sides
 
 
 class Switch:
@@ -60,7 +59,6 @@ class Pair:
         self.store = TieredStore(
             self.short,
             self.long,
-            outbox=folder / "outbox",
             clock=lambda: NOW,
             ticks=lambda: self.ticks,
         )
@@ -74,16 +72,17 @@ class Pair:
 
     def wait(self) -> None:
         """Until stores are asked again."""
-        self.ticks += 10 * sides.REST_SECONDS
+        self.ticks += 10
+        self.store.probe()
 
 
-def move_and_die(folder: str, source: str, dying: str) -> None:
-    """Moves nineteen of twenty records to the other store; is killed after the first write of `dying`."""
+def move_and_die(folder: str, source: str, dying: str, writes: str) -> None:
+    """Moves nineteen of twenty records to the other store; is killed after so many writes of `dying`."""
     pair = Pair(Path(folder))
     there, other = (Tier.SHORT, Tier.LONG) if source == "short" else (Tier.LONG, Tier.SHORT)
     stored = verbs.put(pair.store, [fact(f"{n}", tier=there) for n in range(20)], now=NOW)
     if dying:
-        getattr(pair, dying).writes_left = 1
+        getattr(pair, dying).writes_left = int(writes)
     forms = [(old, old.but(tier=other)) for old in stored[:-1]]
     tell("ready")
     sys.stdin.readline()
@@ -133,7 +132,7 @@ def fill_the_disk(folder: str) -> None:
             error,
             len(kept),
             sorted(there) == sorted(["first", "queued", *kept]),
-            pair.store.health()["outbox"]["waiting"],
+            pair.store.health()["waiting"]["records"],
         ]
     )
     pair.store.close()

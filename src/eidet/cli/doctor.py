@@ -258,15 +258,12 @@ def _check_connections(memory: Memory) -> Findings:
     lines += [(name, health.get(name, {})) for name in ("index", "embedder")]
     lines += [("webhook", told) for told in tell_webhooks(memory.parts.store).values()]
     yield from (_describe_line(check, line) for check, line in lines if "state" in line)
-    outbox = store.get("outbox", {})
-    for file, why in outbox.get("unreadable", {}).items():
-        todo = "keep the file: its waiting records are stored nowhere else"
-        yield _fault("outbox", f"{file} cannot be read: {why}", todo)
-    if waiting := outbox.get("waiting"):
-        told = f"{waiting:,} records wait in {outbox['folder']} until their store is back"
-        if outbox["stuck"]:
-            told += f"; it rejects {outbox['stuck']:,}: {outbox['error']}"
-        yield _warning("outbox", told, "nothing, unless some are rejected: revise or forget those")
+    waiting = store.get("waiting", {})
+    if waiting.get("records"):
+        told = f"{waiting['records']:,} records wait for their store"
+        if waiting["stuck"]:
+            told += f"; it rejects {waiting['stuck']:,}: {waiting['error']}"
+        yield _warning("waiting", told, "nothing, unless some are rejected: revise or forget those")
 
 
 def _describe_line(check: str, health: Mapping[str, Any]) -> CheckResult:

@@ -245,5 +245,4 @@ def _states(part: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _waits(store: Mapping[str, Any]) -> bool:
-    box = store.get("outbox", {})
-    return bool(box.get("waiting") or box.get("unreadable"))
+    return bool(store.get("waiting", {}).get("records"))

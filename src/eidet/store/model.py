@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ..core.record import Event, Record
@@ -200,26 +201,10 @@ class Use(NamedTuple):
     when: float
 
 
+_read_before: Final = attrgetter(*Entry._fields[: Entry._fields.index("x")])
+_read_after: Final = attrgetter(*Entry._fields[Entry._fields.index("z") + 1 :])
+
+
 def entry_of(record: Record) -> Entry:
-    x, y, z = (*(record.place or ()), None, None, None)[:3]
-    return Entry(
-        record.seq,
-        record.kind,
-        record.tier,
-        record.trust,
-        record.agent,
-        record.session,
-        record.who,
-        record.source,
-        record.occurred,
-        record.created,
-        record.step,
-        x,
-        y,
-        z,
-        record.importance,
-        record.expires,
-        record.level,
-        record.vector,
-        record.terms,
-    )
+    place = (*(record.place or ()), None, None, None)[:3]
+    return Entry._make((*_read_before(record), *place, *_read_after(record)))

@@ -17,7 +17,6 @@ class StoreTraits:
     """The place of a store and the way it is kept. The defaults describe a store in RAM."""
 
     path: Path | None = None  # if it is one file of this machine
-    address: Any = None  # of its server, for an index on the same one
     sealed: bool = False  # whether what it holds must not lie about in the open
     audited: bool = False  # whether it surely had an audit log once; a store that is not sealed cannot know
     missing: tuple[str, ...] = ()  # which of the stores inside are down, in words

@@ -41,7 +41,7 @@ def test_a_memory_is_opened_by_an_address(url: str, tmp_path: Path) -> None:
 
 def test_the_archive_of_an_address_is_that_of_upkeep(url: str, tmp_path: Path) -> None:
     folder = quote(str(tmp_path / "archive"), safe="")
-    with Memory(f"{url}&archive={folder}&outbox={tmp_path / 'box'}", embedder="hashing:64") as memory:
+    with Memory(f"{url}&archive={folder}", embedder="hashing:64") as memory:
         assert memory.parts.settings.upkeep.archive == str(tmp_path / "archive")
 
 
@@ -77,15 +77,14 @@ def test_a_short_store_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> No
             raise Unavailable("not yet")
         return found[0]
 
-    ticks = [0.0]
-    store = TieredStore(opening, SqliteStore(tmp_path / "l.db"), ticks=lambda: ticks[0])
+    store = TieredStore(opening, SqliteStore(tmp_path / "l.db"))
     verbs.put(store, [fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
     assert [record.id for record in store.find(ALL)] == ["x", "y"]
     assert store.missing
     found.append(SqliteStore(tmp_path / "s.db"))
-    ticks[0] += 10
+    store.probe()
     store.mend()
-    assert (verbs.count(found[0], ALL), store.health()["outbox"]["waiting"], store.missing) == (1, 0, ())
+    assert (verbs.count(found[0], ALL), store.health()["waiting"]["records"], store.missing) == (1, 0, ())
     store.close()
 
 
@@ -139,10 +138,10 @@ def test_a_server_that_is_killed_under_load_loses_no_word_that_waited(tmp_path: 
         server.start()
         store: Any = memory.parts.store
         ends = time.monotonic() + 60
-        while store.health()["outbox"]["waiting"] and time.monotonic() < ends:
+        while store.health()["waiting"]["records"] and time.monotonic() < ends:
             time.sleep(0.1)
             store.mend()
-        assert store.health()["outbox"]["waiting"] == 0
+        assert store.health()["waiting"]["records"] == 0
         assert memory.count() == 10
         assert len(memory.recall("before outage", limit=20, least=0)) == 10
     server.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from hypothesis import Phase, settings
@@ -17,7 +17,7 @@ from eidet.core.where import Where
 from eidet.net.retry import Full
 from eidet.store import ORDERS, Erasure, Reader, Store, Tombstone, Transaction, verbs
 from eidet.store.ram import RamStore
-from eidet.store.tiered import TieredStore
+from eidet.store.tiered import TieredStore, moving
 
 IDS, SCOPES = ("one", "two", "three"), ("a", "a/b")
 tiers = st.sampled_from(Tier)
@@ -42,7 +42,7 @@ class Sticky(RamStore):
     stuck = False
 
     def write(self, job: Callable[[Transaction], Any]) -> Any:
-        if self.stuck and getattr(job, "__qualname__", "").startswith("delete_unchanged"):
+        if self.stuck and getattr(job, "func", job) is moving._leave:
             raise Full("nothing is deleted here")
         return super().write(job)
 
@@ -81,7 +81,7 @@ class One(RuleBasedStateMachine):
         now = self.tick()
 
         def ask(store: Store) -> Any:
-            found = store.find(Where())[share : share + 1]
+            found = by_name(store.find(Where()))[share : share + 1]
             return verbs.rewrite_form(
                 store, [(r, r.but(tier=tier, level=level)) for r in found], now=now, by="upkeep"
             )
@@ -100,7 +100,11 @@ class One(RuleBasedStateMachine):
     @rule(share=st.integers(1, 3))
     def bury(self, share: int) -> None:
         now = self.tick()
-        self.same(lambda store: sorted(verbs.delete_unchanged(store, store.find(Where())[::share], now=now)))
+        self.same(
+            lambda store: sorted(
+                verbs.delete_unchanged(store, by_name(store.find(Where()))[::share], now=now)
+            )
+        )
 
     @rule(id=st.sampled_from(IDS), text=st.sampled_from(("yes", "no")))
     def erase(self, id: str, text: str) -> None:
@@ -108,7 +112,7 @@ class One(RuleBasedStateMachine):
 
         def plan(look: Reader) -> Erasure:
             gone = list(look.scan(Where(ids=(id,))))
-            twins = [r for r in look.twins(gone) if r.id != id][:1]
+            twins = by_name(r for r in look.twins(gone) if r.id != id)[:1]
             anew = [(r, r.but(text=f"{text} anew")) for r in twins]
             return Erasure(gone=gone, anew=anew, stones=[Tombstone("a", b"m")], settings={"s": text})
 
@@ -141,8 +145,14 @@ class One(RuleBasedStateMachine):
         offset=st.integers(0, 2),
     )
     def find(self, tier: Tier | None, order: str, down: str, limit: int | None, offset: int) -> None:
+        """Records that moved were written last; so equal ones may be in another order."""
         where = Where(tiers=None if tier is None else (tier,))
-        self.same(lambda store: store.find(where, order=down + order, limit=limit, offset=offset))
+
+        def ask(store: Store) -> list[Any]:
+            found = store.find(where, order=down + order, limit=limit, offset=offset)
+            return [getattr(record, order) for record in found]
+
+        self.same(lambda store: len(ask(store)) if order == "seq" else ask(store))
         self.same(
             lambda store: (
                 verbs.count(store, where),
@@ -168,7 +178,7 @@ class One(RuleBasedStateMachine):
 
     @invariant()
     def all_that_is_told_is_the_same(self) -> None:
-        self.same(lambda store: (list(verbs.scan(store, Where(), batch=2)), verbs.count_scopes(store)))
+        self.same(lambda store: (by_name(verbs.scan(store, Where(), batch=2)), verbs.count_scopes(store)))
         self.same(lambda store: [store.read(scope, IDS) for scope in SCOPES])
         self.same(lambda store: [story(store.history(scope, id)) for scope in SCOPES for id in IDS])
 
@@ -194,6 +204,10 @@ def without_seqs(told: Any) -> Any:
     if isinstance(told, list | tuple):
         return [without_seqs(one) for one in told]
     return told
+
+
+def by_name(records: Iterable[Record]) -> list[Record]:
+    return sorted(records, key=lambda record: (record.scope, record.id))
 
 
 def story(events: list[Event]) -> list[Any]:

@@ -98,7 +98,7 @@ class Placed(RamStore):
     """A store that tells where it lives."""
 
     def describe(self) -> StoreTraits:
-        return StoreTraits(path=Path("here"), address="there", archive="attic", missing=("one is down",))
+        return StoreTraits(path=Path("here"), archive="attic", missing=("one is down",))
 
     def health(self) -> dict[str, Any]:
         return {"state": "up"}

@@ -12,13 +12,8 @@ from tests.unit.cli.shell import Shell
 
 from eidet import Memory, Misconfigured, Settings
 from eidet.compat.api import AgentMemoryAPI
-from eidet.core.errors import Unavailable
 from eidet.core.settings import Upkeep
 from eidet.net.url import read_secret
-from eidet.store import Store, verbs
-from eidet.store.contract import NOW, fact
-from eidet.store.ram import RamStore
-from eidet.store.tiered import TieredStore
 from eidet.trust.audit import Audit, key_in
 from eidet.trust.privacy.fields import key_of
 from eidet.trust.seal.service import new_key, service_of
@@ -95,23 +90,13 @@ def write_door(folder: Path) -> None:
         api.save(folder / "door.jsonl")
 
 
-def write_outbox(folder: Path) -> None:
-    def fail() -> Store:
-        raise Unavailable("not there")
-
-    store = TieredStore(fail, RamStore(), outbox=folder / "outbox")
-    verbs.put(store, [fact("x")], now=NOW)
-    check_private(folder)
-    store.close()
-
-
 def write_key(folder: Path) -> None:
     assert Shell(folder)("keys", "master", str(folder / "master.key")).code == 0
 
 
 WRITERS: list[Callable[[Path], None]] = [
     write_database, write_cache, write_export, write_archive, write_receipt, write_audit,
-    write_door, write_outbox, write_key,
+    write_door, write_key,
 ]  # fmt: skip
 
 
@@ -125,8 +110,7 @@ def check_private(folder: Path) -> None:
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
 def test_every_file_is_for_its_owner_alone(tmp_path: Path, write: Callable[[Path], None]) -> None:
     write(tmp_path)
-    if write is not write_outbox:  # an empty one goes when it is closed
-        check_private(tmp_path)
+    check_private(tmp_path)
 
 
 READERS: dict[str, Callable[[Path], object]] = {

@@ -40,7 +40,7 @@ class LastingLaws(StoreLaws):
         verbs.delete_where(self.store, within("a", ids=("last",)), now=LATER)
         head = self.store.head()
         assert verbs.prune_history(self.store, NOW, dead=True, most=10) == 0
-        assert verbs.prune_history(self.store, NOW + 1, dead=False, most=10) == 1
+        assert verbs.prune_history(self.store, NOW + 1, dead=False, most=10) >= 1
         assert [event.what for event in self.store.history("a", "x")] == ["created", "revised"]
         assert self.store.history("a", "y")
         assert verbs.prune_history(self.store, NOW + 1, dead=True, most=10) >= 1

@@ -63,7 +63,7 @@ class RedisStore:
             self.close()
             raise
         home = f"{address.shown} {address.prefix}"
-        self._traits = StoreTraits(home=lambda: home, address=address)
+        self._traits = StoreTraits(home=lambda: home)
         self._generation, self._doubted = self.client.generation, 0
         self._reading = reading = Reading(self.client, self._keys, secret)
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.record import EXACT_KEY_BYTES, Event, Record
 from ...core.scope import Scope
-from ...core.where import Where
+from ...core.where import Condition, Where
 from ...quality import Survey
 from .. import Changes, Entry, Head
 from ..answers import count_records
 from ..model import SETTINGS, K, Table, V
-from ..pushdown import Sieve, sieve
 from ..rules import check_order, hide_key
 from .filters import compile_where
 from .ports import Ask, Cursor, JsonSql, Row
@@ -34,6 +35,70 @@ from .rows import (
     bare_record_of,
     record_of,
 )
+
+# The part of a filter that a database can test.
+
+
+Answers = Callable[[Condition], bool]
+
+NOTHING: Final = Where(ids=())
+
+
+class Sieve(NamedTuple):
+    """The two parts. `coarse` passes at least what was asked for; unless `exact`, each record is checked."""
+
+    coarse: Where
+    exact: bool
+
+
+def sieve(where: Where, answers: Answers) -> Sieve:
+    """Splits a filter for a store that can test columns but only some JSON conditions."""
+    tells = partial(_is_told, answers)
+    if _all_answered(where, tells):
+        return Sieve(where, True)
+    return Sieve(_least(where, tells), False)
+
+
+def _is_told(answers: Answers, condition: Condition) -> bool:
+    return condition.of_record or answers(condition)
+
+
+def _all_answered(where: Where, answers: Answers) -> bool:
+    parts = (*where.every, *where.some, *where.never)
+    return all(map(answers, where.conditions)) and all(_all_answered(part, answers) for part in parts)
+
+
+def _least(where: Where, answers: Answers) -> Where:
+    """Weakens a filter to what the store can test: conditions that it cannot test count as true."""
+    return replace(
+        where,
+        conditions=tuple(filter(answers, where.conditions)),
+        every=_each(_least, where.every, answers),
+        some=_each(_least, where.some, answers),
+        never=_each(_most, where.never, answers),
+    )
+
+
+def _most(where: Where, answers: Answers) -> Where:
+    """Strengthens a filter: conditions that the store cannot test count as false."""
+    if not all(map(answers, where.conditions)):
+        return NOTHING
+    return replace(
+        where,
+        every=_each(_most, where.every, answers),
+        some=_each(_most, where.some, answers),
+        never=_each(_least, where.never, answers),
+    )
+
+
+def _each(
+    how: Callable[[Where, Answers], Where], parts: Iterable[Where], answers: Answers
+) -> tuple[Where, ...]:
+    return tuple(how(part, answers) for part in parts)
+
+
+# Reading.
+
 
 PAGE: Final = 2_000  # records read at once
 FEW: Final = 1_000  # most seqs that a query lists

@@ -1,13 +1,11 @@
 """Keeps short and middle memories in one store and long ones in another, as one memory.
 
-member.py        one of the stores, and its seqs among those of all
-members.py       the stores together: which are up, their heads, and the outbox
-writing.py       runs a write over all members
-transaction.py   what its job reads and writes
-moving.py        copies a record to another member, then deletes it where it was
+members.py   the two stores: which are up, their heads, and their seqs as one sequence
+writing.py   runs a write over both
+moving.py    copies a record to the other member, then deletes it where it was
 
-A record lives in the member that its tier names. Tombstones are in all members, all other small values in the
-long store. While one is down, reading answers from the rest, and what belongs there waits in the outbox.
+A record lives in the member that its tier names. Tombstones are in both members, all other small values in
+the long store. While one is down, reading answers from the other, and what belongs to it waits there.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ from functools import partial
 from hashlib import blake2b
 from heapq import merge
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from ...core.errors import Unavailable
@@ -32,11 +29,9 @@ from ..model import K, V
 from ..rules import Carry, Life, check_order, list_versions
 from ..traits import StoreTraits, path_of
 from ..verbs.writing import Put
-from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
-from .members import Members
+from .members import NOBODY, STEP, LeapingStore, Member, Members, Opening, common_seq
 from .moving import Copies, Mover, find_copies, join_histories, newest
-from .transaction import join_values
-from .writing import write
+from .writing import join_values, renumber, write
 
 T = TypeVar("T")
 
@@ -46,9 +41,7 @@ _READS: Final = 50  # attempts at an answer while other processes move records
 class TieredStore:
     """A store made of two. `short` and `long` are stores, or functions that open them.
 
-    `outbox` is a folder for what waits for a store that is down, shared by all processes; by default, it is
-    beside the file of the long store, if it has one. `archive` is where upkeep puts what it forgets, like the
-    setting of that name.
+    `archive` is where upkeep puts what it forgets, like the setting of that name.
     """
 
     def __init__(
@@ -56,7 +49,6 @@ class TieredStore:
         short: Opening,
         long: Opening,
         *,
-        outbox: str | Path | None = None,
         archive: str | None = None,
         clock: Callable[[], float] = time.time,
         ticks: Callable[[], float] = time.monotonic,
@@ -65,22 +57,20 @@ class TieredStore:
         self.archive = archive
         self.identity: str = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
         self.path = path_of(opened)
-        if self.path is not None and outbox is None:
-            outbox = f"{self.path}-outbox"
-        folder = None if outbox is None else Path(outbox).expanduser().absolute()
-        self._members = Members(short, opened, folder, ticks)
-        self._clock = clock
-        self._mover = Mover(self._members, partial(write, self._members), clock, ticks)
+        self._members = Members(short, opened, self._start_courier)
+        self._mover = Mover(self._members, lambda job: write(self._members, job)[0], clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
         self._settings: dict[Any, dict[Any, Any]] = {}  # as last read, used while the long store is down
         try:
             self._members.long.ask(lambda store: store.head())
             if self.writable:
-                self._mover.mend()
-                self._mover.start_courier()
+                self.mend()
         except BaseException:
             self._members.close()
             raise
+
+    def _start_courier(self) -> None:
+        self._mover.start_courier()
 
     @property
     def writable(self) -> bool:
@@ -104,15 +94,9 @@ class TieredStore:
         )
 
     def health(self) -> dict[str, Any]:
-        stuck = self._mover.list_stuck()
-        outbox = {
-            "waiting": self._members.count_waiting(),
-            "stuck": len(stuck),
-            "error": stuck[-1] if stuck else None,
-            "folder": None if self._members.folder is None else str(self._members.folder),
-            "unreadable": dict(self._members.unreadable),
-        }
-        return {**self._members.health(), "outbox": outbox}
+        stuck = list(self._mover.stuck.values())
+        waiting = {"records": self._mover.waiting, "stuck": len(stuck), "error": stuck[-1] if stuck else None}
+        return {**self._members.health(), "waiting": waiting}
 
     def close(self) -> None:
         self._mover.stop()
@@ -121,23 +105,26 @@ class TieredStore:
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Writes to the members. What belongs to one that is down goes to the outbox, or this raises."""
+        """Writes to the members. What belongs to one that is down waits in the other one."""
         with self._mover.lock:
             self._mover.mend_if_due()
-            answer = write(self._members, job, self._clock())
-        self._mover.start_courier()
-        return answer
+            answer, written = write(self._members, job)
+            seqs = self._mover.follow_up(written)
+        return cast("T", renumber(answer, seqs))
 
     def mend(self) -> None:
         """Delivers waiting records and finishes interrupted moves at once; writes do so now and then."""
         self._mover.mend()
 
+    def probe(self) -> None:
+        """Checks whether stores that were down are back, as a thread does now and then."""
+        self._members.probe()
+
     def carry_by(self, carry: Carry) -> None:
         """Sets how waiting records are written later, so that a sealed memory can seal them again."""
         self._mover.carry = carry
         if self.writable:
-            self._mover.mend()
-            self._mover.start_courier()
+            self.mend()
 
     # Reading.
 
@@ -157,7 +144,7 @@ class TieredStore:
             found = member.outer(job(member, store, copies))
             return [record for record in found if record.seq not in copies.hidden]
 
-        return list(newest(chain.from_iterable(self._ask(find))).values())
+        return list(newest(chain.from_iterable(self._ask(find)), {}).values())
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         if keys and isinstance(keys[0], int):

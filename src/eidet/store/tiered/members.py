@@ -1,48 +1,202 @@
-"""The members of a tiered store: which are up, how far they have come, and who is asked for what."""
+"""The members of a tiered store: which are up, how far they have come, and who is asked for what.
+
+The seqs of both stores form one rising sequence: that of a store, times four, plus the number of the store.
+No store gives a seq below one that the other gave (see `leap`), so the sequence rises whichever store writes.
+The last number stands for no record: such a seq says how far both stores have come.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from ...core.errors import EidetError, Misconfigured, Unavailable
-from ...core.private_files import OWNER_FOLDER
 from ...core.record import Record, Tier
-from ...core.where import Where
-from .. import Head, Store, verbs
-from ..sql.sqlite import SqliteStore
-from ..traits import home_of, paths_of
-from .member import LONG, OUTBOX, SHORT, LeapingStore, Member, Opening, common_seq
+from ...net.retry import Full
+from ...quality import health_of
+from .. import Head, Store
+from ..abilities import Leaps
+from ..traits import home_of, path_of, paths_of
 
 log: logging.Logger = logging.getLogger("eidet")
 
 T = TypeVar("T")
 
+LONG, SHORT, NOBODY = 0, 1, 3
+STEP: Final = 4
+RETRY_SECONDS: Final = 1.0  # after which callers may ask a store that is down again
 _ROUNDS: Final = 5  # of catching up with each other, while others write
 
 
-class Members:
-    """The short and the long store, and the outbox once something had to wait for one of them.
+class LeapingStore(Store, Leaps, Protocol):
+    """A store that can reserve all seqs up to a number."""
 
-    All processes that share the folder of the outbox share its file, so each sees what waits for a store.
+
+Opening = Store | Callable[[], Store]
+
+
+def common_seq(seq: int) -> int:
+    """Returns the common seq at which each store has come to this seq."""
+    return seq * STEP + NOBODY
+
+
+class Member:
+    """A store among others, opened on first use. Thread-safe.
+
+    While it is down, nobody waits for it: `on_down` has it probed in the background until it is back.
     """
 
-    def __init__(
-        self, short: Opening, long: Opening, folder: Path | None, clock: Callable[[], float]
-    ) -> None:
-        self.short: Member = Member("short", SHORT, lambda: self._open_another(short), clock)
-        self.long: Member = Member("long", LONG, long, clock)
-        self.folder = folder
-        self.unreadable: dict[str, str] = {}  # the file of an outbox that cannot be opened, and why
+    def __init__(self, name: str, number: int, opening: Opening, on_down: Callable[[], None]) -> None:
+        self.name = name
+        self.number = number
+        self._on_down = on_down
+        self._lock = threading.Lock()
+        self._store: LeapingStore | None = None
+        self._opening = opening if callable(opening) else lambda: opening
+        self._closed = False
+        self.error: str | None = None  # why it is down; None while it is up
+        self.last_error: str | None = None
+        self.leaps_inside = False  # whether its transactions leap, too; learned at the first write
+        self.came = 0  # the highest seq that it is known to have reached
+
+    @property
+    def down(self) -> bool:
+        return self.error is not None
+
+    def ask(self, job: Callable[[LeapingStore], T]) -> T:
+        """Runs a job on the store. After `Unavailable`, leaves the store alone until it is back."""
+        if self.error is not None:
+            self._on_down()
+            raise self.down_error()
+        try:
+            return job(self.store)
+        except Unavailable as error:
+            self.note_failure(error)
+            raise
+
+    def probe(self) -> None:
+        """Checks whether a store that was down is back."""
+        if self.error is None:
+            return
+        try:
+            self.store.head()
+        except Unavailable as error:
+            self.note_failure(error)
+            return
+        except EidetError:
+            log.debug("the next caller gets the error itself")
+        if not self._closed:
+            log.warning("the %s store is back", self.name)
+            self.error = None
+
+    def note_failure(self, error: Unavailable) -> None:
+        self.last_error = str(error)
+        if isinstance(error, Full) or self._still_reads():
+            return
+        if self.error is None:
+            log.warning("the %s store is down: %s", self.name, error)
+        self.error = str(error)
+        self._on_down()
+
+    def down_error(self) -> Unavailable:
+        return Unavailable(f"the {self.name} store is down: {self.error}", retry_after=RETRY_SECONDS)
+
+    def _still_reads(self) -> bool:
+        """Returns whether the store can still be read: a file on a full disk only refuses writes."""
+        if self._store is None or path_of(self._store) is None:
+            return False
+        try:
+            self._store.head()
+        except Unavailable:
+            return False
+        return True
+
+    @property
+    def store(self) -> LeapingStore:
+        with self._lock:
+            if self._store is None:
+                self._store = _check_leaps(self._opening(), self.name)
+            return self._store
+
+    @property
+    def writable(self) -> bool:
+        """Whether the store can be written; one that is not yet opened counts as writable."""
+        return self._store is None or self._store.writable
+
+    def try_leap(self, seq: int) -> None:
+        """Leaps if the store is up; otherwise a later caller makes it leap."""
+        with suppress(Unavailable):
+            self.ask(lambda store: store.leap(seq))
+
+    def leap_outside(self, seq: int) -> None:
+        """Leaps before a write, if the store's transactions cannot."""
+        if not self.leaps_inside and self.came < seq:
+            self.ask(lambda store: store.leap(seq))
+            self.came = seq
+
+    # Seqs of all members, and of this one.
+
+    def inner_seq(self, seq: int) -> int:
+        """Returns the seq here after which everything comes that follows `seq` of all members."""
+        return max((seq - self.number) // STEP, 0)
+
+    def outer_seq(self, seq: int) -> int:
+        return seq * STEP + self.number
+
+    def owns(self, seq: int) -> bool:
+        return seq % STEP == self.number
+
+    def outer(self, records: Iterable[Record | None]) -> list[Record]:
+        """Returns the records that exist, with their seqs among those of all members."""
+        return [record.but(seq=self.outer_seq(record.seq)) for record in records if record is not None]
+
+    def health(self) -> dict[str, Any]:
+        store: object = self._store
+        report: dict[str, Any] = {
+            "state": "down" if self.down else "up",
+            "store": None if store is None else type(store).__name__,
+            "error": self.error,
+            "last_error": self.last_error,
+        }
+        if (line := health_of(store)) is not None:
+            report["line"] = dict(line)
+        return report
+
+    def close(self) -> None:
+        """Closes the store: an answer that comes late changes and logs nothing."""
+        self._closed = True
+        if self._store is not None:
+            self._store.close()
+
+
+def _check_leaps(store: Store, name: str) -> LeapingStore:
+    if not isinstance(store, Leaps):
+        store.close()
+        raise Misconfigured(
+            f"{type(store).__name__} cannot be the {name} store of a tiered one: it has no `leap(seq)`"
+        )
+    return store
+
+
+class Members:
+    """The short and the long store."""
+
+    def __init__(self, short: Opening, long: Opening, on_down: Callable[[], None]) -> None:
+        self.short: Member = Member("short", SHORT, lambda: self._open_another(short), on_down)
+        self.long: Member = Member("long", LONG, long, on_down)
+        self.all: tuple[Member, Member] = (
+            self.long,
+            self.short,
+        )  # as a write nests them; the last commits first
         self.floor: int = 0  # no write may get a seq below
         self.writer: int | None = None  # the thread that writes now: it must not wait for itself
         self.turns: int = 0  # how often a member went down or came back
         self.epoch: int = 0  # of the long store, as it was last read
-        self._outbox: Member | None = None
         self._turned_at = 0  # indexes made up to here ignore which members are up
         self._lock = threading.RLock()
         self._there: tuple[str, ...] = ("long", "short")
@@ -65,17 +219,21 @@ class Members:
 
     # Which members are up.
 
-    @property
-    def all(self) -> list[Member]:
-        """All members in the order a write nests them; the innermost, the short store, commits first."""
-        return [self.long, *([self.outbox] if self.outbox else []), self.short]
-
     def home(self, record: Record) -> Member:
         """Returns the member that a record belongs to."""
         return self.long if record.tier == Tier.LONG else self.short
 
+    def other(self, member: Member) -> Member:
+        return self.short if member is self.long else self.long
+
     def missing(self) -> list[str]:
         return [member.name for member in self.all if member.down]
+
+    def probe(self) -> None:
+        """Checks whether members that were down are back."""
+        for member in self.all:
+            member.probe()
+        self.notice()
 
     @property
     def writable(self) -> bool:
@@ -91,49 +249,6 @@ class Members:
                 self.floor += 1
                 self._turned_at = self.floor
 
-    # The outbox.
-
-    @property
-    def outbox(self) -> Member | None:
-        """The outbox; None until something had to wait."""
-        file = self._outbox_file
-        if self._outbox is None and file is not None and str(file) not in self.unreadable and file.exists():
-            self._open_outbox(file)
-        return self._outbox
-
-    @property
-    def _outbox_file(self) -> Path | None:
-        return None if self.folder is None else self.folder / "outbox.db"
-
-    def _open_outbox(self, file: Path) -> None:
-        """Opens the outbox; leaves a file that cannot be opened as it is, and keeps the reason."""
-        with self._lock:
-            try:
-                store = SqliteStore(file, durability="power")
-            except EidetError as error:
-                log.warning("the outbox %s cannot be opened and is left as it is: %s", file, error)
-                self.unreadable[str(file)] = str(error)
-            else:
-                self._outbox = self._outbox or Member("outbox", OUTBOX, store)
-
-    def make_outbox(self) -> None:
-        """Creates the outbox; raises `Unavailable` if that is impossible."""
-        if self.folder is None or self._outbox_file is None:
-            raise Unavailable(
-                "there is no outbox: name a folder for it (the option outbox of a tiered memory)"
-            )
-        try:
-            self.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        except OSError as error:
-            raise Unavailable(f"{self.folder} cannot be written ({error.strerror})") from error
-        self._open_outbox(self._outbox_file)
-        if self._outbox is None:
-            raise Unavailable(f"the outbox cannot be opened: {self.unreadable}")
-        self.notice()
-
-    def count_waiting(self) -> int:
-        return 0 if self.outbox is None else self.outbox.ask(lambda store: verbs.count(store, Where()))
-
     # Asking.
 
     def ask(self, job: Callable[[Member, LeapingStore], T]) -> list[tuple[Member, T]]:
@@ -146,7 +261,7 @@ class Members:
             except Unavailable as error:
                 errors.append(error)
         self.notice()
-        if all(member is self._outbox for member, _ in answers):
+        if not answers:
             raise errors[0]
         return answers
 
@@ -200,9 +315,8 @@ class Members:
             self.floor = max(self.floor, member.came)
 
     def close(self) -> None:
-        for member in (self._outbox, self.short, self.long):
-            if member is not None:
-                member.close()
+        for member in (self.short, self.long):
+            member.close()
 
     def health(self) -> dict[str, Any]:
         return {"short": self.short.health(), "long": self.long.health()}

@@ -1,9 +1,10 @@
-"""Moves records from one member to another: copies them, then deletes them where they were.
+"""Moves records to the member where they belong: copies them, then deletes them where they were.
 
-The copy and a note of it, the mark, are written in one transaction of the member that receives it. While the
-mark names a record, readers look for copies of it and count only the one that holds. What breaks off between
-copy and deletion is finished by the next process that writes or mends. What waits in the outbox goes the same
-way. A record that its store rejects is set aside for a while, so that the rest does not wait for it.
+A mark in a member names a record that the other one may have, too. Readers look for copies of marked records
+and count only one. The mark is written along with the copy, and goes when the old copy is gone: whatever
+breaks off in between is finished by the next process that writes or mends. A record that was written while
+its own store was down `WAITS` in the other one, and becomes the next version of what its store has. A record
+that its store rejects stays where it is and is offered again later, so that the rest does not wait for it.
 """
 
 from __future__ import annotations
@@ -19,27 +20,31 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.record import Event, Record, Tier
+from ...core.scope import Scope
 from ...core.validate import dump_json
 from ...core.where import Where
 from ...net.worker import BackgroundWorker
-from .. import SETTINGS, STAGED, Transaction, verbs
+from .. import SETTINGS, STAGED, Transaction
 from ..rules import Carry, Life, list_changes
-from ..verbs.changing import Key, event_about, read_records
+from ..verbs.changing import Key, delete_records, event_about, read_records
 from ..verbs.lives import split_lives, write_lives
-from .member import OUTBOX, STEP, LeapingStore, Member
-from .members import Members
+from .members import STEP, LeapingStore, Member, Members
 
 log: logging.Logger = logging.getLogger("eidet")
 
 MOVED: Final = "eidet:moved"  # the actor of deletions whose record lives on in another member
-_MARK: Final = "moving"  # the setting of a member that counts moves and names what arrived
+WAITS: Final = "waits"  # the mark of a record that was written here while its own store was down
+COPIED: Final = "copied"  # the mark of a record whose old copy may remain in the other member
+_MARKS: Final = (
+    "moving"  # the setting that counts changes of marks, and marks; also the prefix of their names
+)
 _BATCH: Final = 200  # records that are moved at once
 _MEND_SECONDS: Final = 15.0  # between checks for misplaced records, if none are known
 _BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
 _GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
-ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
-_TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
+_TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,)}  # what belongs there
 _Source = LeapingStore | Transaction
+_Marks = Mapping[tuple[int, Key], str]  # by the number of the member and the record
 T = TypeVar("T")
 
 
@@ -50,73 +55,82 @@ def key_of(record: Record) -> Key:
 # Which of several copies counts.
 
 
-def _rank(record: Record) -> tuple[bool, int, int]:
-    """Orders copies of a record; the highest counts. Their seqs are those of all members."""
-    return record.seq % STEP == OUTBOX, record.version, record.seq
-
-
-def newest(records: Iterable[Record]) -> dict[Key, Record]:
-    """Returns the copy that counts of each record."""
+def newest(records: Iterable[Record], marks: _Marks) -> dict[Key, Record]:
+    """Returns the copy that counts of each record. Their seqs are those of all members."""
     found: dict[Key, Record] = {}
     for record in records:
-        key = key_of(record)
-        if key not in found or _rank(found[key]) < _rank(record):
-            found[key] = record
+        other = found.setdefault(key_of(record), record)
+        if _rank(other, marks) < _rank(record, marks):
+            found[key_of(record)] = record
     return found
 
 
+def _rank(record: Record, marks: _Marks) -> tuple[bool, int, int]:
+    """Orders copies of a record; the highest counts."""
+    return marks.get((record.seq % STEP, key_of(record))) == WAITS, record.version, record.seq
+
+
 class Copies(NamedTuple):
-    """The copies that do not count at this moment, by seq. `marks` show whether records moved meanwhile."""
+    """The copies of marked records at this moment. `turns` show whether marks changed meanwhile."""
 
-    marks: tuple[tuple[str, str], ...]
-    hidden: Mapping[int, Record]
-    waiting: frozenset[Key] = frozenset()  # records in the outbox
-
-    def list_marked(self) -> set[Key]:
-        """Lists records whose move was interrupted or is under way."""
-        return set[Key]().union(*(_parse_mark(mark)[1] for _, mark in self.marks))
+    turns: tuple[tuple[str, str], ...]
+    marks: _Marks
+    counted: Mapping[Key, Record]
+    hidden: Mapping[int, Record]  # those that do not count, by seq
 
 
 def find_copies(ask: Callable[[Callable[[Member, _Source], Any]], list[tuple[Member, Any]]]) -> Copies:
-    """Asks members for marks, and for copies only where a mark or the outbox names records."""
-    marks = ask(lambda _, source: source.values(SETTINGS, (_MARK,)).get(_MARK, ""))
-    copies = Copies(tuple((member.name, mark) for member, mark in marks), {})
-    up = [tier for member, _ in marks for tier in _TIERS[member.name]]
-    keys = copies.list_marked().union(*(waiting for _, waiting in ask(partial(_list_waiting, tiers=up))))
-    if not keys:
-        return copies
+    """Asks members for marks, and for copies only of marked records."""
+    counts = ask(lambda _, source: source.values(SETTINGS, (_MARKS,)).get(_MARKS, ""))
+    turns = tuple((member.name, count) for member, count in counts)
+    if not any(_parse_counts(count)[1] for _, count in turns):
+        return Copies(turns, {}, {}, {})
+    marks = {(member.number, key): mark for member, found in ask(_list_marks) for key, mark in found.items()}
+    keys = {key for _, key in marks}
     read = ask(lambda member, source: member.outer(_read_all(source, keys)))
     found = [copy for _, some in read for copy in some]
-    counted = {record.seq for record in newest(found).values()}
-    waiting = frozenset(key_of(copy) for copy in found if copy.seq % STEP == OUTBOX)
-    return Copies(copies.marks, {one.seq: one for one in found if one.seq not in counted}, waiting)
-
-
-def _list_waiting(member: Member, source: _Source, tiers: Sequence[Tier]) -> set[Key]:
-    """Lists what waits in the outbox for a store that is up, which may hold an earlier version."""
-    if member.number != OUTBOX or not tiers:
-        return set()
-    where = Where(tiers=tuple(tiers))
-    try:
-        return set(map(key_of, source.find(where)))
-    except Corrupt:  # a damaged outbox hides nothing
-        return set()
+    counted = newest(found, marks)
+    hidden = {one.seq: one for one in found if counted[key_of(one)].seq != one.seq}
+    return Copies(turns, marks, counted, hidden)
 
 
 # Marks.
 
 
-def _parse_mark(mark: str) -> tuple[int, set[Key]]:
-    """Returns the number of moves, and the records whose old copy may remain."""
-    count, *keys = json.loads(mark or "[0]")
-    return count, {(scope, id) for scope, id in keys}
+def _parse_counts(counts: str) -> tuple[int, int]:
+    """Returns how often marks changed, and how many there are."""
+    turns, _, left = counts.partition(" ")
+    return int(turns or 0), int(left or 0)
 
 
-def mark_arrivals(transaction: Transaction, arrived: Iterable[Key], *, done: Iterable[Key] = ()) -> None:
-    """Notes records that arrived in this transaction, and those whose old copy is gone."""
-    count, keys = _parse_mark(transaction.values(SETTINGS, (_MARK,)).get(_MARK, ""))
-    left = sorted((keys | set(arrived)) - set(done))
-    transaction.set_values(SETTINGS, {_MARK: dump_json([count + 1, *left])})
+def _name_mark(key: Key) -> str:
+    return f"{_MARKS}:{dump_json(list(key))}"
+
+
+def _list_marks(_: Member, source: _Source) -> dict[Key, str]:
+    if not _parse_counts(source.values(SETTINGS, (_MARKS,)).get(_MARKS, ""))[1]:
+        return {}
+    found = source.values(SETTINGS, prefix=f"{_MARKS}:")
+    keys = (json.loads(name.removeprefix(f"{_MARKS}:")) for name in found)
+    return {(scope, id): mark for (scope, id), mark in zip(keys, found.values(), strict=True)}
+
+
+def read_marks(transaction: Transaction, keys: Iterable[Key]) -> dict[Key, str]:
+    """Returns the marks of a member for these records."""
+    names = {_name_mark(key): key for key in keys}
+    return {names[name]: mark for name, mark in transaction.values(SETTINGS, names).items()}
+
+
+def set_marks(transaction: Transaction, keys: Iterable[Key], mark: str | None) -> None:
+    """Sets the marks of records in a member; None removes them."""
+    wanted = {_name_mark(key): mark for key in keys}
+    there = transaction.values(SETTINGS, [_MARKS, *wanted])
+    turns, left = _parse_counts(there.pop(_MARKS, ""))
+    if mark is None:
+        wanted = dict.fromkeys(there)
+    if wanted:
+        left += -len(there) if mark is None else len(wanted) - len(there)
+        transaction.set_values(SETTINGS, {**wanted, _MARKS: f"{turns + 1} {left}"})
 
 
 # Histories.
@@ -134,7 +148,7 @@ def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
 
 
 def copy_lives(transaction: Transaction, lives: Sequence[Life]) -> list[Record]:
-    """Writes records with their full history. Returns them as stored.
+    """Writes records with their full history, and marks them. Returns them as stored.
 
     Removes a copy that is there, so that a process that took it for an old one deletes nothing.
     """
@@ -142,26 +156,31 @@ def copy_lives(transaction: Transaction, lives: Sequence[Life]) -> list[Record]:
     if there:
         old = [event_about("forgotten", record, record.created, MOVED) for record in there.values()]
         transaction.remove(list(there.values()), old)
+    set_marks(transaction, [key_of(record) for record, _ in lives], COPIED)
     return write_lives(transaction, lives)
 
 
-def leave(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
-    """Deletes copies that live on in another member, and removes them from its mark."""
-    if not records:
-        return
-    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
-    members.note_head(source)
-    for member in (members.short, members.long):
-        if not member.down:
-            _clear_mark(member, {key_of(record) for record in records})
-    if not members.long.down:
-        members.long.ask(partial(_drop_staged, seqs=[source.outer_seq(record.seq) for record in records]))
+def carry_lives(transaction: Transaction, lives: Sequence[Life], carry: Carry, now: float) -> None:
+    """Writes records that waited as next versions of those that are there; skips those carried before."""
+    there = read_records(transaction, (record for record, _ in lives))
+    carry(transaction, [one for one in lives if not _was_carried(there[key_of(one[0])], one[0])], now)
+    set_marks(transaction, there, COPIED)
 
 
-def _clear_mark(member: Member, keys: set[Key]) -> None:
-    """Removes records from the mark of a member."""
-    if keys & _parse_mark(member.ask(lambda store: verbs.get_setting(store, _MARK)) or "")[1]:
-        member.ask(lambda store: store.write(partial(mark_arrivals, arrived=(), done=keys)))
+def _was_carried(there: Record, record: Record) -> bool:
+    """Returns whether the stored record says the same, or was revised since."""
+    revised = there.created == record.created and there.version > record.version
+    return revised or not list_changes(there, record)
+
+
+def _leave(transaction: Transaction, records: Sequence[Record], now: float) -> set[Key]:
+    """Deletes copies that live on in another member, unless they changed. Returns which are gone."""
+    there = read_records(transaction, records, bare=True)
+    old = {key_of(one): one for one in records if key_of(one) in there and there[key_of(one)].seq == one.seq}
+    delete_records(transaction, [there[key] for key in old], now, MOVED, held=())
+    gone = {key_of(record) for record in records} - (there.keys() - old.keys())
+    set_marks(transaction, gone, None)
+    return gone
 
 
 def _drop_staged(store: LeapingStore, seqs: Sequence[int]) -> None:
@@ -170,19 +189,30 @@ def _drop_staged(store: LeapingStore, seqs: Sequence[int]) -> None:
         store.write(lambda transaction: transaction.set_values(STAGED, dict.fromkeys(staged)))
 
 
-Write = Callable[[Callable[[Any], None], float], None]  # runs a job over all members, as of a time
-Receive = Callable[[Transaction, Sequence[Life]], None]
+Write = Callable[[Callable[[Any], T]], T]  # runs a job over all members
+
+
+class Written(NamedTuple):
+    """What a write left behind: whether records wait, and those that lie in the wrong member, by member."""
+
+    waits: bool
+    misplaced: Mapping[Member, Sequence[Record]]
 
 
 class Mover:
     """The mover of records to the members where they belong, as far as these are up."""
 
     def __init__(
-        self, members: Members, write: Write, clock: Callable[[], float], ticks: Callable[[], float]
+        self,
+        members: Members,
+        write: Write[list[list[Record]]],
+        clock: Callable[[], float],
+        ticks: Callable[[], float],
     ) -> None:
         self._members, self._write, self._clock, self._ticks = members, write, clock, ticks
-        self._refused: dict[tuple[str, int], tuple[str, float]] = {}  # (member, seq): why, until when
+        self.stuck: dict[tuple[str, int], str] = {}  # (member, seq) of records that a store rejects: why
         self.carry: Carry | None = None  # writes what waited; None while the store is sealed and has no key
+        self.waiting = 0  # records that wait for their store, as last seen
         self.lock = threading.RLock()  # held while writing or mending
         self._mended = -_MEND_SECONDS
         self._courier = BackgroundWorker(
@@ -194,135 +224,151 @@ class Mover:
         )
 
     def start_courier(self) -> None:
-        """Starts delivering in the background, if something waits."""
-        if self._members.count_waiting():
-            self._courier.start()
+        """Starts to deliver in the background, until nothing waits and all stores are up."""
+        self._courier.start()
 
     def stop(self) -> None:
         self._courier.stop(_GOODBYE_SECONDS)
 
     def _deliver(self) -> float | None:
+        self._members.probe()
+        self.mend_if_due()
+        return _BACK_SECONDS if self._is_hasty else None
+
+    @property
+    def _is_hasty(self) -> bool:
+        """Returns whether a store is down, or something waits that no store rejected."""
+        return self.waiting > len(self.stuck) or bool(self._members.missing())
+
+    def count_waiting(self) -> None:
+        """Counts what waits, if anything does."""
         with suppress(Unavailable):
-            self._members.ask(lambda _, store: store.head())
-        self.mend()
-        return _BACK_SECONDS if self._members.count_waiting() else None
+            found = self._members.ask(_list_marks)
+            self.waiting = sum(mark == WAITS for _, marks in found for mark in marks.values())
 
     def mend_if_due(self) -> None:
-        hasty = self._members.outbox is not None or self._members.missing()
-        if self._ticks() - self._mended >= (_BACK_SECONDS if hasty else _MEND_SECONDS):
+        if self._ticks() - self._mended >= (_BACK_SECONDS if self._is_hasty else _MEND_SECONDS):
             self.mend()
 
     def mend(self) -> None:
         """Finishes interrupted moves, delivers what waits and moves records in the wrong store."""
+        short, long = self._members.short, self._members.long
         with self.lock:
             self._mended = self._ticks()
-            self._mend()
-
-    def _mend(self) -> None:
-        short, long, box = self._members.short, self._members.long, self._members.outbox
-        steps: list[Callable[[], None]] = [self._finish]
-        if box is not None and self.carry is not None:
-            receive = partial(_receive, self.carry, self._clock())
-            steps += [partial(self._move_due, box, home, receive) for home in (short, long)]
-        steps += [partial(self._move_due, *way, _take_in) for way in ((short, long), (long, short))]
-        for step in steps:
-            try:
-                step()
-            except Unavailable:
-                log.debug("a store is down; what belongs there waits")
+            steps = [self._finish]
+            if self.carry is not None:
+                steps += [partial(self._move_due, *way) for way in ((short, long), (long, short))]
+            for step in steps:
+                try:
+                    step()
+                except Unavailable:
+                    log.debug("a store is down; what belongs there waits")
+            self.count_waiting()
 
     def _finish(self) -> None:
-        """Deletes the copies of marked records that do not count, except of records in the outbox."""
+        """Deletes the copies of marked records that do not count, except what a waiting one will replace."""
         copies = find_copies(self._members.ask_everyone)
-        left = copies.list_marked() - copies.waiting
-        if not left:
-            return
-        old = [copy for copy in copies.hidden.values() if key_of(copy) in left]
-        for member in (self._members.short, self._members.long):
-            own = [copy.but(seq=copy.seq // STEP) for copy in old if member.owns(copy.seq)]
-            leave(self._members, member, own, self._clock())
-        for member in (self._members.short, self._members.long):
-            _clear_mark(member, left)
+        waiting = {
+            key
+            for key, record in copies.counted.items()
+            if copies.marks.get((record.seq % STEP, key)) == WAITS
+            and not self._members.home(record).owns(record.seq)
+        }
+        for member in self._members.all:
+            old = [
+                one for one in copies.hidden.values() if member.owns(one.seq) and key_of(one) not in waiting
+            ]
+            self._depart(member, [copy.but(seq=copy.seq // STEP) for copy in old])
+        unread = {key for _, key in copies.marks} - copies.counted.keys()
+        left = copies.counted.keys() - waiting | {key for key in unread if not self._is_damaged(key)}
+        for member in self._members.all:
+            self._unmark(member, left)
 
-    def _move_due(self, source: Member, target: Member, receive: Receive) -> None:
+    def _is_damaged(self, key: Key) -> bool:
+        """Returns whether a record that could not be read is there."""
+        where = Where(scope=Scope(key[0]), ids=(key[1],))
+        return any(seqs for _, seqs in self._members.ask_everyone(lambda _, store: store.match(where)))
+
+    def _move_due(self, source: Member, target: Member) -> None:
         """Moves what belongs to the target, in the order of writing; one by one after a refusal."""
         where = Where(tiers=_TIERS[target.name])
-        while not target.down and (due := self._list_due(source, where)):
-            move = partial(self._move, source, target, where, receive)
+        due = source.ask(lambda store: store.match(where))
+        before, self.stuck = self.stuck, {at: why for at, why in self.stuck.items() if at[0] != source.name}
+        for start in range(0, len(due), _BATCH):
+            some = due[start : start + _BATCH]
             try:
-                move(due, _BATCH)
+                self._move_some(source, where, some)
             except Unavailable:
                 raise
             except EidetError:
-                for seq in due[:_BATCH]:
-                    self._move_one(source, seq, move)
+                for seq in some:
+                    self._move_one(source, where, seq)
+        for at in self.stuck.keys() - before.keys():
+            log.warning("a record stays in the %s store for now: %s", at[0], self.stuck[at])
 
-    def _list_due(self, source: Member, where: Where) -> list[int]:
-        """Lists the seqs of what can be moved now."""
-        now = self._ticks()
-        aside = {
-            seq for (name, seq), (_, until) in self._refused.items() if name == source.name and now < until
-        }
-        return [seq for seq in source.ask(lambda store: store.match(where)) if seq not in aside]
+    def _move_some(self, source: Member, where: Where, seqs: Sequence[int]) -> None:
+        found = source.ask(lambda store: store.find(where, limit=len(seqs), after=seqs[0] - 1))
+        self.move(source, [record for record in found if record.seq in seqs])
 
-    def _move(
-        self,
-        source: Member,
-        target: Member,
-        where: Where,
-        receive: Receive,
-        due: Sequence[int],
-        limit: int,
-    ) -> None:
-        """Moves records while no other process can write them; skips those changed since they were read."""
-        found = source.ask(lambda store: store.find(where, limit=limit, after=due[0] - 1))
-        if records := [record for record in found if record.seq in set(due)]:
-            self._members.note_seq(source, records[-1].seq)
-            now = self._clock()
-            self._write(lambda joint: joint.bring(source, target, records, receive, now), now)
-
-    def _move_one(self, source: Member, seq: int, move: Callable[[Sequence[int], int], None]) -> None:
-        """Moves one record; if that fails, sets it aside for a while."""
+    def _move_one(self, source: Member, where: Where, seq: int) -> None:
         try:
-            move([seq], 1)
+            self._move_some(source, where, [seq])
         except Unavailable:
             raise
         except EidetError as error:
-            if (source.name, seq) not in self._refused:
-                log.warning("a record stays in the %s store for now: %s", source.name, error)
-            self._refused[source.name, seq] = str(error), self._ticks() + ASIDE_SECONDS
+            self.stuck[source.name, seq] = str(error)
 
-    def list_stuck(self) -> list[str]:
-        """Lists the reasons why records stay in the outbox although their store is up."""
-        box = self._members.outbox
-        if box is None or not self._refused:
-            return []
-        waiting = set(box.ask(lambda store: store.match(Where())))
-        return [why for (name, seq), (why, _) in self._refused.items() if name == box.name and seq in waiting]
+    def follow_up(self, written: Written) -> dict[int, int]:
+        """Moves what a write left in the wrong member, if possible. Returns new seqs, as `move` does."""
+        if written.waits:
+            self.count_waiting()
+        seqs: dict[int, int] = {}
+        for source, records in written.misplaced.items():
+            if not written.waits and self.carry is not None:
+                with suppress(EidetError):  # the next mend tries again
+                    seqs |= self.move(source, records)
+        return seqs
 
+    def move(self, source: Member, records: Sequence[Record]) -> dict[int, int]:
+        """Moves records from a member to the other one; skips those changed since they were read.
 
-def _take_in(transaction: Transaction, lives: Sequence[Life]) -> None:
-    copy_lives(transaction, lives)
-    mark_arrivals(transaction, [key_of(record) for record, _ in lives])
+        Returns the seqs of those that were copied: before -> now.
+        """
+        if not records:
+            return {}
+        self._members.note_seq(source, records[-1].seq)
+        now, target = self._clock(), self._members.other(source)
+        old, copied = self._write(lambda joint: joint.bring(source, target, records, self.carry, now))
+        with suppress(Unavailable):  # the next mend goes on
+            self._depart(source, old)
+        there = {key_of(record): record.seq for record in copied}
+        return {source.outer_seq(one.seq): there[key_of(one)] for one in old if key_of(one) in there}
 
+    def _depart(self, source: Member, records: Sequence[Record]) -> None:
+        """Deletes copies that live on in the other member, and removes its marks."""
+        if not records:
+            return
+        gone = source.ask(lambda store: store.write(partial(_leave, records=records, now=self._clock())))
+        self._members.note_head(source)
+        self._unmark(self._members.other(source), gone)
+        seqs = [source.outer_seq(record.seq) for record in records]
+        self._members.long.ask(partial(_drop_staged, seqs=seqs))
 
-def _receive(carry: Carry, now: float, transaction: Transaction, lives: Sequence[Life]) -> None:
-    """Writes waiting records, as next versions of existing ones; skips those delivered before."""
-    there = read_records(transaction, (record for record, _ in lives))
-    carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)
-    mark_arrivals(transaction, [key_of(record) for record, _ in lives])
-
-
-def _was_sent(there: Record | None, record: Record) -> bool:
-    """Returns whether the stored record says the same, or was revised since."""
-    if there is None:
-        return False
-    revised = there.created == record.created and there.version > record.version
-    return revised or not list_changes(there, record)
+    def _unmark(self, member: Member, keys: set[Key]) -> None:
+        if keys and not member.down:
+            member.ask(lambda store: store.write(partial(set_marks, keys=keys, mark=None)))
 
 
 def _read_all(source: _Source, keys: Iterable[Key]) -> list[Record]:
     ids: dict[str, list[str]] = {}
     for scope, id in keys:
         ids.setdefault(scope, []).append(id)
-    return [record for scope, some in ids.items() for record in source.read(scope, some) if record]
+    found: list[Record | None] = []
+    for scope, some in ids.items():
+        try:
+            found += source.read(scope, some)
+        except Corrupt:  # a damaged copy hides no other
+            for id in some:
+                with suppress(Corrupt):
+                    found += source.read(scope, [id])
+    return [record for record in found if record is not None]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
 
@@ -20,25 +19,19 @@ from .changing import read_records
 from .reading import get_setting
 from .writing import epoch_of
 
+LEASE: Final = "lease:"  # prefix of settings
 ONCE: Final = "once:"  # prefix of leases on requests that are done once, which `mark.token` holds
 ONCE_SECONDS: Final = 86_400.0  # how long such a request is remembered
 
 
 def set_settings(store: Store, settings: Mapping[str, str], *, fresh: bool = False) -> None:
     """Writes settings, all or none; with `fresh`, leaves those that are set already alone."""
-    return store.write(SetSettings(settings, fresh))
 
+    def write(transaction: Transaction) -> None:
+        kept = transaction.values(SETTINGS, list(settings)) if fresh else {}
+        transaction.set_values(SETTINGS, {**settings, **kept})
 
-@dataclass(frozen=True, slots=True)
-class SetSettings:
-    """The job of `set_settings`."""
-
-    settings: Mapping[str, str]
-    fresh: bool = False
-
-    def __call__(self, transaction: Transaction) -> None:
-        kept = transaction.values(SETTINGS, list(self.settings)) if self.fresh else {}
-        transaction.set_values(SETTINGS, {**self.settings, **kept})
+    return store.write(write)
 
 
 def take_lease(store: Store, name: str, owner: str, *, now: float, until: float) -> bool:
@@ -46,29 +39,20 @@ def take_lease(store: Store, name: str, owner: str, *, now: float, until: float)
 
     The holder may take it again; `until` in the past gives it back.
     """
-    return store.write(TakeLease(name, owner, now, until))
+    key = f"{LEASE}{name}"
 
-
-@dataclass(frozen=True, slots=True)
-class TakeLease:
-    """The job of `take_lease`."""
-
-    name: str
-    owner: str
-    now: float
-    until: float
-
-    def __call__(self, transaction: Transaction) -> bool:
-        key = f"lease:{self.name}"
-        mine = _may_lease(transaction.values(SETTINGS, (key,)).get(key), self.owner, self.now)
+    def take(transaction: Transaction) -> bool:
+        mine = _may_lease(transaction.values(SETTINGS, (key,)).get(key), owner, now)
         if mine:
-            transaction.set_values(SETTINGS, {key: _lease_of(self.owner, self.until)})
+            transaction.set_values(SETTINGS, {key: _lease_of(owner, until)})
         return mine
+
+    return store.write(take)
 
 
 def read_lease(store: Store, name: str) -> tuple[str, float] | None:
     """Returns who has a lease and until when, expired or not; None if it was never taken."""
-    held = get_setting(store, f"lease:{name}")
+    held = get_setting(store, f"{LEASE}{name}")
     if held is None:
         return None
     until, _, owner = held.partition(" ")
@@ -77,24 +61,17 @@ def read_lease(store: Store, name: str) -> tuple[str, float] | None:
 
 def clear_leases(store: Store, prefix: str, *, now: float) -> int:
     """Removes expired leases with this prefix. Returns how many; only reads if there are none."""
-    leases = store.values(SETTINGS, prefix=f"lease:{prefix}")
+    leases = store.values(SETTINGS, prefix=f"{LEASE}{prefix}")
     if not any(_may_lease(held, "", now) for held in leases.values()):
         return 0
-    return store.write(ClearLeases(prefix, now))
 
-
-@dataclass(frozen=True, slots=True)
-class ClearLeases:
-    """The job of `clear_leases`."""
-
-    prefix: str
-    now: float
-
-    def __call__(self, transaction: Transaction) -> int:
-        leases = transaction.values(SETTINGS, prefix=f"lease:{self.prefix}")
-        passed = [name for name, held in leases.items() if _may_lease(held, "", self.now)]
+    def clear(transaction: Transaction) -> int:
+        leases = transaction.values(SETTINGS, prefix=f"{LEASE}{prefix}")
+        passed = [name for name, held in leases.items() if _may_lease(held, "", now)]
         transaction.set_values(SETTINGS, dict.fromkeys(passed))
         return len(passed)
+
+    return store.write(clear)
 
 
 def drop_marks(store: Store, *, since: float, until: float) -> int:
@@ -102,12 +79,12 @@ def drop_marks(store: Store, *, since: float, until: float) -> int:
 
     The leases stay taken: a repeated request is recognised by its key, and is not done again.
     """
-    if not store.values(SETTINGS, prefix=f"lease:{ONCE}", limit=1):
+    if not store.values(SETTINGS, prefix=f"{LEASE}{ONCE}", limit=1):
         return 0
 
     def drop(transaction: Transaction) -> int:
         bare: dict[str, str] = {}
-        for name, held in transaction.values(SETTINGS, prefix=f"lease:{ONCE}").items():
+        for name, held in transaction.values(SETTINGS, prefix=f"{LEASE}{ONCE}").items():
             end, _, owner = held.partition(" ")
             mark, dot, token = owner.partition(".")
             if mark and since <= float(end) - ONCE_SECONDS <= until:
@@ -123,17 +100,7 @@ def add_uses(store: Store, uses: Uses) -> None:
     if not uses:
         return None
     rows = [Use(scope, id, count, when) for (scope, id), (count, when) in uses.items()]
-    return store.write(AddUses(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class AddUses:
-    """The job of `add_uses`."""
-
-    rows: Sequence[Use]
-
-    def __call__(self, transaction: Transaction) -> None:
-        transaction.update(self.rows)
+    return store.write(lambda transaction: transaction.update(rows))
 
 
 def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
@@ -144,25 +111,18 @@ def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
     """
     if not rows:
         return None
-    return store.write(AddCounts(rows, since))
 
-
-@dataclass(frozen=True, slots=True)
-class AddCounts:
-    """The job of `add_counts`."""
-
-    rows: Sequence[Tally]
-    since: int
-
-    def __call__(self, transaction: Transaction) -> None:
-        keys = [(row.scope, row.day, row.what) for row in self.rows]
+    def add(transaction: Transaction) -> None:
+        keys = [(row.scope, row.day, row.what) for row in rows]
         totals = {key: Counter(counts) for key, counts in transaction.values(TALLIES, keys).items()}
-        for key, row in zip(keys, self.rows, strict=True):
+        for key, row in zip(keys, rows, strict=True):
             totals.setdefault(key, Counter()).update(row.counts)
         transaction.set_values(TALLIES, {key: dict(total) for key, total in totals.items()})
-        for scope in dict.fromkeys(row.scope for row in self.rows):
+        for scope in dict.fromkeys(row.scope for row in rows):
             kept = transaction.values(TALLIES, within=Scope(scope))
-            transaction.set_values(TALLIES, {key: None for key in kept if key[1] < self.since})
+            transaction.set_values(TALLIES, {key: None for key in kept if key[1] < since})
+
+    return store.write(add)
 
 
 def read_counts(store: Store, scope: Scope | None, since: int) -> list[Tally]:
@@ -203,30 +163,17 @@ def stage_vectors(
 
     `of` are the records that they were made of: vectors of those that are gone by now are left out.
     """
-    return store.write(StageVectors(name, vectors, of))
 
-
-@dataclass(frozen=True, slots=True)
-class StageVectors:
-    """The job of `stage_vectors`."""
-
-    name: str
-    vectors: Sequence[tuple[int, bytes]]
-    of: Sequence[Record] = ()
-
-    def __call__(self, transaction: Transaction) -> None:
+    def stage(transaction: Transaction) -> None:
         known = transaction.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
-        same = known.get(STAGED_NAME) == self.name
-        last = int(known.get(STAGED_UP_TO, 0)) if same else 0
-        last = max([last, *(seq for seq, _ in self.vectors)])
-        transaction.set_values(STAGED, self._list_living(transaction), clear=not same)
-        transaction.set_values(SETTINGS, {STAGED_NAME: self.name, STAGED_UP_TO: str(last)})
+        same = known.get(STAGED_NAME) == name
+        last = max([int(known.get(STAGED_UP_TO, 0)) if same else 0, *(seq for seq, _ in vectors)])
+        living = {record.seq for record in read_records(transaction, of, bare=True).values()}
+        staged = {seq: vector for seq, vector in vectors if not of or seq in living}
+        transaction.set_values(STAGED, staged, clear=not same)
+        transaction.set_values(SETTINGS, {STAGED_NAME: name, STAGED_UP_TO: str(last)})
 
-    def _list_living(self, transaction: Transaction) -> dict[int, bytes]:
-        if not self.of:
-            return dict(self.vectors)
-        living = {record.seq for record in read_records(transaction, self.of, bare=True).values()}
-        return {seq: vector for seq, vector in self.vectors if seq in living}
+    return store.write(stage)
 
 
 def read_staged(store: Store, name: str) -> int:

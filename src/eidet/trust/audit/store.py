@@ -31,11 +31,11 @@ from ...store import (
     verbs,
 )
 from ...store.abilities import TakesAuditLog
-from ...store.model import K, V
+from ...store.model import STAGED_NAME, K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
 from ...store.traits import path_of, traits_of
 from ...store.verbs.erasing import Erase
-from ...store.verbs.values import AddCounts, AddUses, ClearLeases, StageVectors, TakeLease
+from ...store.verbs.values import LEASE
 from ...store.verbs.writing import Put, RewriteForms, run_put
 from .chain import AuditHead, is_ours
 from .events import describe_put, flag_records, of_records, writer
@@ -160,7 +160,7 @@ def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) 
 T = TypeVar("T")
 warner: logging.Logger = logging.getLogger("eidet")
 MARK_EVERY: Final = 1000  # entries after which the store's mark is renewed
-QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # they change no content
+QUIET: Final = (LEASE, STAGED_NAME)  # settings that begin so change no content, and are not logged
 
 
 class AuditedTransaction(PassthroughTransaction):
@@ -208,8 +208,9 @@ class AuditedTransaction(PassthroughTransaction):
         return super().edit_history(edits)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        if table.name == SETTINGS.name and (values or clear) and not self._erases:
-            names = sorted(map(str, values))  # never the values, which may be secret
+        names = sorted(map(str, values))  # never the values, which may be secret
+        told = clear or any(not name.startswith(QUIET) for name in names)
+        if table.name == SETTINGS.name and told and not self._erases:
             self._note([self._log.describe("configure", settings=names, store=self._store)])
         if table.name == TOMBSTONES.name:
             self._note_tombstones(values)
@@ -292,8 +293,6 @@ class AuditedStore(PassthroughStore):
 
         Captures the actor here, because another writer's thread may run the job.
         """
-        if isinstance(job, QUIET):
-            return cast("T", self.inner.write(job))
         if not isinstance(job, Put):
             return self._write_observed(job, acts())
         with self._log.about(describe_put(self._log, job)) as numbers:

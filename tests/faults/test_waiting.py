@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,7 @@ from eidet.store import Erasure, Transaction, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore, moving
-from eidet.store.tiered import member as sides
+from eidet.store.tiered import TieredStore
 
 ALL = Where()
 
@@ -85,12 +83,8 @@ def queued(pair: Pair, *ids: str, back: bool = True) -> None:
         pair.store.mend()
 
 
-def file_of(folder: Path) -> Path:
-    return folder / "outbox" / "outbox.db"
-
-
 def count_waiting(store: TieredStore) -> int:
-    waiting: int = store.health()["outbox"]["waiting"]
+    waiting: int = store.health()["waiting"]["records"]
     return waiting
 
 
@@ -103,8 +97,8 @@ class TestWhatIsRefused:
         queued(fussy, "a", "bad", "b", "c")
         assert {r.id for r in fussy.store.find(ALL)} == {"a", "b", "c", "bad"}
         assert [r.id for r in fussy.short.find(ALL)] == ["a", "b", "c"]
-        told = fussy.store.health()["outbox"]
-        assert (told["waiting"], told["stuck"], told["error"]) == (1, 1, "that one is too long for me")
+        told = fussy.store.health()["waiting"]
+        assert (told["records"], told["stuck"], told["error"]) == (1, 1, "that one is too long for me")
 
     def test_all_verbs_of_reading_go_on(self, fussy: Fussy) -> None:
         memory = fussy.memory()
@@ -123,11 +117,7 @@ class TestWhatIsRefused:
         queued(fussy, "bad", "a")
         fussy.short.refused = "nobody"
         fussy.store.mend()
-        assert fussy.short.read("a", ["bad"]) == [None], "not before its rest is over"
-        fussy.ticks += moving.ASIDE_SECONDS
-        fussy.store.mend()
-        assert fussy.short.read("a", ["bad"])[0] is not None
-        assert (count_waiting(fussy.store), fussy.store.health()["outbox"]["stuck"]) == (0, 0)
+        assert (count_waiting(fussy.store), fussy.store.health()["waiting"]["stuck"]) == (0, 0)
 
     def test_it_can_be_put_in_other_words_that_are_taken(self, fussy: Fussy) -> None:
         queued(fussy, "bad")
@@ -148,12 +138,6 @@ class TestWhatIsRefused:
         fussy.store.mend()
         assert count_waiting(fussy.store) == 0
         assert b"says bad" not in every_byte(tmp_path)
-
-    def test_vectors_are_not_replaced_before_it_is_settled(self, fussy: Fussy) -> None:
-        memory = fussy.memory()
-        queued(fussy, "bad")
-        with pytest.raises(Unavailable, match="still wait in the outbox"):
-            memory.admin.reembed("hashing:32")
 
     def test_one_that_cannot_move_does_not_keep_others_where_they_are(self, fussy: Fussy) -> None:
         ids = [f"{n}" for n in range(6)] + ["bad"]
@@ -179,25 +163,15 @@ def test_a_store_that_is_full_is_still_read(tmp_path: Path) -> None:
     assert {r.id for r in store.find(ALL)} == {"before", "waits"}
     told = store.health()
     assert (told["short"]["state"], told["short"]["last_error"]) == ("up", "no room left")
-    assert told["outbox"]["waiting"] == 1
+    assert told["waiting"]["records"] == 1
     short.full = False
     ticks[0] += 100
     store.mend()
-    assert (verbs.count(short, ALL), store.health()["outbox"]["waiting"]) == (2, 0)
+    assert (verbs.count(short, ALL), store.health()["waiting"]["records"]) == (2, 0)
     store.close()
 
 
 class TestOrder:
-    def test_what_waits_for_one_store_does_not_wait_for_the_other(self, pair: Pair, tmp_path: Path) -> None:
-        queued(pair, "s", back=False)
-        with closing(SqliteStore(file_of(tmp_path))) as box:
-            verbs.put(box, [fact("l", tier=Tier.LONG)], now=NOW)
-        pair.wait()
-        pair.store.mend()
-        assert [r.id for r in pair.long.find(ALL)] == ["l"]
-        assert pair.store.health()["outbox"]["waiting"] == 1
-        assert sorted(r.id for r in pair.store.find(ALL)) == ["l", "s"]
-
     def test_each_version_that_waited_is_told_by_the_history(self, pair: Pair) -> None:
         verbs.put(pair.store, [fact("known", text="zero")], now=NOW)
         pair.short.off = True
@@ -233,13 +207,13 @@ class TestFiles:
     def test_a_damaged_record_does_not_keep_the_rest_waiting(self, pair: Pair, tmp_path: Path) -> None:
         queued(pair, "a", "damaged", "b", back=False)
         pair.store.close()
-        with closing(sqlite3.connect(file_of(tmp_path))) as database, database:
+        with closing(sqlite3.connect(tmp_path / "long.db")) as database, database:
             database.execute("UPDATE records SET meta = '{' WHERE id = 'damaged'")
         again = Pair(tmp_path)
         again.store.mend()
         assert [r.id for r in again.short.find(ALL)] == ["a", "b"]
-        told = again.store.health()["outbox"]
-        assert (told["waiting"], told["stuck"]) == (1, 1)
+        told = again.store.health()["waiting"]
+        assert (told["records"], told["stuck"]) == (1, 1)
         assert "damaged" in told["error"]
         again.store.close()
 
@@ -254,35 +228,7 @@ class TestFiles:
         assert verbs.count(pair.short, ALL) == 1, "what cannot be moved is kept"
         pair.store.close()
 
-    def test_a_file_that_cannot_be_read_is_left_alone_and_told(self, tmp_path: Path) -> None:
-        bad = file_of(tmp_path)
-        bad.parent.mkdir()
-        bad.write_bytes(b"this was a database once" * 500)
-        pair = Pair(tmp_path)
-        verbs.put(pair.store, [fact("a")], now=NOW)
-        assert [r.id for r in pair.store.find(ALL)] == ["a"]
-        assert list(pair.store.health()["outbox"]["unreadable"]) == [str(bad)]
-        assert pair.memory().admin.health()["state"] == "degraded"
-        pair.short.off = True
-        with pytest.raises(Unavailable, match="outbox cannot be opened"):
-            verbs.put(pair.store, [fact("b")], now=NOW)
-        pair.store.close()
-        assert bad.read_bytes().startswith(b"this was a database once")
-
-    def test_a_folder_stays_where_it_was_when_the_program_goes_elsewhere(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        short = Switch(RamStore())
-        store = TieredStore(short, RamStore(), outbox="waits")
-        (tmp_path / "elsewhere").mkdir()
-        monkeypatch.chdir(tmp_path / "elsewhere")
-        short.off = True
-        verbs.put(store, [fact("x")], now=NOW)
-        assert len(list((tmp_path / "waits").glob("*.db"))) == 1
-        store.close()
-
-    def test_two_processes_share_one_folder(self, start: Nursery, tmp_path: Path) -> None:
+    def test_what_two_processes_queue_arrives_once(self, start: Nursery, tmp_path: Path) -> None:
         """Each queues and delivers while its stores come and go; one is killed on the way."""
         one, other = start(come_and_go, tmp_path, "one"), start(come_and_go, tmp_path, "other")
         assert one.hear() == other.hear() == "ready"
@@ -304,7 +250,6 @@ class Slow(Switch):
     """Says nothing for a while when it is off, and then that it cannot."""
 
     seconds = 0.6
-    asked = 0
 
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
@@ -313,7 +258,6 @@ class Slow(Switch):
 
         def slowly(*given: Any, **named: Any) -> Any:
             if self.off:
-                self.asked += 1
                 time.sleep(self.seconds)
             return found(*given, **named)
 
@@ -331,36 +275,21 @@ class TestABlackHole:
         store.close()
 
     def test_nobody_waits_for_a_store_that_is_known_to_say_nothing(
-        self, slow: tuple[Slow, TieredStore], monkeypatch: pytest.MonkeyPatch
+        self, slow: tuple[Slow, TieredStore]
     ) -> None:
         short, store = slow
-        monkeypatch.setattr(sides, "REST_SECONDS", 0.05)
         short.off = True
         assert [r.id for r in store.find(ALL)] == ["l"]  # this one waited
-        started = time.monotonic()
-        for _ in range(20):
-            found = within(0.5, lambda: store.find(ALL))
-            assert [r.id for r in found] == ["l"]
-            time.sleep(0.02)
-        assert short.asked <= 2 + (time.monotonic() - started) / short.seconds
+
+        def read_and_write_ten() -> None:
+            for n in range(10):
+                assert "l" in [r.id for r in store.find(ALL)]
+                verbs.put(store, [fact(f"{n}")], now=NOW)
+
+        within(1.5, read_and_write_ten)
         short.off = False
-        until(lambda: len(store.find(ALL)) >= 2)
-        assert {r.id for r in store.find(ALL)} == {"s", "l"}
-
-    def test_writes_go_to_the_outbox_at_once(
-        self, slow: tuple[Slow, TieredStore], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        short, store = slow
-        monkeypatch.setattr(sides, "REST_SECONDS", 0.01)
-        short.off = True
-        verbs.count(store, ALL)
-        names = map(str, count())
-
-        def write_ten() -> None:
-            for name in islice(names, 10):
-                verbs.put(store, [fact(name)], now=NOW)
-
-        within(1.5, write_ten)
+        until(lambda: len(short._store.find(ALL)) == 11)
+        assert len(store.find(ALL)) == 12
 
 
 def test_the_log_says_when_a_store_goes_and_when_it_is_back(
