@@ -136,7 +136,7 @@ class HasNamespaces:
 
     @property
     def keys(self) -> KeysNamespace:
-        """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
+        """The keys of a sealed memory: `memory.keys.rotate(key)`, `memory.keys.shred("ann")`."""
         return self._namespaces.keys
 
     @property
