@@ -21,8 +21,8 @@ class KeysNamespace:
     def rotate(self, key: Key) -> int:
         """Makes `key` the master key: wraps every scope's key with it, atomically. Returns how many.
 
-        Recalls and writes go on meanwhile, also in other processes. To seal every record again, with new keys
-        of scopes, use `eidet copy`.
+        Recalls go on meanwhile and writes wait, also in other processes. To seal every record again, with new
+        keys of scopes, use `eidet copy`.
         """
         from ..trust.seal.key_changes import rewrap
         from ..trust.seal.service import service_of

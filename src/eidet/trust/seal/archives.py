@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...core.errors import Corrupt, Misconfigured
 from ...core.record import Record
 from ...store import Store
-from .boxes import LASTING, ScopeKeys
+from .boxes import ScopeKeys
 from .codec import open_record, seal_record
 from .store import SealedStore, find_sealed
 
@@ -23,7 +23,7 @@ SEALED: Final = "sealed"  # the part of a manifest that identifies the store and
 
 @dataclass(frozen=True, slots=True)
 class SealedArchive:
-    """An archive whose records are sealed by a store's lasting keys.
+    """An archive whose records are sealed by the keys of a store.
 
     It holds no key: once a scope is shredded, its archived records are unreadable.
     """
@@ -34,7 +34,7 @@ class SealedArchive:
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
         self.store.fresh()
         keys = {record.scope: self.store.ring.keys(record.scope) for record in records}
-        forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
+        forms = [seal_record(record, keys[record.scope]) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
         seal = {"identity": self.store.identity, "lasting": lasting}
         return self.archive.keep(forms, {**manifest, SEALED: seal}, now=now)

@@ -18,7 +18,7 @@ from ...core.errors import Corrupt
 from ...core.record import EXACT_KEY_BYTES, MARK_BYTES
 from .service import KEY_BYTES, NONCE_BYTES, aes_gcm
 
-LASTING: Final = 0  # the number of the key of labels, marks and archives
+LASTING: Final = 0  # the number of the key of labels and marks, and of archives of format 0.3
 SECRET_BYTES: Final = 2 * KEY_BYTES  # the key of records, and the one of labels, marks and archives
 TAG_BYTES: Final = 12
 LABELS_KEPT: Final = 10_000
@@ -65,8 +65,8 @@ class ScopeKeys:
 
     def __init__(self, identity: str, scope: str, secrets: Mapping[int, bytes]) -> None:
         self.scope = scope
-        self.newest: int = max(secrets)
-        lasting = secrets[self.newest][KEY_BYTES:]
+        self._newest = max(secrets)
+        lasting = secrets[self._newest][KEY_BYTES:]
         self._place = pack_parts(identity.encode(), scope.encode())
         self._locks = {number: _Lock(secret[:KEY_BYTES]) for number, secret in secrets.items()}
         self._locks[LASTING] = _Lock(_derive_key(lasting, b"lasting"))
@@ -88,8 +88,8 @@ class ScopeKeys:
             return mark
         return mark + blake2b(key, key=self._marks, digest_size=EXACT_KEY_BYTES - MARK_BYTES).digest()
 
-    def seal(self, field: str, owner: bytes, plain: bytes, number: int | None = None) -> bytes:
-        number = self.newest if number is None else number
+    def seal(self, field: str, owner: bytes, plain: bytes) -> bytes:
+        number = self._newest
         bound = self._bound.get((number, field)) or self._about(number, field)
         return _NUMBER.pack(number) + owner + self._locks[number].shut(bound + owner, plain)
 

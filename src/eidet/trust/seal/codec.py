@@ -37,18 +37,17 @@ DAMAGED: Final = b"\xff"  # no valid analysis: the index leaves the record out a
 _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 
 
-def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
-    """Seals a record with the newest key, or the one with that number."""
+def seal_record(record: Record, keys: ScopeKeys) -> Record:
     mark = keys.mark(key_of(record))
     form = _seal_labels(record, keys)
     owner = keys.owner(_columns_of_record(form, mark))
     content = dump_json([_encode(field, getattr(record, field.name)) for field in _CONTENT]).encode()
-    vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
+    vector = None if record.vector is None else keys.seal("vector", owner, record.vector)
     return form.but(
         **_EMPTY,
         vector=vector,
-        terms=keys.seal(_terms_field(vector), owner, record.terms, number),
-        sealed=mark + keys.seal("content", owner, content, number),
+        terms=keys.seal(_terms_field(vector), owner, record.terms),
+        sealed=mark + keys.seal("content", owner, content),
     )
 
 

@@ -13,7 +13,6 @@ import json
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -140,9 +139,18 @@ class Keyring:
 
     def note_audited(self) -> None:
         """Marks the store as audited in the record of its master key, once."""
-        if not self.audited and self._store.writable:
-            claim = _make_claim(self._store.identity, self.service, audited=True)
-            self._claim = self._store.write(_NoteAudited(claim))
+        if self.audited or not self._store.writable:
+            return
+        claim = _make_claim(self._store.identity, self.service, audited=True)
+
+        def job(transaction: Transaction) -> str:
+            there = transaction.values(SETTINGS, (SEAL,)).get(SEAL)
+            if _parse_claim(there)["audited"]:
+                return there or ""
+            transaction.set_values(SETTINGS, {SEAL: claim})
+            return claim
+
+        self._claim = self._store.write(job)
 
     def as_of(self, epoch: int) -> None:
         """Drops keys that were read in another epoch, as they may have been destroyed since."""
@@ -242,54 +250,26 @@ class Keyring:
     def rewrap(self, service: KeyService) -> int:
         """Wraps every key with another master key, in one write. Returns the number of keys."""
         check_master(self._store, self.service)
-        fresh = {SEAL: _make_claim(self._store.identity, service, audited=self.audited)}
-        known: dict[str, str] = {}
-        while True:
-            kept = self._store.values(SETTINGS, prefix=KEYS)
-            new = {name: value for name, value in kept.items() if known.get(name) != value}
-            fresh |= {name: self._rewrap_key(service, name, value) for name, value in new.items()}
-            known = kept
-            if self._store.write(_SwapKeys(kept, fresh)):
-                break
-        self.service, self._claim = service, fresh[SEAL]
+        claim = _make_claim(self._store.identity, service, audited=self.audited)
+
+        def job(transaction: Transaction) -> int:
+            self._check_same_master(transaction)
+            kept = transaction.values(SETTINGS, prefix=KEYS)
+            wrapped = [name for name, value in kept.items() if not value.startswith(" ")]
+            fresh = {name: self._rewrap_key(service, name, kept[name]) for name in wrapped}
+            transaction.set_values(SETTINGS, {SEAL: claim, **fresh})
+            return len(wrapped)
+
+        count = self._store.write(job)
+        self.service, self._claim = service, claim
         self.noted("rewrap", "")
         self.renew()
-        return sum(not value.startswith(" ") for value in kept.values())
+        return count
 
     def _rewrap_key(self, service: KeyService, name: str, value: str) -> str:
         key, _, scope = value.partition(" ")
-        if not key:
-            return value
         number = int(name.rpartition(":")[2])
         return _wrap(service, self._store.identity, scope, number, self._unwrap(scope, number, key))
-
-
-@dataclass(frozen=True, slots=True)
-class _SwapKeys:
-    """Writes `fresh` settings if the wrapped keys are still the `kept` ones. Returns whether they were."""
-
-    kept: Mapping[str, str]
-    fresh: Mapping[str, str]
-
-    def __call__(self, transaction: Transaction) -> bool:
-        if transaction.values(SETTINGS, prefix=KEYS) != self.kept:
-            return False
-        transaction.set_values(SETTINGS, self.fresh)
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class _NoteAudited:
-    """Replaces the record of the master key unless it says audited already. Returns the one in force."""
-
-    claim: str
-
-    def __call__(self, transaction: Transaction) -> str:
-        there = transaction.values(SETTINGS, (SEAL,)).get(SEAL)
-        if _parse_claim(there)["audited"]:
-            return there or ""
-        transaction.set_values(SETTINGS, {SEAL: self.claim})
-        return self.claim
 
 
 def note_nothing(what: str, scope: str) -> None:

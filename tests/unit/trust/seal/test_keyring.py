@@ -132,20 +132,3 @@ def test_whoever_still_has_the_old_master_key_goes_on_with_what_it_holds_and_beg
     begun(fresh, "new")
     with pytest.raises(Misconfigured, match="changed meanwhile"):
         stale.ring.of("new")
-
-
-def test_a_scope_that_begins_while_the_master_key_is_changed_gets_its_key_under_the_new_one() -> None:
-    store = shelf()
-    begun(store, "ann")
-    made: list[bytes] = []
-
-    class Slow(LocalKeys):
-        """A service during whose work somebody begins a scope under the old key."""
-
-        def wrap(self, key: bytes, context: bytes) -> bytes:
-            if b"scope key" in context and not made:
-                made.append(begun(shelf(store.inner), "new").mark(b"x"))
-            return super().wrap(key, context)
-
-    assert rewrap(store, Slow(bytes(32))) == 3
-    assert [Keyring(store.inner, OTHER).keys("new").mark(b"x")] == made
