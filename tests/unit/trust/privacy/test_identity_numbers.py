@@ -19,6 +19,7 @@ CERTAIN = {  # the form alone says what it is
     "Czechia": "671121/4081",
     "Korea": "461107-1129502",
     "Singapore": "S1234567D",
+    "Spain, foreigners": "X1234567L",
 }
 NAMED = {  # a word before them must say what they are
     "Germany, identity card": ("Personalausweis", "L01X00T471"),
