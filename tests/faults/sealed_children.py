@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from itertools import count
 from pathlib import Path
 
 from tests.faults.children import tell
 
 from eidet import Memory
-from eidet.core.errors import Conflict
+from eidet.core.errors import Misconfigured
 from eidet.core.settings import Settings, Upkeep
 
 KEY = bytes(range(32))
+OTHER = bytes(32)
 NOW = 1_700_000_000.0
 WORDS = (
     "quetzalcoatlus",
@@ -50,11 +50,13 @@ def write(path: str, at: str) -> None:
             memory.revise(record.id, text=told(n) + " revised", by=LABELS[2])
 
 
-def turn(path: str, later: str) -> None:
-    """Later than whoever was killed: what it held has run out by then."""
-    memory = opened(path, at=NOW + float(later))
-    for _ in count():
-        try:
-            tell(memory.keys.rotate())
-        except Conflict:
-            time.sleep(0.01)
+def turn(path: str) -> None:
+    """Puts the memory under the other master key, and back."""
+    keys = [KEY, OTHER]
+    try:
+        memory = opened(path, keys[0])
+    except Misconfigured:
+        keys.reverse()
+        memory = opened(path, keys[0])
+    for n in count(1):
+        tell(memory.keys.rotate(keys[n % 2]))

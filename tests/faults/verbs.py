@@ -128,7 +128,7 @@ def _on_facts(verb: FactVerb) -> Verb:
 for _name, _verb in FACT_VERBS.items():
     VERBS[f"facts.{_name}"] = _on_facts(_verb)
 SEALED: dict[str, Verb] = {
-    "rotate": lambda c, _: c.memory.keys.rotate(),
+    "rotate": lambda c, _: c.memory.keys.rotate("cd" * 32),
     "shred": lambda c, _: c.memory.keys.shred("other"),
 }
 LAST = ("close",)

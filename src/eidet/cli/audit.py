@@ -102,10 +102,8 @@ def _choose_log(path: Path | None) -> Path:
     return Path(chosen)
 
 
-def _key(key: str | None, file: Path | None) -> str | bytes | None:
-    from ..trust.audit import key_in
-
+def _key(key: str | None, file: Path | None) -> str | None:
     if key is not None and file is None:
         return key
     chosen = file or read_settings_here().audit_key_file
-    return None if chosen is None else key_in(chosen)
+    return None if chosen is None else f"file:{chosen}"

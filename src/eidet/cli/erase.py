@@ -45,7 +45,7 @@ def _forget(
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     shred: Annotated[
         bool,
-        Option("--shred", help="Instead: the key of a sealed --scope; nobody can read any copy of it then."),
+        Option("--shred", help="A sealed --scope with its key: nobody can read archives of it."),
     ] = False,
 ) -> None:
     """Forget by id, by filter or a whole scope.
@@ -54,7 +54,7 @@ def _forget(
     """
     if shred:
         if ids or asked or dry_run or receipt is not None:
-            raise BadInput("--shred forgets no records: drop the other options")
+            raise BadInput("--shred forgets the whole of --scope: drop the other options")
         _shred(on, yes)
         return
     if receipt is not None and asked.get("for_good") is False:
@@ -86,13 +86,13 @@ def _check_terminal(sure: bool) -> None:
 
 def _shred(on: Which, yes: bool) -> None:
     if on.scope is None:
-        raise BadInput("--shred destroys the key of one scope: name it with --scope")
+        raise BadInput("--shred deletes one scope and its key: name it with --scope")
     _check_terminal(yes)
     if not yes:
-        typer.confirm(f"Destroy the key of scope {on.scope} for good?", abort=True, err=True)
+        typer.confirm(f"Delete scope {on.scope} and its key for good?", abort=True, err=True)
     with on.open_memory() as memory:
         lost = memory.keys.shred(on.scope)
-    line = f"destroyed the key of {on.scope}: {lost:,} records can never be read again"
+    line = f"deleted {lost:,} records of {on.scope} and its key"
     emit_or_tell(on.json, {"shredded": lost}, line)
 
 

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from ..core.errors import BadInput, Refused
 from .memory_options import Which, command
 from .serve_command import api
-from .show import emit_or_tell, progress_bar
+from .show import emit_or_tell
 
 if TYPE_CHECKING:
     from ..trust.seal.service import Key
@@ -30,30 +30,25 @@ def _master(
     file: Annotated[
         Path | None, Argument(metavar="[FILE]", help="Where to write a new key; default: the screen.")
     ] = None,
-    rotate: Annotated[
-        bool, Option("--rotate", help="Give every scope, or the one that --scope names, a new key.")
-    ] = False,
     to: Annotated[
         str | None, Option("--to", metavar="KEY", help="Change the master key: file:PATH or env:NAME.")
     ] = None,
 ) -> None:
-    """Create a master key, or change the keys of a sealed memory.
+    """Create a master key, or put a sealed memory under another one.
 
     Keep a master key apart from the memory, and a copy of it somewhere safe.
     """
-    if not rotate and to is None:
+    key = _resolve_key(to)
+    if key is None:
         _make_key(file)
         return
     if file is not None:
         raise BadInput(f"{file} would hold a new master key: make it first, then say --to file:{file}")
-    if to is not None and on.scope is not None:
+    if on.scope is not None:
         raise BadInput("--to changes the master key of the whole memory: drop --scope")
-    with on.open_memory() as memory, progress_bar("re-encrypting") as tell:
-        count = memory.keys.rotate(on.scope, key=_resolve_key(to), progress=tell)
-    if to:
-        emit_or_tell(on.json, {"rewrapped": count}, f"put {count:,} keys under the new master key")
-    else:
-        emit_or_tell(on.json, {"resealed": count}, f"re-encrypted {count:,} records")
+    with on.open_memory() as memory:
+        count = memory.keys.rotate(key)
+    emit_or_tell(on.json, {"rewrapped": count}, f"put {count:,} keys under the new master key")
 
 
 def _make_key(file: Path | None) -> None:

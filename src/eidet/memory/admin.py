@@ -109,7 +109,7 @@ class AdminNamespace:
 
         In a sealed memory, opens every record and its history and reports what was changed from outside.
         """
-        from ..trust.seal.key_rotation import list_damage
+        from ..trust.seal.store import list_damage
 
         store = self._parts.store
         analyzer = verbs.get_setting(store, "analyzer")

@@ -81,7 +81,7 @@ class HasNamespaces:
 
     @cached_property
     def keys(self) -> KeysNamespace:
-        """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
+        """The keys of a sealed memory: `memory.keys.rotate(key)`, `memory.keys.shred("ann")`."""
         from .keys import KeysNamespace
 
         return KeysNamespace(self._parts)

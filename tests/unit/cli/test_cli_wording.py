@@ -163,7 +163,7 @@ WRONG = [
     ("export", "/nowhere/out.jsonl"),
     ("load", "/nowhere/out.jsonl"),
     ("load", "eidet.db"),
-    ("keys", "master", "--rotate"),
+    ("keys", "master", "--to", "env:NOTHING"),
     ("find", "--at", "/nowhere/eidet.db"),
     ("find", "--config", "/nowhere/eidet.toml"),
     ("find", "--embedder", "soup"),

@@ -13,26 +13,20 @@ from hypothesis import strategies as st
 from tests.making import examples
 from tests.strategies import records, wheres
 
-from eidet.core.errors import Conflict, EidetError, Refused
+from eidet.core.errors import EidetError, Refused
 from eidet.core.record import Kind, Record, Trust, content_digest
 from eidet.core.scope import Scope
-from eidet.core.where import Condition, Where
+from eidet.core.where import Where
 from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.store.rules import Held
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.trust.seal import Shredded
-from eidet.trust.seal.codec import numbers_in
-from eidet.trust.seal.key_rotation import rotate, shred
+from eidet.trust.seal.key_changes import rewrap, shred
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
 
 SERVICE = LocalKeys(bytes(range(32)))
 NOW = 1_700_000_000.0
-
-
-def clock() -> float:
-    return NOW
 
 
 def fact(id: str, scope: str = "a", **fields: Any) -> Record:
@@ -123,78 +117,33 @@ def test_every_filter_finds_what_it_means(given: list[Record], where: Where) -> 
     assert verbs.count(store, Where()) == len(stored) - len(wanted)
 
 
-# Changing keys.
-
-
-def test_a_scope_gets_a_new_key_and_everything_stays() -> None:
-    store = sealed(*(fact(f"{n}", agent="ann") for n in range(250)), fact("x", "b"))
-    verbs.put(store, [fact("7", text="new", meta={"n": 1})], now=NOW + 1, by="bob")
-    before, story = store.find(Where()), store.history("a", "7")
-    assert rotate(store, "a", clock) == 250
-    after = store.find(Where())
-    assert sorted((r.but(seq=0) for r in after), key=repr) == sorted((r.but(seq=0) for r in before), key=repr)
-    assert {number for form in store.inner.find(Where(scope=Scope("a"))) for number in numbers_in(form)} == {
-        2
-    }
-    told = store.history("a", "7")
-    assert [e for e in told if e.what != "moved"] == story
-    assert store.keys("a").numbers == (2,)
-    assert sum(value == " a" for value in verbs.get_settings(store.inner, "seal:key:").values()) == 1
-    assert store.keys("b").numbers == (1,)
-    assert verbs.put(store, [fact("again", text="7 of a")], now=NOW)[0].id == "again"
-    assert verbs.put(store, [fact("8", agent="ann").but(id="twin")], now=NOW)[0].id == "8", (
-        "twins are known across keys"
-    )
-
-
-def test_keys_are_changed_by_one_at_a_time() -> None:
-    store = sealed(fact("x"))
-    assert verbs.take_lease(store.inner, "seal", "somebody", now=NOW, until=NOW + 10)
-    for change in (rotate, shred):
-        with pytest.raises(Conflict, match="another process"):
-            change(store, "a", clock)
-    assert store.keys("a").numbers == (1,)
-    rotate(store, "a", lambda: NOW + 20)
-    assert store.keys("a").numbers == (2,)
-
-
 # Shredding.
 
 
-def test_what_is_shredded_cannot_be_read_and_others_can() -> None:
-    store = sealed(fact("x"), fact("y", "b"), fact("z", "a/b"))
-    assert shred(store, "a", clock) == 1
+def test_what_is_shredded_is_gone_and_others_are_not() -> None:
+    store = sealed(fact("x", agent="ann"), fact("y", "b"), fact("z", "a/b"))
+    verbs.put(store, [fact("x", text="new", agent="ann")], now=NOW + 1, by="bob")
+    assert shred(store, "a", NOW + 2) == 1
     where = Where(scope=Scope("a"))
-    for ask in (
-        lambda: store.read("a", ["x"]),
-        lambda: store.find(where),
-        lambda: list(verbs.scan(store, where)),
-        lambda: store.changes("a", 0, 10),
-        lambda: store.history("a", "x"),
-        lambda: verbs.put(store, [fact("new")], now=NOW),
-    ):
-        with pytest.raises(Shredded, match="'a' was destroyed"):
-            ask()
+    assert store.read("a", ["x"]) == [None]
+    assert store.find(where) == list(verbs.scan(store, where)) == []
+    assert [event.before for event in store.history("a", "x")] == [None, None, None]
     assert [r.id for r in store.find(Where())] == [r.id for r in verbs.scan(store, Where())] == ["y", "z"]
-    assert [r.id for r in store.find(Where(scope=Scope.under("a")))] == ["z"]
     assert list(verbs.count_scopes(store)) == ["a/b", "b"]
-    assert verbs.count(store, where) == 1
-    assert verbs.count(store, where & Where(conditions=(Condition("state.hold", "exists"),))) == 0
+    (new,) = verbs.put(store, [fact("x")], now=NOW)
+    assert store.read("a", ["x"]) == [new]
 
 
-def test_a_key_that_another_opening_has_just_made_is_known_when_it_is_met() -> None:
-    inner = RamStore()
-    one, other = SealedStore(inner, SERVICE), SealedStore(inner, SERVICE)
-    verbs.put(one, [fact("x")], now=NOW)
-    assert other.read("a", ["x"])[0]
-    one.ring.add("a")  # the epoch is not raised yet
-    (y,) = verbs.put(one, [fact("y")], now=NOW)
-    assert [entry.who for entry in other.changes("a", 0, 10).entries] == ["x", "y"]
-    third = SealedStore(inner, SERVICE)
-    third.read("a", ["x"])
-    one.ring.add("a")
-    (z,) = verbs.put(one, [fact("z")], now=NOW)
-    assert third.read("a", ["y", "z"]) == [y, z]
+def test_records_that_an_earlier_shredding_left_behind_are_deleted() -> None:
+    """Format 0.3 destroyed the key of a scope, and left its records until the scope was forgotten."""
+    store = sealed(fact("x"), fact("y", "b"))
+    keys = verbs.get_settings(store.inner, "seal:key:").items()
+    destroyed = {name: " a" for name, value in keys if value.endswith(" a")}
+    verbs.set_settings(store.inner, {**destroyed, "seal:shredded:x": "a"})
+    store = SealedStore(store.inner, SERVICE)
+    assert [record.id for record in store.find(Where())] == ["y"]
+    verbs.put(store, [fact("z")], now=NOW)
+    assert [record.id for record in SealedStore(store.inner, SERVICE).find(Where())] == ["y", "z"]
 
 
 def test_a_scope_that_another_opening_has_just_begun_is_searched() -> None:
@@ -214,16 +163,18 @@ def test_a_scope_that_another_opening_has_just_begun_is_searched() -> None:
     assert reader.count_by(Where(scope=Scope("b"), who="y")) == {(): 1}
 
 
-def test_a_shredded_scope_that_another_opening_began_anew_is_searched() -> None:
+def test_a_shredded_scope_that_another_opening_began_anew_is_searched_and_written() -> None:
     store = RamStore()
     reader, writer = SealedStore(store, SERVICE), SealedStore(store, SERVICE)
     verbs.put(writer, [fact("x"), fact("y", "b")], now=NOW)
-    shred(writer, "a", clock)
+    assert reader.read("a", ["x"])[0]
+    shred(writer, "a", NOW)
     assert [r.id for r in reader.find(Where())] == ["y"]
-    verbs.delete_where(writer, Where(scope=Scope("a")), now=NOW)
     verbs.put(writer, [fact("z")], now=NOW)
-    assert [r.id for r in reader.find(Where())] == ["y", "z"]
-    assert reader.count_by(Where(), ("scope",)) == {("a",): 1, ("b",): 1}
+    verbs.put(reader, [fact("v")], now=NOW)
+    for one in (reader, writer):
+        assert [r.id for r in one.find(Where())] == ["y", "z", "v"]
+        assert one.count_by(Where(), ("scope",)) == {("a",): 2, ("b",): 1}
 
 
 def test_nothing_of_a_shredded_key_is_left_in_the_file(tmp_path: Path) -> None:
@@ -234,7 +185,7 @@ def test_nothing_of_a_shredded_key_is_left_in_the_file(tmp_path: Path) -> None:
         (wrapped,) = (key.partition(" ")[0].encode() for key in keys if key.endswith(" a"))
         assert any(wrapped in name.read_bytes() for name in tmp_path.iterdir())
         (tmp_path / "m.db.schema-0001").write_bytes(wrapped)
-        shred(store, "a", clock)
+        shred(store, "a", NOW)
         for name in tmp_path.iterdir():
             assert wrapped[:24] not in name.read_bytes(), name
 
@@ -248,9 +199,10 @@ def test_a_store_for_reading_only_keeps_its_keys(file: Path) -> None:
     inner.writable = False  # as it is for everybody but root
     with closing(SealedStore(inner, SERVICE)) as store:
         assert store.read("a", ["x"])[0]
-        for change in (rotate, shred):
-            with pytest.raises(Refused, match="read-only"):
-                change(store, "a", clock)
+        with pytest.raises(Refused, match="read-only"):
+            rewrap(store, SERVICE)
+        with pytest.raises(Refused, match="read-only"):
+            shred(store, "a", NOW)
 
 
 def test_a_record_that_is_not_sealed_is_told_of() -> None:

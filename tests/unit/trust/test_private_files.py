@@ -14,7 +14,7 @@ from eidet import Memory, Misconfigured, Settings
 from eidet.compat.api import AgentMemoryAPI
 from eidet.core.settings import Upkeep
 from eidet.net.url import read_secret
-from eidet.trust.audit import Audit, key_in
+from eidet.trust.audit import Audit, check_key
 from eidet.trust.privacy.fields import key_of
 from eidet.trust.seal.service import new_key, service_of
 
@@ -116,7 +116,7 @@ def test_every_file_is_for_its_owner_alone(tmp_path: Path, write: Callable[[Path
 READERS: dict[str, Callable[[Path], object]] = {
     "seal": lambda path: service_of(f"file:{path}"),
     "guard": lambda path: key_of(f"file:{path}"),
-    "audit": key_in,
+    "audit": lambda path: check_key(f"file:{path}"),
     "server": lambda path: read_secret(f"file:{path}", {}, "the server"),
 }
 

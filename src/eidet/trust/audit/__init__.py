@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from ...core.arguments import check_path
 from ...core.errors import Misconfigured
 from ...core.lazy_names import lazy_names
-from ...core.private_files import load_secret, read_key_file
+from ...core.private_files import load_secret
 from ...core.record import Record
 from ...core.scope import Scope, Scopes
 from ...core.settings import Settings
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, {"chain": ("AuditEntry", "AuditHead")})
 
-__all__ = ["Audit", "AuditEntry", "AuditHead", "Check", "audit_of", "audit_set", "key_in"]
+__all__ = ["Audit", "AuditEntry", "AuditHead", "Check", "audit_of", "audit_set"]
 
 Check = Callable[[Record], Sequence[str] | None]
 SHORTEST_KEY: Final = 16
@@ -79,18 +79,13 @@ def check_key(key: object) -> bytes | None:
     return found
 
 
-def key_in(file: str | Path) -> bytes:
-    """Reads the key in a file, without the line ends around it."""
-    return read_key_file(file, _KEY).strip(b"\r\n")
-
-
 def audit_set(settings: Settings) -> Audit | None:
     """Builds the audit options from the settings; None if they name no log, or say `off`."""
     if settings.audit in (None, OFF):
         return None
     return Audit(
         path=settings.audit,
-        key=None if settings.audit_key_file is None else key_in(settings.audit_key_file),
+        key=None if settings.audit_key_file is None else f"file:{settings.audit_key_file}",
         recalls=settings.audit_recalls,
         sync=settings.audit_sync,
     )

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import hmac
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -108,14 +106,8 @@ def chain_events(
 
 
 def _stamp(now: float) -> str:
-    """Formats a time as ISO 8601 in UTC; caches the second, which neighbouring entries mostly share."""
-    whole = math.floor(now)
-    return f"{_second(whole)}.{int((now - whole) * 1e6):06d}+00:00"
-
-
-@lru_cache(maxsize=4)
-def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
+    """Formats a time as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds")
 
 
 def _encode_line(fields: Mapping[str, Json]) -> bytes:
@@ -255,7 +247,8 @@ def missing(
     if head is not None and head.count >= expected:
         expected, known = head.count, head.hash
     if expected > found.n:
-        return {"verb": "lost", "told": expected, "there": found.n, "head": known}
+        note = f"there were {expected}, and {found.n} when writing went on"
+        return {"verb": "lost", "note": note, "head": known}
     if found.n and (head is None or not is_ours(head, key)):
-        return {"verb": "lost", "there": found.n, "head": "missing or damaged"}
+        return {"verb": "lost", "note": "the head was missing or damaged when writing went on"}
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ...core.actor import Acting, acts
+from ...core.actor import acts
 from ...core.errors import EidetError, Misconfigured
 from ...core.record import Record
 from ...core.validate import Json
@@ -23,36 +23,24 @@ def of_records(
     flags: Flags | None = None,
 ) -> list[dict[str, Json]]:
     """Builds one event per scope of the records; none for no records."""
-    actor = acts()
-    if len(records) == 1:
-        return [_event(log, verb, records[0].scope, records, by, flags or {}, actor)]
+    acting, flagged = acts(), flags or {}
     scopes: dict[str, list[Record]] = {}
     for record in records:
         scopes.setdefault(record.scope, []).append(record)
-    return [_event(log, verb, scope, some, by, flags or {}, actor) for scope, some in scopes.items()]
-
-
-def _event(
-    log: AuditLog,
-    verb: str,
-    scope: str,
-    records: Sequence[Record],
-    by: str | None,
-    flags: Flags,
-    acting: Acting,
-) -> dict[str, Json]:
-    reasons = acting.reasons
-    return log.describe(
-        verb,
-        by=by,
-        acting=acting,
-        scope=scope,
-        ids=[record.id for record in records],
-        count=len(records),
-        kinds={str(records[0].kind): 1} if len(records) == 1 else dict(Counter(str(r.kind) for r in records)),
-        flags={r.id: flags[scope, r.id] for r in records if (scope, r.id) in flags} if flags else {},
-        reasons={r.id: reasons[r.id] for r in records if r.id in reasons} if reasons else {},
-    )
+    return [
+        log.describe(
+            verb,
+            by=by,
+            acting=acting,
+            scope=scope,
+            ids=[record.id for record in some],
+            count=len(some),
+            kinds=dict(Counter(str(record.kind) for record in some)),
+            flags={r.id: flagged[scope, r.id] for r in some if (scope, r.id) in flagged},
+            reasons={r.id: acting.reasons[r.id] for r in some if r.id in acting.reasons},
+        )
+        for scope, some in scopes.items()
+    ]
 
 
 def writer(records: Sequence[Record]) -> str | None:
@@ -66,20 +54,21 @@ def writer(records: Sequence[Record]) -> str | None:
 def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
     """Runs the audit's check on each record. Returns the flags; logs a refusal before raising it."""
     check = log.audit.check
+    if check is None:
+        return {}
     found: dict[tuple[str, str], list[str]] = {}
-    for record in () if check is None else records:
-        assert check is not None
+    for record in records:
         try:
             flags = check(record)
         except EidetError as error:
             log.note("refused", by=by, scope=record.scope, ids=[record.id], error=type(error).__name__)
             raise
         if flags:
-            found[record.scope, record.id] = _flags(flags)
+            found[record.scope, record.id] = _sort_flags(flags)
     return found
 
 
-def _flags(flags: object) -> list[str]:
+def _sort_flags(flags: object) -> list[str]:
     if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
         raise Misconfigured(f"the check of an audit must return a list of flags, not {flags!r}")
     return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import socket
@@ -186,7 +185,7 @@ class AuditLog:
         if rest:  # a writer died within a line, so its `note` never returned
             os.ftruncate(handle, tail.end)
             told.warning("%s ended in the middle of a line: cut %s bytes off", self.path, len(rest))
-            notes.append({"verb": "torn", "bytes": len(rest)})
+            notes.append({"verb": "torn", "note": f"{len(rest)} bytes were cut off"})
         if lost := missing(tail, self._seen, head, self._key):
             notes.append(lost)
         elif head is None:
@@ -238,12 +237,8 @@ class AuditLog:
     def _write_head(self, tail: Tail) -> None:
         """Writes the head in place and in one piece, so that no reader sees half of it."""
         assert self._head is not None
-        line = head_line(tail, self._key)
-        if not hasattr(os, "pwrite"):
-            os.lseek(self._head, 0, os.SEEK_SET)
-            _write_all(self._head, line)
-        elif os.pwrite(self._head, line, 0) != len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.lseek(self._head, 0, os.SEEK_SET)
+        _write_all(self._head, head_line(tail, self._key))
 
     def _let_go(self) -> None:
         for handle in (self._handle, self._head):

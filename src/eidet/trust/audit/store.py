@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
@@ -103,38 +103,39 @@ class _SetMark:
             transaction.set_values(SETTINGS, {SETTING: self.mark.to_json()})
 
 
-def _describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any] | None:
-    """Builds the entry for a memory without a mark; None for a new memory.
+def _list_gaps(
+    mark: LogMark | None, log: AuditLog, head: AuditHead, store: Store, *, known: bool
+) -> Iterator[dict[str, Any]]:
+    """Yields the entries about what the log lacks, by what the store knows of it.
 
-    For a memory with records, the entry states how many changes the log lacks. If the memory is
-    `known` to have had a log, its mark was removed, and the entry says so.
+    If a memory without a mark is `known` to have had a log, its mark was removed.
     """
-    if known:
-        gone = "the memory no longer knew its log: its note of it was removed"
-        return {"verb": "lost", "store": store, "changes": seq, "note": gone}
-    if not seq:
-        return None
-    return {"verb": "attach", "store": store, "changes": seq}
-
-
-def _describe_gap(mark: LogMark, log: str, head: AuditHead, key: bytes | None) -> dict[str, Any] | None:
-    """Builds the entry about entries that the store knows and the log lacks; None if it lacks none."""
-    known = {"told": mark.head.count, "head": mark.head.hash}
-    if mark.log != log:
-        return {"verb": "restarted", "log": mark.log, "path": mark.path, **known}
-    if not is_ours(mark.head, key):
-        return {"verb": "lost", "there": head.count, "note": "the memory's own note of it was altered"}
-    if head.count < mark.head.count or (head.count == mark.head.count and head.hash != mark.head.hash):
-        return {"verb": "lost", "there": head.count, **known}
-    return None
-
-
-def _describe_absence(mark: LogMark | None, seq: int) -> dict[str, Any] | None:
-    """Builds the entry about changes made while the memory was open without its log; None without any."""
-    if mark is None or mark.without is None or seq <= mark.without[1]:
-        return None
-    since = datetime.fromtimestamp(mark.without[0], UTC).isoformat()
-    return {"verb": "unaudited", "since": since, "changes": seq - mark.without[1]}
+    seq = store.head().seq
+    if mark is None and known:
+        yield {
+            "verb": "lost",
+            "store": store.identity,
+            "changes": seq,
+            "note": "the memory no longer knew its log: its note of it was removed",
+        }
+    elif mark is None and seq:
+        yield {"verb": "attach", "store": store.identity, "changes": seq}
+    if mark is None:
+        return
+    count = mark.head.count
+    if mark.log != log.identity:
+        yield {
+            "verb": "restarted", "log": mark.log, "path": mark.path, "told": count, "head": mark.head.hash
+        }  # fmt: skip
+    elif not is_ours(mark.head, log.key):
+        yield {"verb": "lost", "note": "the memory's own note of it was altered"}
+    elif head.count < count or (head.count == count and head.hash != mark.head.hash):
+        note = f"there were {count}, and {head.count} when writing went on"
+        yield {"verb": "lost", "note": note, "head": mark.head.hash}
+    if mark.without is not None and seq > mark.without[1]:
+        since = datetime.fromtimestamp(mark.without[0], UTC).isoformat()
+        changes = seq - mark.without[1]
+        yield {"verb": "unaudited", "note": f"since {since}, {changes} changes are not in it"}
 
 
 def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) -> None:
@@ -254,16 +255,10 @@ class AuditedStore(PassthroughStore):
 
     def attach(self) -> None:
         """Marks in the store which log it has. Logs the gaps between the log and what the store knows."""
-        mark, seq = read_mark(self.inner), self.inner.head().seq
-        log, head = self._log, self._log.head
-        if mark is None:
-            known = self._was_audited or (bool(seq) and self._is_known())
-            lacks = _describe_attachment(self.inner.identity, seq, known=known)
-        else:
-            lacks = _describe_gap(mark, log.identity, head, log.key)
-        for gap in (lacks, _describe_absence(mark, seq)):
-            if gap is not None:
-                log.note(**gap)
+        mark, head = read_mark(self.inner), self._log.head
+        known = mark is None and (self._was_audited or (bool(self.inner.head().seq) and self._is_known()))
+        for gap in list(_list_gaps(mark, self._log, head, self.inner, known=known)):
+            self._log.note(**gap)
         self._mark()
 
     def _is_known(self) -> bool:

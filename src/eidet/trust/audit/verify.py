@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ...core.errors import BadInput, NotFound, Unavailable
 from ...store import Store
@@ -92,21 +92,18 @@ class _Walk:
         self._heed(line, entry)
 
     def _heed(self, line: int, entry: dict[str, Any]) -> None:
-        """Evaluates an entry that the log wrote about itself."""
-        if entry["verb"] == "begin" and line == 1:
+        """Evaluates an entry that the log wrote about itself; its note says what happened."""
+        verb, note = entry["verb"], entry.get("note", "the entry has details")
+        if verb == "begin" and line == 1:
             self.log = str(entry.get("log", ""))
-        if entry["verb"] == "restarted":
+        elif verb == "restarted":
             self.restarts.append((line, entry))
-        if entry["verb"] == "unaudited":
-            without = f"the memory was opened without this log since {entry.get('since')}"
-            self.fault(line, f"{without}: {entry.get('changes')} changes are not in it")
-        if entry["verb"] == "attach":
+        elif verb == "attach":
             self._heed_attachment(line, entry.get("changes"))
-        if entry["verb"] == "lost":
-            self.fault(line, f"entries before this were lost: {_describe_loss(entry)}")
-        if entry["verb"] == "torn":
-            note = f"a writer was interrupted within a line; {entry.get('bytes')} bytes were cut off"
-            self.notes.append(Fault(line=line, what=note))
+        elif verb == "torn":
+            self.notes.append(Fault(line=line, what=f"a writer was interrupted within a line: {note}"))
+        elif verb in _GAPS:
+            self.fault(line, f"{_GAPS[verb]}: {note}")
 
     def _heed_attachment(self, line: int, changes: object) -> None:
         """Reports a log that was attached to a memory with records, which may have had a log before."""
@@ -114,9 +111,14 @@ class _Walk:
         if self.attached is not None and isinstance(changes, int) and changes <= self.attached:
             self.notes.append(Fault(line=line, what=before))
             return
-        known = "" if self.attached is None else f", and {self.attached} are known"
         advice = f"if that is how the log was added, verify it with attached={changes} (--attached {changes})"
-        self.fault(line, f"{before}{known}: a log before it may be gone; {advice}")
+        self.fault(line, f"{before}: a log before it may be gone; {advice}")
+
+
+_GAPS: Final = {
+    "lost": "entries before this were lost",
+    "unaudited": "the memory was opened without this log",
+}
 
 
 def verify(
@@ -136,22 +138,23 @@ def verify(
     of changes that a memory already had when the log was added to it: more changes are a fault.
     """
     log = Path(path).expanduser()
-    secret, outside = check_key(key), AuditHead.of(head) if isinstance(head, str) else head
+    outside = AuditHead.of(head) if isinstance(head, str) else head
     mark = None if store is None else read_mark(store)
     beside = read_head(log)  # read before the log, so that entries added meanwhile only come after it
-    kept = None if mark is None else mark.head
-    walk = _Walk(
-        secret, {known.count for known in (beside, outside, kept) if known is not None}, attached=attached
-    )
+    known = [one for one in (beside, outside, mark.head if mark else None) if one is not None]
+    walk = _Walk(check_key(key), {one.count for one in known}, attached=attached)
     rest = _walk_lines(walk, log, mark)
     if rest:
         walk.notes.append(Fault(line=walk.entries + 1, what=f"a line of {len(rest)} bytes has no end"))
     if not walk.faults or walk.faults[0].line != 1:
-        _check_heads(walk, beside, outside, log)
-        if store is not None and mark is None and store.head().seq:
+        _check_beside(walk, beside, head_path(log).name)
+        _check_head(walk, outside)
+        if mark is not None:
+            _check_mark(walk, mark)
+        elif store is not None and store.head().seq:
             walk.fault(walk.n, "the memory knows of no log: its note was removed, or it never had this one")
-        _check_mark(walk, mark)
-    _check_restarts(walk, key, before)
+    for line, restart in walk.restarts:
+        _check_restart(walk, line, restart, key, before)
     return Verified(
         path=log,
         entries=walk.entries,
@@ -191,19 +194,21 @@ def _not_ours(line: bytes, key: bytes | None) -> str:
     return "the log was written with another key or with none, or its first entry was altered"
 
 
-def _check_heads(walk: _Walk, beside: AuditHead | None, outside: AuditHead | None, log: Path) -> None:
-    if beside is None:
-        walk.fault(walk.n, f"{head_path(log).name} is missing or damaged: whether entries follow is unknown")
-    elif not is_ours(beside, walk.key):
-        walk.fault(walk.n, f"{head_path(log).name} was not written with this key")
-    elif beside.count < walk.n:
-        behind = f"{head_path(log).name} is {walk.n - beside.count} behind: a writer was interrupted"
+def _check_beside(walk: _Walk, head: AuditHead | None, name: str) -> None:
+    """Compares the log with the head file beside it."""
+    if head is None:
+        walk.fault(walk.n, f"{name} is missing or damaged: whether entries follow is unknown")
+    elif not is_ours(head, walk.key):
+        walk.fault(walk.n, f"{name} was not written with this key")
+    elif head.count < walk.n:
+        behind = f"{name} is {walk.n - head.count} behind: a writer was interrupted"
         walk.notes.append(Fault(line=walk.n, what=behind))
-    for known in filter(None, (beside, outside)):
-        _check_head(walk, known)
+    _check_head(walk, head)
 
 
-def _check_head(walk: _Walk, known: AuditHead) -> None:
+def _check_head(walk: _Walk, known: AuditHead | None) -> None:
+    if known is None:
+        return
     if known.count > walk.top:
         gone = f"the newest {known.count - walk.top} entries are missing: there were {known.count}"
         walk.fault(walk.top + 1, gone)
@@ -211,10 +216,8 @@ def _check_head(walk: _Walk, known: AuditHead) -> None:
         walk.fault(known.count, f"entry {known.count} is not the one that was there when its head was kept")
 
 
-def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
+def _check_mark(walk: _Walk, mark: LogMark) -> None:
     """Compares the log with the store's mark of it."""
-    if mark is None:
-        return
     if mark.log != walk.log:
         gone = f"the memory was logged in another log, {mark.path}, with {mark.head.count} entries or more"
         walk.fault(1, f"{gone}: that one is gone, or this is not its log")
@@ -224,19 +227,23 @@ def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
         _check_head(walk, mark.head)
 
 
-def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | None) -> None:
+def _check_restart(
+    walk: _Walk,
+    line: int,
+    restart: Mapping[str, Any],
+    key: str | bytes | None,
+    before: str | Path | None,
+) -> None:
     """Accepts a restarted log if its predecessor is given, intact, and the one the memory knew."""
-    for line, restart in walk.restarts:
-        former = (
-            f"log {restart.get('log')} with {restart.get('told')} entries, which was {restart.get('path')}"
-        )
-        if before is None:
-            walk.fault(line, f"the log was restarted. Before it there was {former}: name it to verify both")
-            continue
-        known = AuditHead.of(f"{restart.get('told')}:{restart.get('head')}")
-        earlier = verify(before, key=key, head=known, attached=walk.attached)
-        walk.faults += [Fault(line=line, what=f"of the log before it, {fault}") for fault in earlier.faults]
-        walk.notes.append(Fault(line=line, what=f"the log was restarted. Before it there was {former}"))
+    former = f"log {restart.get('log')} with {restart.get('told')} entries, which was {restart.get('path')}"
+    told = f"the log was restarted. Before it there was {former}"
+    if before is None:
+        walk.fault(line, f"{told}: name it to verify both")
+        return
+    known = AuditHead.of(f"{restart.get('told')}:{restart.get('head')}")
+    earlier = verify(before, key=key, head=known, attached=walk.attached)
+    walk.faults += [Fault(line=line, what=f"of the log before it, {fault}") for fault in earlier.faults]
+    walk.notes.append(Fault(line=line, what=told))
 
 
 def _out_of_place(n: int, expected: int) -> str:
@@ -244,14 +251,6 @@ def _out_of_place(n: int, expected: int) -> str:
         gone = f"{expected} is" if n == expected + 1 else f"{expected} to {n - 1} are"
         return f"entry {n} stands where {expected} should: {gone} missing or out of order"
     return f"entry {n} stands where {expected} should: it was inserted, doubled or out of order"
-
-
-def _describe_loss(entry: dict[str, Any]) -> str:
-    if "note" in entry:
-        return str(entry["note"])
-    if "told" in entry:
-        return f"there were {entry['told']}, and {entry.get('there')} when writing went on"
-    return "the head was missing or damaged when writing went on"
 
 
 def entries(path: str | Path) -> Iterator[AuditEntry]:

@@ -29,28 +29,6 @@ def _is_any(compact: str) -> bool:
     return len(set(compact)) > 2
 
 
-def _is_card(digits: str) -> bool:
-    """Checks the Luhn digit, the first digits of a known brand, and a length that the brand issues."""
-    from stdnum import luhn
-
-    return len(digits) in _brand_lengths(digits) and len(set(digits)) > 1 and luhn.is_valid(digits)
-
-
-def _brand_lengths(digits: str) -> tuple[int, ...]:
-    two, four = int(digits[:2]), int(digits[:4])
-    if digits[0] == "4":
-        return 13, 16, 19
-    if 51 <= two <= 55 or 2221 <= four <= 2720:
-        return (16,)
-    if two in (34, 37):
-        return (15,)
-    if two in (36, 38) or 300 <= int(digits[:3]) <= 305:
-        return (14,)
-    if two in (35, 60, 62, 64, 65, 81):
-        return 16, 19
-    return (12, 16, 18, 19) if two in (50, 56, 58, 63, 67) else ()
-
-
 def _is_hetu(compact: str) -> bool:
     """Checks a Finnish personal id; adds the hyphen for the century if it is missing."""
     from stdnum.fi import hetu
@@ -75,7 +53,6 @@ def _weigh(text: str, weights: Iterable[int]) -> int:
 
 _CHECKS: Final[dict[str, Check]] = {
     "any": _is_any,
-    "card": _is_card,
     "nino": lambda compact: compact[:2] not in _UNISSUED,
     "hetu": _is_hetu,
     "nric": _is_nric,

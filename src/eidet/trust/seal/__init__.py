@@ -5,9 +5,9 @@
     keyring.py        the keys of all scopes of a store
     contract.py       the laws of a key service, as tests
     codec.py          seals and opens records, entries of the index and events
-    opener.py         opens them with the keys of a keyring; splits filters; seals and opens small values
+    inner.py          what the store inside is asked, and its small values
     store.py          opens what a store returns                 transaction.py    seals what a job writes
-    key_rotation.py   rotates and destroys keys, and checks everything for damage
+    key_changes.py    another master key, and shredding
     archives.py       archives of sealed records
 
 docs/operate/encryption.md says what is sealed and what is not; ADR 0013 says why.
@@ -47,17 +47,6 @@ class KeyService(Protocol):
 
 class WrongKey(Refused):
     """The bytes were not wrapped by this master key for this context, or were changed."""
-
-
-class Shredded(Refused):
-    """The key of a scope was destroyed, so its records can never be read again."""
-
-    def __init__(self, scope: str) -> None:
-        self.scope = scope
-        super().__init__(
-            f"the key of scope {scope!r} was destroyed and what it held cannot be read by anybody; "
-            f"forget(everything=True, scope={scope!r}) clears the rows, and the scope can be used again"
-        )
 
 
 def check_unsealed(store: Store) -> None:

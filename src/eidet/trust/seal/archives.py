@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ...core.errors import Corrupt, Misconfigured
 from ...core.record import Record
 from ...store import Store
-from ...store.passthrough import PassthroughStore
-from . import Shredded
-from .boxes import LASTING, ScopeKeys
+from .boxes import ScopeKeys
 from .codec import open_record, seal_record
-from .store import SealedStore
+from .store import SealedStore, find_sealed
 
 if TYPE_CHECKING:
     from ...upkeep.archive import Archive
@@ -23,19 +21,11 @@ log: logging.Logger = logging.getLogger("eidet.trust.seal")
 SEALED: Final = "sealed"  # the part of a manifest that identifies the store and keys that sealed the records
 
 
-def find_sealed(store: Store) -> SealedStore | None:
-    """Returns the sealed store that a store is or wraps; None if there is none."""
-    if isinstance(store, SealedStore):
-        return store
-    return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
-
-
 @dataclass(frozen=True, slots=True)
 class SealedArchive:
-    """An archive whose records are sealed by a store's lasting keys.
+    """An archive whose records are sealed by the keys of a store.
 
-    It holds no key: once a scope is shredded, its archived records are unreadable. After a rotation they
-    can still be restored.
+    It holds no key: once a scope is shredded, its archived records are unreadable.
     """
 
     archive: Archive
@@ -43,8 +33,8 @@ class SealedArchive:
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
         self.store.fresh()
-        keys = {record.scope: self.store.keys(record.scope) for record in records}
-        forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
+        keys = {record.scope: self.store.ring.keys(record.scope) for record in records}
+        forms = [seal_record(record, keys[record.scope]) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
         seal = {"identity": self.store.identity, "lasting": lasting}
         return self.archive.keep(forms, {**manifest, SEALED: seal}, now=now)
@@ -71,7 +61,7 @@ class SealedArchive:
             raise Corrupt(f"{name}: its manifest was changed since it was archived; nothing was loaded")
         lost = 0
         for form in self.archive.read(name):
-            keys = self.store.opener.find_keys(form.scope)
+            keys = self.store.ring.of(form.scope)
             if form.scope not in lasting:
                 raise Corrupt(f"{name}: records were added since it was archived; nothing was loaded")
             if keys is not None and _fingerprint(keys) == lasting[form.scope]:
@@ -88,8 +78,8 @@ class SealedArchive:
 
     def _readable(self, form: Record) -> Record:
         try:
-            return open_record(form, self.store.keys(form.scope))
-        except (Shredded, Corrupt):
+            return self.store.ring.open(form)
+        except Corrupt:
             return form
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -17,17 +18,13 @@ from ...core.errors import Corrupt
 from ...core.record import EXACT_KEY_BYTES, MARK_BYTES
 from .service import KEY_BYTES, NONCE_BYTES, aes_gcm
 
-LASTING: Final = 0  # the number of the key that rotation leaves alone
-SECRET_BYTES: Final = 2 * KEY_BYTES  # a key that rotation replaces, and one that lasts as long as its scope
+LASTING: Final = 0  # the number of the key of labels and marks, and of archives of format 0.3
+SECRET_BYTES: Final = 2 * KEY_BYTES  # the key of records, and the one of labels, marks and archives
 TAG_BYTES: Final = 12
 LABELS_KEPT: Final = 10_000
 _NUMBER: Final = struct.Struct(">I")
 _OWNER: Final = slice(_NUMBER.size, _NUMBER.size + TAG_BYTES)
 _NONCE: Final = slice(_OWNER.stop, _OWNER.stop + NONCE_BYTES)
-
-
-class OtherKey(Corrupt):
-    """A box was sealed by a key that is not loaded: a newer one, or one that was destroyed."""
 
 
 class _Lock:
@@ -56,7 +53,7 @@ def pack_parts(*parts: bytes) -> bytes:
     return b"".join(_NUMBER.pack(len(part)) + part for part in parts)
 
 
-def number_of(box: bytes) -> int:
+def _number_of(box: bytes) -> int:
     """Returns the number of the key that sealed a box; -1 if it is no box."""
     if not isinstance(box, bytes) or len(box) < _NUMBER.size:
         return -1
@@ -68,9 +65,8 @@ class ScopeKeys:
 
     def __init__(self, identity: str, scope: str, secrets: Mapping[int, bytes]) -> None:
         self.scope = scope
-        self.numbers: tuple[int, ...] = tuple(sorted(secrets))
-        self.newest: int = self.numbers[-1]
-        lasting = secrets[self.newest][KEY_BYTES:]
+        self._newest = max(secrets)
+        lasting = secrets[self._newest][KEY_BYTES:]
         self._place = pack_parts(identity.encode(), scope.encode())
         self._locks = {number: _Lock(secret[:KEY_BYTES]) for number, secret in secrets.items()}
         self._locks[LASTING] = _Lock(_derive_key(lasting, b"lasting"))
@@ -92,21 +88,19 @@ class ScopeKeys:
             return mark
         return mark + blake2b(key, key=self._marks, digest_size=EXACT_KEY_BYTES - MARK_BYTES).digest()
 
-    def seal(self, field: str, owner: bytes, plain: bytes, number: int | None = None) -> bytes:
-        number = self.newest if number is None else number
+    def seal(self, field: str, owner: bytes, plain: bytes) -> bytes:
+        number = self._newest
         bound = self._bound.get((number, field)) or self._about(number, field)
-        return _NUMBER.pack(number) + owner + self._lock(number).shut(bound + owner, plain)
+        return _NUMBER.pack(number) + owner + self._locks[number].shut(bound + owner, plain)
 
     def open(self, field: str, box: bytes, owner: bytes | None = None) -> bytes:
         """Opens a box; raises `Corrupt` if it was not sealed for this place, field and (if given) owner."""
-        number, whose = number_of(box), box[_OWNER]
-        lock = self._lock(number)
-        bound = self._bound.get((number, field)) or self._about(number, field)
-        try:
-            if owner is None or owner == whose:
+        number = _number_of(box)
+        lock, whose = self._locks.get(number), box[_OWNER]
+        if lock is not None and owner in (None, whose):
+            bound = self._bound.get((number, field)) or self._about(number, field)
+            with suppress(*_failures()):
                 return lock.open_box(bound + whose, box[_NONCE], box[_NONCE.stop :])
-        except _failures():
-            pass
         raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed or moved")
 
     def label(self, field: str, text: str) -> str:
@@ -133,15 +127,6 @@ class ScopeKeys:
             return self._labels.open_box(bound, shut[:NONCE_BYTES], shut[NONCE_BYTES:]).decode()
         except _failures():
             raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed") from None
-
-    def _lock(self, number: int) -> _Lock:
-        lock = self._locks.get(number)
-        if lock is None:
-            raise OtherKey(
-                f"a record in scope {self.scope!r} was sealed by key {number} of its scope, which is not "
-                "there: its bytes were changed, or the key was destroyed"
-            )
-        return lock
 
     def _about(self, number: int, field: str) -> bytes:
         bound = self._place + pack_parts(_NUMBER.pack(number), field.encode())

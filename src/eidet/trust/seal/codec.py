@@ -25,7 +25,7 @@ from ...core.record_table import FIELD_OF, FIELDS, RecordField, Sealing
 from ...core.validate import Json, dump_json
 from ...store import Derived, Entry
 from ...store.rules import key_of
-from .boxes import TAG_BYTES, ScopeKeys, number_of
+from .boxes import TAG_BYTES, ScopeKeys
 
 LABELS: Final = tuple(n for n in Entry._fields if n in FIELD_OF and FIELD_OF[n].sealing is Sealing.LABEL)
 _CONTENT: Final = tuple(field for field in FIELDS if field.sealing is Sealing.CONTENT)
@@ -37,18 +37,17 @@ DAMAGED: Final = b"\xff"  # no valid analysis: the index leaves the record out a
 _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 
 
-def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
-    """Seals a record with the newest key, or the one with that number."""
+def seal_record(record: Record, keys: ScopeKeys) -> Record:
     mark = keys.mark(key_of(record))
     form = _seal_labels(record, keys)
     owner = keys.owner(_columns_of_record(form, mark))
     content = dump_json([_encode(field, getattr(record, field.name)) for field in _CONTENT]).encode()
-    vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
+    vector = None if record.vector is None else keys.seal("vector", owner, record.vector)
     return form.but(
         **_EMPTY,
         vector=vector,
-        terms=keys.seal(_terms_field(vector), owner, record.terms, number),
-        sealed=mark + keys.seal("content", owner, content, number),
+        terms=keys.seal(_terms_field(vector), owner, record.terms),
+        sealed=mark + keys.seal("content", owner, content),
     )
 
 
@@ -127,12 +126,7 @@ def open_bare(form: Record, keys: ScopeKeys) -> Record:
     for name in LABELS:
         with suppress(Corrupt):
             labels[name] = _open_label(keys, name, getattr(form, name))
-    return blank(form).but(**labels)
-
-
-def blank(form: Record) -> Record:
-    """Removes the unreadable parts of a record whose key was destroyed; its agent stays a token."""
-    return form.but(session=None, who=None, source=None, vector=None, terms=b"", original=None, sealed=None)
+    return form.but(**labels, vector=None, terms=b"", original=None, sealed=None)
 
 
 def seal_derived(row: Derived, form: Record, keys: ScopeKeys) -> Derived:
@@ -140,14 +134,6 @@ def seal_derived(row: Derived, form: Record, keys: ScopeKeys) -> Derived:
     owner = owner_of(form, keys)
     vector = None if row.vector is None else keys.seal("vector", owner, row.vector)
     return Derived(row.seq, vector, keys.seal(_terms_field(vector), owner, row.terms))
-
-
-def numbers_in(form: Record) -> set[int]:
-    """Returns the numbers of the keys that sealed any part of a record."""
-    boxes = [form.terms, (form.sealed or b"")[EXACT_KEY_BYTES:]]
-    if form.vector is not None:
-        boxes.append(form.vector)
-    return {number_of(box) for box in boxes}
 
 
 def open_entry(entry: Entry, keys: ScopeKeys) -> Entry:
@@ -192,13 +178,13 @@ def seal_note(before: Mapping[str, Json], event: Event, born: float, keys: Scope
     return {"sealed": b64encode(box).decode()}
 
 
-def _open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
+def _open_note(event: Event, born: float, keys: ScopeKeys | None) -> dict[str, Json]:
     try:
         ((name, text),) = (event.before or {}).items()
         box = b64decode(text, validate=True)
     except (TypeError, ValueError):
         raise _ChangedHistory(event) from None
-    if name != "sealed":
+    if name != "sealed" or keys is None:
         raise _ChangedHistory(event)
     before: dict[str, Json] = json.loads(keys.open("note", box, keys.owner(_columns_of(event, born))))
     return before
@@ -228,8 +214,8 @@ def _open_act(event: Event, born: float, actors: ScopeKeys) -> tuple[str | None,
     return by, author
 
 
-def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys) -> list[Event]:
-    """Opens the history of one record. `keys` are those of its scope."""
+def open_history(events: Sequence[Event], keys: ScopeKeys | None, actors: ScopeKeys) -> list[Event]:
+    """Opens the history of one record. `keys` are those of its scope; None if they were destroyed."""
     plain: list[Event] = []
     born, version = 0.0, 0
     for event in events:
@@ -249,11 +235,12 @@ def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys) ->
     return plain
 
 
-def _name_author(token: str | None, keys: ScopeKeys) -> str | None:
-    try:
-        return None if token is None else keys.open_label("agent", token)
-    except Corrupt:
-        return LOST
+def _name_author(token: str | None, keys: ScopeKeys | None) -> str | None:
+    if token is None:
+        return None
+    with suppress(Corrupt):
+        return LOST if keys is None else keys.open_label("agent", token)
+    return LOST
 
 
 def _is_stand_in(event: Event) -> bool:

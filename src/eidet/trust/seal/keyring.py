@@ -1,11 +1,10 @@
 """The keys of a store's scopes: random, wrapped under the master key, kept in the store's settings.
 
     seal                     the master key's name, the format, and a proof that only its holder can make
-    seal:key:HASH:NUMBER     a scope's key, wrapped; only the scope's name once the key is destroyed
-    seal:shredded:HASH       a scope whose keys were all destroyed
+    seal:key:HASH:NUMBER     a scope's key, wrapped, and the scope
 
-Keys are read and created directly in the store, never within a caller's job, which may be rolled back. Each
-number is assigned once, in one transaction, so two processes that begin a scope at once end up with one key.
+A scope's key is created in the write that stores its first record, so that both are there or neither is.
+Until that write is committed, its transaction alone holds the key.
 """
 
 from __future__ import annotations
@@ -13,26 +12,23 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
 from ...core.errors import Corrupt, Misconfigured, NotFound
-from ...core.scope import Scope
+from ...core.record import Event, Record
 from ...core.validate import dump_json
-from ...core.where import Where
 from ...store import SETTINGS, Store, Transaction, verbs
-from . import KEYS, SEAL, KeyService, Shredded, WrongKey
+from . import KEYS, SEAL, KeyService, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
+from .codec import open_history, open_record
 
 FORMAT: Final = 1
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
 ACTORS: Final = "\0actors"  # the name, impossible for a scope, of the key for actors' names
-_SHREDDED: Final = "seal:shredded:"
 
-Noted = Callable[[str, str], None]  # called with an event of a key (unwrap, rotate, …) and its scope
+Noted = Callable[[str, str], None]  # called with an event of a key (unwrap, shred, …) and its scope
 
 
 # The record of the master key.
@@ -117,18 +113,9 @@ def _wrap(service: KeyService, identity: str, scope: str, number: int, secret: b
 
 
 def _list_wrapped(source: Store | Transaction, scope: str) -> dict[int, str]:
-    """Reads a scope's wrapped keys by number; a destroyed key is an empty text."""
+    """Reads a scope's wrapped keys by number; one that format 0.3 destroyed is an empty text."""
     settings = source.values(SETTINGS, prefix=f"{KEYS}{_hash(scope)}:")
     return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in settings.items()}
-
-
-@dataclass(slots=True)
-class _EpochKeys:
-    """The keys read in one epoch. A new epoch starts empty, so nothing stale survives."""
-
-    epoch: int
-    keys: dict[str, ScopeKeys] = field(default_factory=dict)  # by scope
-    shredded: frozenset[str] | None = None
 
 
 class Keyring:
@@ -141,7 +128,8 @@ class Keyring:
         self._store = store
         self._claim = check_master(store, service)
         self.service: KeyService = service
-        self.held: _EpochKeys = _EpochKeys(-1)
+        self.epoch: int = -1
+        self._held: dict[str, ScopeKeys] = {}  # by scope, of this epoch
         self.noted: Noted = noted or note_nothing
 
     @property
@@ -151,47 +139,54 @@ class Keyring:
 
     def note_audited(self) -> None:
         """Marks the store as audited in the record of its master key, once."""
-        if not self.audited and self._store.writable:
-            claim = _make_claim(self._store.identity, self.service, audited=True)
-            self._claim = self._store.write(_NoteAudited(claim))
+        if self.audited or not self._store.writable:
+            return
+        claim = _make_claim(self._store.identity, self.service, audited=True)
+
+        def job(transaction: Transaction) -> str:
+            there = transaction.values(SETTINGS, (SEAL,)).get(SEAL)
+            if _parse_claim(there)["audited"]:
+                return there or ""
+            transaction.set_values(SETTINGS, {SEAL: claim})
+            return claim
+
+        self._claim = self._store.write(job)
 
     def as_of(self, epoch: int) -> None:
-        """Drops keys that were read in another epoch, as they may have been rotated or destroyed since.
-
-        Also drops the list of shredded scopes, which can be used again within an epoch.
-        """
-        held = self.held
-        if epoch != held.epoch:
-            self.held = _EpochKeys(epoch)
-        elif held.shredded:
-            held.shredded = None
+        """Drops keys that were read in another epoch, as they may have been destroyed since."""
+        if epoch != self.epoch:
+            self.epoch, self._held = epoch, {}
 
     def renew(self) -> None:
         """Drops everything read so far."""
-        self.held = _EpochKeys(self.held.epoch)
+        self._held = {}
 
     # Reading.
 
     def of(self, scope: str) -> ScopeKeys | None:
-        """Returns the keys of a scope, None if it never had any; raises `Shredded` if they were destroyed."""
-        held = self.held.keys  # kept in a local, because a new epoch replaces it
-        if scope not in held:
-            keys = self._read(scope)
-            if keys is None:
-                return None
+        """Returns the keys of a scope; None if it has none."""
+        held = self._held  # a new epoch replaces it
+        keys = held.get(scope)
+        if keys is None and (keys := self.read(self._store, scope)) is not None:
             if len(held) >= KEPT:
                 held.clear()
             held[scope] = keys
-        return held[scope]
+        return keys
 
-    def _read(self, scope: str) -> ScopeKeys | None:
-        wrapped = _list_wrapped(self._store, scope)
-        self._check_same_master(self._store)
+    def keys(self, scope: str) -> ScopeKeys:
+        """Returns the keys of a scope with records; raises `Corrupt` if it has none."""
+        keys = self.of(scope)
+        if keys is None:
+            raise Corrupt(f"scope {scope!r} holds records but has no key: restore a copy or an export")
+        return keys
+
+    def read(self, source: Store | Transaction, scope: str) -> ScopeKeys | None:
+        """Reads the keys of a scope from the store, or as a transaction sees them."""
+        wrapped = {number: key for number, key in _list_wrapped(source, scope).items() if key}
+        self._check_same_master(source)
         if not wrapped:
             return None
-        if not wrapped[max(wrapped)]:
-            raise Shredded(scope)
-        opened = {number: self._unwrap(scope, number, key) for number, key in wrapped.items() if key}
+        opened = {number: self._unwrap(scope, number, key) for number, key in wrapped.items()}
         self.noted("unwrap", scope)
         return ScopeKeys(self._store.identity, scope, opened)
 
@@ -216,119 +211,65 @@ class Keyring:
                 "with the new key or the log"
             )
 
-    def list_shredded(self) -> frozenset[str]:
-        """Lists the scopes whose keys were destroyed."""
-        held = self.held
-        if held.shredded is None:
-            held.shredded = frozenset(self._store.values(SETTINGS, prefix=_SHREDDED).values())
-        return held.shredded
+    def open(self, form: Record, how: Callable[[Record, ScopeKeys], Record] = open_record) -> Record:
+        """Opens a record of the inner store."""
+        return how(form, self.keys(form.scope))
 
-    # Making.
+    def open_history(self, events: Sequence[Event]) -> list[Event]:
+        """Opens the events of one record, whose scope may have lost its key."""
+        return open_history(events, self.of(events[0].scope), self.keys(ACTORS)) if events else []
 
-    def make(self, scope: str) -> None:
-        """Creates a scope's key if it has none; raises `Shredded` if a shredded scope still holds records."""
-        if self._store.write(partial(self._make, scope)):
-            self.noted("new", scope)
-        self.held.shredded = None
+    # Making and destroying, within the caller's job.
 
-    def _make(self, scope: str, transaction: Transaction) -> bool:
-        """Runs the job of `make`. Returns False if another process was first."""
+    def make(self, transaction: Transaction, scope: str) -> ScopeKeys:
+        """Creates the key of a scope that has none."""
         self._check_same_master(transaction)
-        wrapped = _list_wrapped(transaction, scope)
-        number = max(wrapped, default=0)
-        if wrapped.get(number):
-            return False
-        if number and list(transaction.find(Where(scope=Scope(scope)), bare=True)):
-            raise Shredded(scope)
-        new = self._wrap(scope, number + 1, secrets.token_bytes(SECRET_BYTES))
-        transaction.set_values(SETTINGS, {**new, _SHREDDED + _hash(scope): None})
-        return True
+        number = max(_list_wrapped(transaction, scope), default=0) + 1
+        secret = secrets.token_bytes(SECRET_BYTES)
+        wrapped = _wrap(self.service, self._store.identity, scope, number, secret)
+        self.noted("new", scope)
+        transaction.set_values(SETTINGS, {_name(scope, number): wrapped})
+        return ScopeKeys(self._store.identity, scope, {number: secret})
 
-    def _wrap(self, scope: str, number: int, secret: bytes) -> dict[str, str]:
-        return {_name(scope, number): _wrap(self.service, self._store.identity, scope, number, secret)}
+    def adopt(self, made: Mapping[str, ScopeKeys], epoch: int | None) -> None:
+        """Keeps keys that were made in a job and are committed, unless the epoch has changed since."""
+        held = self._held
+        if epoch == self.epoch:
+            held.update(made)
 
-    def add(self, scope: str) -> ScopeKeys:
-        """Adds a key for future writes; keeps the lasting part of the secret."""
-        keys = self.of(scope)
-        if keys is None:
-            raise _without_key(scope)
-        secret = self._unwrap(scope, keys.newest, _list_wrapped(self._store, scope)[keys.newest])
-        fresh = secrets.token_bytes(SECRET_BYTES // 2) + secret[SECRET_BYTES // 2 :]
-        verbs.set_settings(self._store, self._wrap(scope, keys.newest + 1, fresh))
-        self.noted("rotate", scope)
-        self.renew()
-        return self.of(scope) or keys
-
-    # Destroying.
-
-    def destroy(self, scope: str, numbers: Iterable[int]) -> None:
-        verbs.set_settings(self._store, {_name(scope, number): f" {scope}" for number in numbers})
-        self.renew()
-
-    def shred(self, scope: str, transaction: Transaction) -> None:
-        """Destroys every key of a scope in the given transaction; its records can never be read again."""
-        gone = {_name(scope, number): f" {scope}" for number in _list_wrapped(transaction, scope)}
+    def destroy(self, transaction: Transaction, scope: str) -> None:
+        """Destroys every key of a scope; what they sealed can never be read again."""
+        gone = _list_wrapped(self._store, scope)
         if not gone:
-            raise _without_key(scope)
-        transaction.set_values(SETTINGS, {**gone, _SHREDDED + _hash(scope): scope})
+            raise NotFound(f"scope {scope!r} has no key: nothing was ever stored in it")
+        self.noted("shred", scope)
+        transaction.set_values(SETTINGS, {_name(scope, number): None for number in gone})
 
     # Another master key.
 
     def rewrap(self, service: KeyService) -> int:
         """Wraps every key with another master key, in one write. Returns the number of keys."""
         check_master(self._store, self.service)
-        fresh = {SEAL: _make_claim(self._store.identity, service, audited=self.audited)}
-        known: dict[str, str] = {}
-        while True:
-            kept = self._store.values(SETTINGS, prefix=KEYS)
-            new = {name: value for name, value in kept.items() if known.get(name) != value}
-            fresh |= {name: self._rewrap_key(service, name, value) for name, value in new.items()}
-            known = kept
-            if self._store.write(_SwapKeys(kept, fresh)):
-                break
-        self.service, self._claim = service, fresh[SEAL]
+        claim = _make_claim(self._store.identity, service, audited=self.audited)
+
+        def job(transaction: Transaction) -> int:
+            self._check_same_master(transaction)
+            kept = transaction.values(SETTINGS, prefix=KEYS)
+            wrapped = [name for name, value in kept.items() if not value.startswith(" ")]
+            fresh = {name: self._rewrap_key(service, name, kept[name]) for name in wrapped}
+            transaction.set_values(SETTINGS, {SEAL: claim, **fresh})
+            return len(wrapped)
+
+        count = self._store.write(job)
+        self.service, self._claim = service, claim
         self.noted("rewrap", "")
         self.renew()
-        return sum(not value.startswith(" ") for value in kept.values())
+        return count
 
     def _rewrap_key(self, service: KeyService, name: str, value: str) -> str:
         key, _, scope = value.partition(" ")
-        if not key:
-            return value
         number = int(name.rpartition(":")[2])
         return _wrap(service, self._store.identity, scope, number, self._unwrap(scope, number, key))
-
-
-@dataclass(frozen=True, slots=True)
-class _SwapKeys:
-    """Writes `fresh` settings if the wrapped keys are still the `kept` ones. Returns whether they were."""
-
-    kept: Mapping[str, str]
-    fresh: Mapping[str, str]
-
-    def __call__(self, transaction: Transaction) -> bool:
-        if transaction.values(SETTINGS, prefix=KEYS) != self.kept:
-            return False
-        transaction.set_values(SETTINGS, self.fresh)
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class _NoteAudited:
-    """Replaces the record of the master key unless it says audited already. Returns the one in force."""
-
-    claim: str
-
-    def __call__(self, transaction: Transaction) -> str:
-        there = transaction.values(SETTINGS, (SEAL,)).get(SEAL)
-        if _parse_claim(there)["audited"]:
-            return there or ""
-        transaction.set_values(SETTINGS, {SEAL: self.claim})
-        return self.claim
-
-
-def _without_key(scope: str) -> NotFound:
-    return NotFound(f"scope {scope!r} has no key: nothing was ever stored in it")
 
 
 def note_nothing(what: str, scope: str) -> None:

@@ -2,33 +2,32 @@
 
 Neither the inner store nor the disk ever sees a text. Keys are read again whenever the epoch of the
 inner store has changed, and every write checks the epoch first, so that no process ever writes with
-a key that another process is about to destroy.
+a key that another process has destroyed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Final, TypeVar
 
+from ...core.errors import Corrupt, Misconfigured
 from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store, Table, Transaction, verbs
+from ...store import SETTINGS, Changes, Head, Store, Table, Transaction, verbs
 from ...store.abilities import PutsNew
 from ...store.answers import count_records
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
 from ...store.traits import StoreTraits
-from ...store.verbs.writing import Put
 from . import KeyService, check_unsealed
-from .boxes import ScopeKeys, number_of
-from .codec import open_entry, seal_record
+from .codec import open_content, open_entry, seal_record
+from .inner import Asked, is_secret, open_values, seal_keys, split_filter
 from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
-from .opener import Asked, Opener, open_values, seal_keys
-from .transaction import CarriesOver, KeysMissing, SealedJob, carry_sealed
+from .transaction import CarriesOver, SealedJob, carry_sealed
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64
@@ -37,7 +36,9 @@ FIRST_PAGE: Final = 64
 class SealedStore(PassthroughStore):
     """Seals the records of the inner store. `service` holds the master key; `noted` is called on key use."""
 
-    passes: ClassVar[str] = "identity writable close survey prune scrub trim size leap latest_seq fingerprint"
+    passes: ClassVar[str] = (
+        "identity writable close survey prune scrub trim size leap latest_seq fingerprint switch_vectors"
+    )
     lacks: ClassVar[str] = "list_telling"  # the inner store cannot read the analysis in entries
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
@@ -46,11 +47,12 @@ class SealedStore(PassthroughStore):
             check_unsealed(inner)
             begin(inner, service)
         self.ring: Keyring = Keyring(inner, service, noted)
-        self.opener: Opener = Opener(self.ring)
+        if inner.writable:
+            _clear_shredded(inner)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):
-            self.opener.keys(ACTORS)  # cached now, as a member may be down later
-            inner.carry_by(partial(carry_sealed, self.opener, self.forms))
+            self.ring.keys(ACTORS)  # cached now, as a member may be down later
+            inner.carry_by(partial(carry_sealed, self.ring, self.forms))
 
     def describe(self) -> StoreTraits:
         return replace(super().describe(), sealed=True, audited=self.ring.audited)
@@ -67,15 +69,6 @@ class SealedStore(PassthroughStore):
         """Drops cached keys if the epoch of the store has changed."""
         self.ring.as_of(self.inner.head().epoch)
 
-    def _ask_opener(self) -> Opener:
-        """Returns an opener with the present keys."""
-        self.fresh()
-        return self.opener
-
-    def keys(self, scope: str) -> ScopeKeys:
-        """Returns the keys of a scope with records."""
-        return self.opener.keys(scope)
-
     def forms(self, seqs: Iterable[int]) -> Iterator[Record]:
         """Yields the sealed records with these seqs, from all scopes; skips absent ones."""
         wanted = set(seqs)
@@ -91,54 +84,34 @@ class SealedStore(PassthroughStore):
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        if isinstance(job, Put):  # its scopes are known; other jobs run again if a key is missing
-            self._make_keys({record.scope for record in job.records})
-        return self._with_keys(partial(self.inner.write, SealedJob(self.opener, self.forms, job)))
-
-    def _with_keys(self, write: Callable[[], T]) -> T:
-        while True:
-            try:
-                return write()
-            except KeysMissing as missing:
-                self._make_keys(missing.scopes)
-
-    def _make_keys(self, scopes: Iterable[str]) -> None:
-        for scope in scopes:
-            if self.opener.find_keys(scope) is None:
-                self.ring.make(scope)
+        sealing = SealedJob(self.ring, self.forms, job)
+        answer = self.inner.write(sealing)
+        sealing.keep_keys()
+        return answer
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """Inserts with cached keys if the inner store confirms that their epoch is current."""
-        epoch, keys = self.ring.held.epoch, self.opener.find_keys(new.record.scope)
+        epoch, keys = self.ring.epoch, self.ring.of(new.record.scope)
         if self._puts_new is None or keys is None or new.epoch not in (None, epoch):
             return self.write(job)
         form, repeats = seal_record(new.record, keys), list(map(keys.mark, new.repeats))
         sealed = new._replace(record=form, repeats=repeats, epoch=epoch)
-        run = SealedJob(self.opener, self.forms, job)
-        (stored,) = self._with_keys(partial(self._puts_new.put_new, sealed, run))
+        (stored,) = self._puts_new.put_new(sealed, SealedJob(self.ring, self.forms, job))
         return [new.record.but(seq=stored.seq) if stored.sealed else stored]
-
-    def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        """Switches vectors; ignores those of shredded scopes, which can be neither read nor recomputed."""
-        self.fresh()
-        for scope in self.ring.list_shredded() if verbs.read_staged(self.inner, name) else ():
-            lost = self.inner.match(Where(scope=Scope(scope)))
-            verbs.stage_vectors(self.inner, name, [(seq, b"\0") for seq in lost])
-        return super().switch_vectors(name, settings)
 
     # Reading.
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         self.fresh()
-        return [form and self.opener.open(form) for form in self.inner.read(scope, keys)]
+        return [form and self.ring.open(form) for form in self.inner.read(scope, keys)]
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
         asked = self._split_filter(where)
-        if asked.exact and not self.ring.list_shredded():
+        if asked.exact:
             forms = self.inner.find(asked.where, order=order, limit=limit, offset=offset, after=after)
-            return list(map(self.opener.open, forms))
+            return list(map(self.ring.open, forms))
         end = None if limit is None else offset + limit
         if end is not None:
             page = FIRST_PAGE + 4 * end
@@ -154,22 +127,17 @@ class SealedStore(PassthroughStore):
         yield from self._passing(where, asked, super().scan(asked.where, after=after, batch=batch))
 
     def _passing(self, where: Where, asked: Asked, forms: Iterable[Record]) -> Iterator[Record]:
-        """Yields the records that match; skips shredded scopes unless the filter names only that scope."""
-        one = asked.exact and where.scope is not None and where.scope.is_one
-        for form in forms:
-            if form.scope in self.ring.list_shredded() and not one:
-                continue
-            record = self.opener.open(form)
-            if asked.exact or where.matches(record):
-                yield record
+        """Yields the records that match."""
+        records = map(self.ring.open, forms)
+        return records if asked.exact else filter(where.matches, records)
 
     def _split_filter(self, where: Where) -> Asked:
         self.fresh()
-        return self.opener.split_filter(where)
+        return split_filter(where, self.ring.of)
 
     def _matching(self, where: Where, asked: Asked) -> Iterator[Record]:
         for form in verbs.scan(self.inner, asked.where):
-            if where.matches(self.opener.open_or_blank(form)):
+            if where.matches(self.ring.open(form, open_content)):
                 yield form
 
     def match(self, where: Where) -> list[int]:
@@ -179,20 +147,14 @@ class SealedStore(PassthroughStore):
         return [form.seq for form in self._matching(where, asked)]
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
-        """Counts records; by scope, leaves out shredded ones, whose rows may still exist."""
         asked = self._split_filter(where)
         if asked.exact:
-            counts = self.inner.count_by(asked.where, columns)
-        else:
-            counts = count_records(self._matching(where, asked), columns)
-        if "scope" not in columns:
-            return counts
-        at, shredded = columns.index("scope"), self.ring.list_shredded()
-        return {key: count for key, count in counts.items() if key[at] not in shredded}
+            return self.inner.count_by(asked.where, columns)
+        return count_records(self._matching(where, asked), columns)
 
     def history(self, scope: str, id: str) -> list[Event]:
         self.fresh()
-        return self.opener.open_history(self.inner.history(scope, id))
+        return self.ring.open_history(self.inner.history(scope, id))
 
     def values(
         self,
@@ -203,9 +165,9 @@ class SealedStore(PassthroughStore):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        kept = seal_keys(table, keys, self._ask_opener)
+        kept = seal_keys(table, keys, self.ring)
         found = self.inner.values(table, kept, within=within, prefix=prefix, limit=limit)
-        return open_values(table, found, self._ask_opener, self.forms)
+        return open_values(table, found, self.ring, self.forms)
 
     # Following.
 
@@ -219,8 +181,60 @@ class SealedStore(PassthroughStore):
         self.ring.as_of(changes.head.epoch)
         if not changes.entries:
             return changes
-        keys = self.keys(scope)
-        if any(number_of(entry.terms) not in keys.numbers for entry in changes.entries):
-            self.ring.renew()  # another process has just created a key
-            keys = self.keys(scope)
+        keys = self.ring.keys(scope)
         return changes._replace(entries=[open_entry(entry, keys) for entry in changes.entries])
+
+
+def _clear_shredded(store: Store) -> None:
+    """Deletes the records that format 0.3 left behind when it destroyed the key of their scope."""
+    if shredded := store.values(SETTINGS, prefix="seal:shredded:"):
+        for scope in shredded.values():
+            verbs.delete_where(store, Where(scope=Scope(scope)), now=0.0)
+        store.write(lambda transaction: transaction.set_values(SETTINGS, dict.fromkeys(shredded)))
+
+
+def find_sealed(store: Store) -> SealedStore | None:
+    """Returns the sealed store that a store is or wraps; None if there is none."""
+    if isinstance(store, SealedStore):
+        return store
+    return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
+
+
+# Finding what was changed outside of Eidet.
+
+
+def list_damage(store: Store) -> list[str]:
+    """Lists each record, history, scope and setting of a sealed store that does not open.
+
+    Empty for a store that is not sealed. Cannot detect deletions from outside, which leave no trace.
+    """
+    sealed = find_sealed(store)
+    if sealed is None:
+        return []
+    sealed.fresh()
+    faults: list[str] = []
+    for name in filter(is_secret, sealed.inner.values(SETTINGS)):
+        try:
+            sealed.values(SETTINGS, (name,))
+        except Corrupt as error:
+            faults.append(str(error))
+    for scope in verbs.count_scopes(sealed):
+        faults += _check_scope(sealed, scope)
+    return faults
+
+
+def _check_scope(store: SealedStore, scope: str) -> Iterator[str]:
+    try:
+        store.ring.keys(scope)
+    except (Corrupt, Misconfigured) as error:
+        yield f"scope {scope}: {error}"
+        return
+    for seq in store.inner.match(Where(scope=Scope(scope))):
+        name = f"record with seq {seq}"
+        try:
+            for form in filter(None, store.inner.read(scope, [seq])):
+                name = f"record {form.id!r}"
+                store.ring.open(form)
+                store.ring.open_history(store.inner.history(scope, form.id))
+        except Corrupt as error:
+            yield f"scope {scope}, {name}: {error}"

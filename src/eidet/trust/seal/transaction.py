@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...core.actor import acting_as, acts
-from ...core.errors import EidetError
+from ...core.errors import Corrupt
 from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.validate import Json
@@ -19,86 +18,102 @@ from ...store.rules import Carry, Life, list_versions
 from ...store.verbs.changing import look_for_held
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
-from .codec import open_bare, open_record, seal_derived, seal_event, seal_note, seal_record
-from .keyring import ACTORS
-from .opener import Forms, Opener, open_values, seal_keys, seal_values
+from .codec import (
+    open_bare,
+    open_content,
+    open_history,
+    open_record,
+    seal_derived,
+    seal_event,
+    seal_note,
+    seal_record,
+)
+from .inner import Forms, open_values, seal_keys, seal_values, split_filter
+from .keyring import ACTORS, Keyring
 
 T = TypeVar("T")
 
 CHECKS_EPOCH: Final = (Put, RewriteForms)  # jobs that refuse to write in another epoch than theirs
 
 
-class KeysMissing(EidetError):
-    """A job writes to scopes without keys. The store creates them and runs the job again."""
-
-    def __init__(self, scopes: Iterable[str]) -> None:
-        self.scopes = frozenset(scopes)
-        super().__init__(f"no keys yet: {', '.join(sorted(self.scopes))}")
-
-
 class SealedTransaction(PassthroughTransaction):
-    """A transaction over sealed records. Shredded ones are blank, but can be deleted."""
+    """A transaction over sealed records."""
 
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = "leap"  # a caller that counts over several stores uses the store itself
 
-    def __init__(self, inner: Transaction, opener: Opener, forms: Forms, epoch: int | None = None) -> None:
+    def __init__(self, inner: Transaction, ring: Keyring, forms: Forms, epoch: int | None = None) -> None:
         """`forms` reads sealed records by seq; `epoch` is the store's, if known."""
         super().__init__(inner)
-        self._opener = opener
-        self._epoch = epoch
+        self._ring = ring
+        self.epoch = epoch
         self._is_fresh = False
         self._ask_forms = forms
         self._inserted: dict[int, Record] = {}
+        self.made: dict[str, ScopeKeys] = {}  # keys that are not committed yet
 
     # Keys.
 
     @property
-    def opener(self) -> Opener:
-        """The store's opener, with keys of the epoch that the transaction sees."""
+    def ring(self) -> Keyring:
+        """The store's keyring, with keys of the epoch that the transaction sees."""
         if not self._is_fresh:
-            self._opener.ring.as_of(epoch_of(self.inner) if self._epoch is None else self._epoch)
+            if self.epoch is None:
+                self.epoch = epoch_of(self.inner)
+            self._ring.as_of(self.epoch)
             self._is_fresh = True
-        return self._opener
+        return self._ring
 
-    def _keys_of(self, scopes: Iterable[str]) -> dict[str, ScopeKeys]:
-        """Returns the keys of scopes to write to; raises `KeysMissing` if some have none."""
-        found = {scope: self.opener.find_keys(scope) for scope in scopes}
-        keys = {scope: own for scope, own in found.items() if own is not None}
-        if len(keys) < len(found):
-            raise KeysMissing(found.keys() - keys)
+    def keys_of(self, scope: str) -> ScopeKeys | None:
+        """Returns the keys of a scope, also if they are not committed yet; None if it has none."""
+        keys = self.made.get(scope) or self.ring.of(scope)
+        if keys is None and (keys := self.ring.read(self.inner, scope)) is not None:
+            self.made[scope] = keys
+        return keys
+
+    def _keys_for(self, scope: str) -> ScopeKeys:
+        """Returns the keys of a scope to write to; makes them if it has none."""
+        keys = self.keys_of(scope)
+        if keys is None:
+            keys = self.made[scope] = self.ring.make(self.inner, scope)
         return keys
 
     # Reading.
 
-    def _open(self, form: Record, bare: bool) -> Record:
-        return self.opener.open_or_blank(form, open_bare if bare else open_record)
+    def _open(self, form: Record, how: Callable[[Record, ScopeKeys], Record] = open_record) -> Record:
+        return how(form, self.keys_of(form.scope) or self.ring.keys(form.scope))
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
-        return [form and self._open(form, bare) for form in self.inner.read(scope, ids)]
+        how = open_bare if bare else open_record
+        return [form and self._open(form, how) for form in self.inner.read(scope, ids)]
 
     def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
-        own = self.opener.find_keys(scope)
+        own = self.keys_of(scope)
         if own is None:
             return []
-        marks = list(map(own.mark, keys))
-        return self.opener.open_same(self.inner.same(scope, marks), marks)
+        marks = tuple(map(own.mark, keys))
+        found = self.inner.same(scope, marks)
+        for form in found:
+            if not (form.sealed or b"").startswith(marks):
+                raise Corrupt(
+                    f"the store found record {form.id!r} of scope {form.scope!r} by a key that is not its "
+                    "own: it was changed outside of Eidet"
+                )
+        return [open_record(form, own) for form in found]
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
-        asked = self.opener.split_filter(where)
+        asked = split_filter(where, self.keys_of)
+        how = open_bare if bare else open_record
         for form in self.inner.find(asked.where, bare=bare and asked.exact):
-            if asked.exact or where.matches(self.opener.open_or_blank(form)):
-                yield self._open(form, bare)
+            if asked.exact or where.matches(self._open(form, open_content)):
+                yield self._open(form, how)
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         """Finds records under a legal hold by opening each, because their state is sealed."""
         return look_for_held(self, records)
 
     def history(self, scope: str, id: str) -> list[Event]:
-        events = self.inner.history(scope, id)
-        if self.opener.find_keys(scope) is None:
-            return [replace(event, before=None, by=None) for event in events]
-        return self.opener.open_history(events)
+        return open_history(self.inner.history(scope, id), self.keys_of(scope), self.ring.keys(ACTORS))
 
     def values(
         self,
@@ -109,45 +124,37 @@ class SealedTransaction(PassthroughTransaction):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        kept = seal_keys(table, keys, self._ask_opener)
+        kept = seal_keys(table, keys, self._ring)
         found = self.inner.values(table, kept, within=within, prefix=prefix, limit=limit)
-        return open_values(table, found, self._ask_opener, self._forms)
-
-    def _ask_opener(self) -> Opener:
-        return self.opener
+        return open_values(table, found, self._ring, self._forms)
 
     # Writing.
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        keys = self._keys_of({record.scope for record in records})
-        forms = [seal_record(record, keys[record.scope]) for record in records]
+        forms = [seal_record(record, self._keys_for(record.scope)) for record in records]
         stored = self.inner.insert(forms)
         self._inserted.update((form.seq, form) for form in stored)
         return [record.but(seq=form.seq) for record, form in zip(records, stored, strict=True)]
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        actors = self.opener.keys(ACTORS)
+        actors = self.ring.keys(ACTORS)
         named = list(map(self._name, records))
         pairs = zip(named, events, strict=True)
-        keys = self._keys_of({event.scope for event in events if event.before is not None})
-        sealed = [seal_event(event, record, actors, keys.get(event.scope)) for record, event in pairs]
+        sealed = [seal_event(event, record, actors, self.keys_of(event.scope)) for record, event in pairs]
         self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
         """Replaces the agent of a record by its token, as the inner store has it."""
-        keys = self.opener.find_keys(record.scope)
-        if record.agent is None or keys is None:
+        if record.agent is None:
             return record
-        return record.but(agent=keys.label("agent", record.agent))
+        return record.but(agent=self._keys_for(record.scope).label("agent", record.agent))
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         rows = list(changes)
         derived = {row.seq: row for row in rows if isinstance(row, Derived)}
         sealed: list[Use | Derived] = [row for row in rows if isinstance(row, Use)]
         for form in self._forms(derived):
-            keys = self.opener.find_keys(form.scope)
-            if keys is not None:
-                sealed.append(seal_derived(derived[form.seq], form, keys))
+            sealed.append(seal_derived(derived[form.seq], form, self._keys_for(form.scope)))
         self.inner.update(sealed)
 
     def _forms(self, seqs: Iterable[int]) -> Iterator[Record]:
@@ -176,28 +183,34 @@ class SealedTransaction(PassthroughTransaction):
                 born = event.at
             elif event.before is not None and event.version in notes:
                 note = notes[event.version]
-                sealed[event.version] = seal_note(note, event, born, self.opener.keys(scope))
+                sealed[event.version] = seal_note(note, event, born, self._keys_for(scope))
         return sealed
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        kept = seal_values(table, values, self._ask_opener, self._forms)
+        kept = seal_values(table, values, self.ring, self._forms)
         self.inner.set_values(table, kept, clear=clear)
 
 
 class SealedJob(Generic[T]):
     """Runs a job in a sealing transaction, as its requester, because another writer's thread may run it."""
 
-    def __init__(self, opener: Opener, forms: Forms, job: Callable[[Transaction], T]) -> None:
-        self._opener, self._forms, self._job = opener, forms, job
+    def __init__(self, ring: Keyring, forms: Forms, job: Callable[[Transaction], T]) -> None:
+        self._ring, self._forms, self._job = ring, forms, job
         self._asker = acts()
         self._epoch = job.epoch if isinstance(job, CHECKS_EPOCH) else None
+        self._last: SealedTransaction | None = None
 
     def __call__(self, transaction: Transaction) -> T:
-        sealed = SealedTransaction(transaction, self._opener, self._forms, self._epoch)
+        sealed = self._last = SealedTransaction(transaction, self._ring, self._forms, self._epoch)
         if acts() is self._asker:
             return self._job(sealed)
         with acting_as(self._asker):
             return self._job(sealed)
+
+    def keep_keys(self) -> None:
+        """Keeps the keys that the last run made, once it is committed."""
+        if self._last is not None and self._last.made:
+            self._ring.adopt(self._last.made, self._last.epoch)
 
 
 # Records that a tiered store moves between its members by itself.
@@ -212,9 +225,9 @@ class CarriesOver(Protocol):
 
 
 def carry_sealed(
-    opener: Opener, forms: Forms, transaction: Transaction, lives: Sequence[Life], now: float
+    ring: Keyring, forms: Forms, transaction: Transaction, lives: Sequence[Life], now: float
 ) -> None:
     """Writes records with their histories to another member, with each version sealed again."""
-    plain = [(opener.open(form), opener.open_history(story)) for form, story in lives]
+    plain = [(ring.open(form), ring.open_history(story)) for form, story in lives]
     job = Put(records=list_versions(plain), now=now, unique=False, follows=True)
-    job(SealedTransaction(transaction, opener, forms, opener.ring.held.epoch))
+    job(SealedTransaction(transaction, ring, forms, ring.epoch))

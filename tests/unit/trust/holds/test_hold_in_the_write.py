@@ -12,7 +12,7 @@ import pytest
 
 from eidet import Memory, Refused, Where
 from eidet.core.errors import Corrupt
-from eidet.trust.seal.key_rotation import ShredScope
+from eidet.trust.seal.key_changes import Shred
 from eidet.trust.seal.store import SealedStore
 
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -26,7 +26,7 @@ def test_a_scope_is_not_shredded_if_a_hold_came_just_before_the_write(
         write = SealedStore.write
 
         def hold_first(store: SealedStore, job: object) -> object:
-            if isinstance(job, ShredScope):
+            if isinstance(job, Shred):
                 monkeypatch.setattr(SealedStore, "write", write)
                 memory.upkeep.hold(record.id, scope="ann")
             return write(store, job)  # type: ignore[arg-type]

@@ -198,7 +198,7 @@ FACTS_LEAVE: dict[str, Verb] = {f"facts.{name}": _on_facts(verb) for name, verb 
     "facts.read, of the held": lambda c: c.memory.facts.read(c.facts.llm, [HELD], scope=SCOPE),
 }
 SEALED_LEAVES: dict[str, Verb] = {
-    "keys.rotate": lambda c: c.memory.keys.rotate(),
+    "keys.rotate": lambda c: c.memory.keys.rotate("cd" * 32),
 }
 ENDS_IT = ("upkeep.release",)
 LAST = ("close",)

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from stdnum import isbn
+
 from eidet.trust.privacy import Found, find
 
-from .digits import born, card, digits, iban, national_id, with_luhn
+from .digits import card, draw, fill, iban, national_id
 
 FIRST, MONTHS, PHONES, SAYINGS, STREETS, TOWNS, NEGATIVES = json.loads(
     Path(__file__).with_name("locales.json").read_text(encoding="utf-8")
@@ -69,14 +71,13 @@ def _value(random: Random, locale: str, kind: str) -> str:
 
 def _filled(random: Random, shape: str) -> str:
     """`#` is any digit, `N` one from 2 to 9, `A` a capital."""
-    signs = {"#": string.digits, "N": "23456789", "A": "ABCDEFGHJKLNPRSTUW"}
-    return "".join(random.choice(signs[one]) if one in signs else one for one in shape)
+    return fill(random, shape, {"#": string.digits, "N": "23456789", "A": "ABCDEFGHJKLNPRSTUW"})
 
 
 def _email(random: Random, locale: str) -> str:
     name = random.choice(FIRST[locale]).lower()
     host = random.choice(["example.com", "mail.example.org", "firma.example", f"post.{locale[-2:].lower()}"])
-    return random.choice([f"{name}@{host}", f"{name}.{digits(random, 2)}@{host}", f"{name}+list@{host}"])
+    return random.choice([f"{name}@{host}", f"{name}.{random.randint(10, 99)}@{host}", f"{name}+list@{host}"])
 
 
 def _ip(random: Random) -> str:
@@ -102,7 +103,7 @@ def _secret(random: Random) -> str:
             "AKIA" + "".join(random.choice(big) for _ in range(16)),
             f"ghp_{some(36)}",
             f"github_pat_{some(60)}",
-            f"xoxb-{digits(random, 11)}-{some(24)}",
+            fill(random, "xoxb-###########-") + some(24),
             f"AIza{some(35)}",
             f"eyJ{some(20)}.eyJ{some(30)}.{some(43)}",
             f"-----BEGIN RSA PRIVATE KEY-----\n{some(64)}\n{some(30)}\n-----END RSA PRIVATE KEY-----",
@@ -111,7 +112,7 @@ def _secret(random: Random) -> str:
 
 
 def _birth(random: Random, locale: str) -> str:
-    year, month, day = born(random)
+    year, month, day = random.randint(1930, 2009), random.randint(1, 12), random.randint(1, 28)
     name = MONTHS[locale][month - 1]
     plain = f"{month:02}/{day:02}/{year}" if locale == "en-US" else f"{day:02}.{month:02}.{year}"
     spelt = (
@@ -134,20 +135,16 @@ def _address(random: Random, locale: str) -> str:
 def _near_miss(random: Random, locale: str) -> str:
     shape, sentence = map(str, random.choice(NEGATIVES[locale] + NEGATIVES["all"]))
     return sentence.format(
-        _isbn(random) if shape == "isbn" else _bad_card(random) if shape == "card" else _filled(random, shape)
+        _isbn(random)
+        if shape == "isbn"
+        else card(random, right=False)
+        if shape == "card"
+        else _filled(random, shape)
     )
 
 
 def _isbn(random: Random) -> str:
-    body = "978" + digits(random, 9)
-    check = -sum(int(one) * (3 if at % 2 else 1) for at, one in enumerate(body)) % 10
-    return f"978-{body[3]}-{body[4:8]}-{body[8:]}-{check}"
-
-
-def _bad_card(random: Random) -> str:
-    """Sixteen digits that begin like a card and fail its check."""
-    good = with_luhn("4" + digits(random, 14))
-    return good[:-1] + str((int(good[-1]) + random.randint(1, 9)) % 10)
+    return draw(random, ["978-#-####-####-#"], isbn.is_valid)
 
 
 @dataclass(slots=True)

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from eidet import Memory, Scope
+from eidet.core.draft import Details
 from eidet.core.errors import Corrupt
 from eidet.core.record import Record
 from eidet.trust.seal.archives import archive_for
 from eidet.upkeep.archive import Archive, FolderArchive
 
+LABEL = "\N{GRINNING FACE}" * 1000  # its token is longer than any label may be
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 
@@ -27,7 +29,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def archive_some(memory: Memory, inside: Archive) -> str:
     """A piece with four records of two scopes, which then are deleted."""
-    records = [memory.remember(f"fact {n}", scope="ann" if n < 3 else "bob") for n in range(4)]
+    said: Details = {"who": LABEL, "agent": LABEL, "session": LABEL, "source": LABEL}
+    records = [memory.remember(f"fact {n}", scope="ann" if n < 3 else "bob", **said) for n in range(4)]
     archive = archive_for(memory.parts.store, inside)
     assert archive is not None
     name = archive.keep(records, memory.parts.manifest(1.0), now=1.0)
@@ -85,8 +88,9 @@ def test_a_piece_that_was_changed_is_refused_and_nothing_of_it_comes_back(
 def test_a_piece_as_it_was_comes_back(memory: Memory, tmp_path: Path) -> None:
     name = archive_some(memory, FolderArchive(tmp_path / "archive"))
     forge(tmp_path / "archive" / name, lambda lines: None)
-    memory.keys.rotate()
     assert memory.upkeep.unarchive(tmp_path / "archive") == 4
+    for one in (*memory.find(scope="ann"), *memory.find(scope="bob")):
+        assert {one.who, one.agent, one.session, one.source} == {LABEL}
 
 
 def test_what_is_forgotten_leaves_a_piece_that_can_be_read(memory: Memory, tmp_path: Path) -> None:

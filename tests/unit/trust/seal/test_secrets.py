@@ -43,16 +43,6 @@ def test_no_secret_is_in_a_sealed_file(tmp_path: Path) -> None:
         memory.remember("the PIN is 7731")
 
 
-def test_tombstones_work_in_a_sealed_memory_in_ram() -> None:
-    with Memory(None, key=KEY, embedder="hashing:16") as memory:
-        memory.remember("the PIN is 7731", id="pin")
-        done = memory.forget("pin")
-        assert done.receipt is not None
-        assert memory.trust.verify_receipt(done.receipt)
-        with pytest.raises(Refused, match="forgotten for good"):
-            memory.remember("the PIN is 7731")
-
-
 def test_a_sealed_copy_of_a_plain_memory_refuses_what_was_forgotten_there(tmp_path: Path) -> None:
     secrets = live(tmp_path / "plain.db", None)
     assert found_in(tmp_path, secrets), "a plain file cannot hide them"

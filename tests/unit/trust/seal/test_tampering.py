@@ -24,9 +24,8 @@ from eidet.store.redis import RedisStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.rows import COLUMNS, EVENT_COLUMNS, row_of
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.trust.seal.key_rotation import list_damage
 from eidet.trust.seal.service import LocalKeys
-from eidet.trust.seal.store import SealedStore
+from eidet.trust.seal.store import SealedStore, list_damage
 
 SERVICE = LocalKeys(bytes(range(32)))
 NOW = 1_700_000_000.0
