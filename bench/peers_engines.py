@@ -8,6 +8,7 @@ An engine imports its package when it is opened: each runs in an environment of 
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ import numpy as np
 from eidet.models.embed.wordllama import WordLlama
 
 WIDTH = 256
+GROUP = "bench"  # of the nodes and edges in Graphiti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,6 +348,91 @@ class LanceEngine:
         self._table.add(rows)
 
 
+class GraphitiEngine:
+    """Graphiti over embedded Kuzu. Its own way in needs a language model; here each text becomes an edge."""
+
+    def __init__(self, home: Path) -> None:
+        os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
+        import asyncio
+
+        from graphiti_core import Graphiti
+        from graphiti_core.cross_encoder.client import CrossEncoderClient
+        from graphiti_core.driver.kuzu_driver import KuzuDriver
+        from graphiti_core.embedder.client import EmbedderClient
+        from graphiti_core.llm_client.client import LLMClient
+
+        embedder = self._embedder = WordLlama()
+
+        class Embedder(EmbedderClient):  # type: ignore[misc, unused-ignore]
+            async def create(self, input_data: Any) -> Any:
+                return embedder.embed([input_data if isinstance(input_data, str) else input_data[0]])[
+                    0
+                ].tolist()
+
+        class Nobody(LLMClient, CrossEncoderClient):  # type: ignore[misc, unused-ignore]
+            def __init__(self) -> None:
+                pass
+
+            async def _generate_response(self, *_: Any, **__: Any) -> Any:
+                raise NotImplementedError
+
+            async def rank(self, query: str, passages: list[str]) -> Any:
+                raise NotImplementedError
+
+        made = (home / "graph.kuzu").exists()
+        self._loop = asyncio.new_event_loop()
+        self._driver = KuzuDriver(db=str(home / "graph.kuzu"))
+        self._graph = Graphiti(
+            graph_driver=self._driver, llm_client=Nobody(), embedder=Embedder(), cross_encoder=Nobody()
+        )
+        self._nodes = [f"{name}-of-the-bench" for name in ("user", "memory")]
+        if not made:
+            self._loop.run_until_complete(self._prepare())
+
+    async def _prepare(self) -> None:
+        from graphiti_core.nodes import EntityNode
+
+        await self._driver.graph_ops.build_indices_and_constraints(self._driver)
+        for uuid in self._nodes:
+            vector = self._embedder.embed([uuid])[0].tolist()
+            await EntityNode(uuid=uuid, name=uuid, group_id=GROUP, name_embedding=vector).save(self._driver)
+
+    def add(self, item: Item) -> None:
+        self.add_many([item])
+
+    def add_many(self, items: Sequence[Item]) -> None:
+        vectors = self._embedder.embed([item.text for item in items])
+        for item, vector in zip(items, vectors, strict=True):
+            self._loop.run_until_complete(self._write(item, vector.tolist()))
+
+    async def _write(self, item: Item, vector: list[float]) -> None:
+        from graphiti_core.edges import EntityEdge
+
+        edge = EntityEdge(
+            uuid=item.id,
+            group_id=GROUP,
+            source_node_uuid=self._nodes[0],
+            target_node_uuid=self._nodes[1],
+            created_at=dt.datetime.now(dt.UTC),
+            name="SAID",
+            fact=item.text,
+            fact_embedding=vector,
+        )
+        await edge.save(self._driver)
+
+    def search(self, query: str, limit: int, now: float | None = None) -> list[str]:
+        asked = self._graph.search(query, group_ids=[GROUP], num_results=limit)
+        return [edge.uuid for edge in self._loop.run_until_complete(asked)]
+
+    def count(self) -> int:
+        asked = self._driver.execute_query("MATCH (e:RelatesToNode_) RETURN count(e) AS count")
+        return int(self._loop.run_until_complete(asked)[0][0]["count"])
+
+    def close(self) -> None:
+        self._loop.run_until_complete(self._graph.close())
+        self._loop.close()
+
+
 ENGINES: dict[str, type[Any]] = {
     "eidet": EidetEngine,
     "mem0-qdrant": Mem0QdrantEngine,
@@ -354,5 +441,6 @@ ENGINES: dict[str, type[Any]] = {
     "chroma": ChromaEngine,
     "txtai": TxtaiEngine,
     "lancedb": LanceEngine,
+    "graphiti": GraphitiEngine,
     "floor": FloorEngine,
 }

@@ -78,6 +78,15 @@ PEERS = {
         bulk="`add` of all, then `optimize`",
         ranking="vectors (scan) and BM25, merged by rank",
     ),
+    "graphiti": Peer(
+        title="Graphiti + Kuzu",
+        environment="graphiti",
+        packages=("graphiti-core[kuzu]==0.31.1", "httpx==0.28.1"),
+        durable="Kuzu commit",
+        bulk="none without an LLM: one `EntityEdge.save` for each text",
+        ranking="vectors (scan) and BM25 over edges, merged by rank",
+        chunk=200,
+    ),
     "floor": Peer(
         title="SQLite + numpy (floor)",
         environment="floor",
