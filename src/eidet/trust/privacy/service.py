@@ -60,20 +60,13 @@ class Guarding:
 
     def drafts(self, drafts: list[Draft]) -> tuple[list[Draft], list[set[str]]]:
         """Returns the drafts as they may be stored, and the classes of personal data found in each."""
-        guard = self._guard
-        if guard is None:
+        if self._guard is None:
             return drafts, []
-        from .fields import guard_draft
-
-        guarded = [guard_draft(draft, guard) for draft in drafts]
+        guarded = list(map(self._guard.draft, drafts))
         return [draft for draft, _ in guarded], [labels for _, labels in guarded]
 
     def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
-        if self._guard is None:
-            return dict(changes), set()
-        from .fields import guard_changes
-
-        return guard_changes(changes, self._guard)
+        return (dict(changes), set()) if self._guard is None else self._guard.changes(changes)
 
     def check_records(
         self,
@@ -169,16 +162,12 @@ class Guarding:
     def check_loadable(self, record: Record) -> None:
         """Raises `Refused` if the policy forbids loading a record; stores nothing."""
         if self._guard is not None:
-            from .fields import guard_record
-
-            guard_record(record, self._guard)
+            self._guard.record(record)
 
     def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
         from ...write.ingest import Ingest
-        from .fields import guard_record
 
-        guard = self._guard
-        kept = batch if guard is None else [guard_record(record, guard) for record in batch]
+        kept = list(batch if self._guard is None else map(self._guard.record, batch))
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
@@ -188,9 +177,7 @@ class Guarding:
     def guard_worded(self, record: Record) -> Record:
         """Guards a record that upkeep or a model wrote; redacts values that the policy refuses."""
         if self._asking is not None:
-            from .fields import guard_record
-
-            record = guard_record(record, self._asking)
+            record = self._asking.record(record)
         return await_review(record, None, self._review, self._parts.clock())
 
     def guard_reason(self, why: str | None) -> str | None:
@@ -231,11 +218,7 @@ class Guarding:
         if chosen is None:
             return None
         chosen = self._parts.key_ids.resolve(chosen)
-        if self._asking is None:
-            return chosen
-        from .fields import guard_where
-
-        return guard_where(chosen, self._asking)
+        return chosen if self._asking is None else self._asking.where(chosen)
 
     def filter_visible(self, where: Where | None) -> Where:
         """Works like `guard_filter`, but excludes quarantine unless the filter or settings ask for it."""
