@@ -7,7 +7,6 @@ quarantine.py  labels for texts that look like orders, quarantine, review, quoti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,10 +28,8 @@ from .quarantine import (
     await_review,
     is_reviewed,
     label_record,
-    scan_of,
     score_of,
     set_aside,
-    threshold_of,
     without_quarantine,
 )
 
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     from ...write.shape import Given
     from .fields import Guard
 
-__all__ = ["LABELLED", "SEEN", "Guarding", "guard_of", "score_of", "with_guard"]
+__all__ = ["LABELLED", "SEEN", "Guarding", "guard_of", "score_of"]
 
 BATCH: Final = 500
 
@@ -52,8 +49,8 @@ class Guarding:
         self._parts = parts
         self._guard = guard
         self._asking = None if guard is None else guard.asking
-        self._scan = scan_of(parts.settings.poison)
-        self._above = threshold_of(parts.settings.quarantine_above)
+        self._scan = parts.settings.poison
+        self._above = parts.settings.quarantine_above
         self._review = parts.settings.review
 
     # Writes.
@@ -259,10 +256,3 @@ def guard_of(settings: Settings) -> Guard | None:
     from .fields import Guard
 
     return Guard.of(settings)
-
-
-def with_guard(settings: Settings, guard: object) -> Settings:
-    """Returns the settings with `guard` in place, after checking them, before anything is opened."""
-    scan_of(settings.poison)
-    threshold_of(settings.quarantine_above)
-    return settings if guard is None else replace(settings, guard=guard)
