@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.making import make_store
 
 from eidet.core.errors import Corrupt, EidetError
 from eidet.core.record import Event, Kind, Original, Record, Tier, Trust, pack_original
 from eidet.core.state import State
 from eidet.core.where import Where
 from eidet.store import Store, Transaction, verbs
-from eidet.store.ram import RamStore
-from eidet.store.redis import RedisStore
-from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.rows import COLUMNS, EVENT_COLUMNS, row_of
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.service import LocalKeys
@@ -275,13 +273,7 @@ def test_a_damaged_record_is_not_overwritten_but_can_be_deleted(
 
 @pytest.fixture(params=["ram", "sqlite", "postgres", "redis"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    makers: dict[str, Callable[[], Store]] = {
-        "ram": RamStore,
-        "sqlite": lambda: SqliteStore(tmp_path / "m.db"),
-        "postgres": lambda: PostgresStore(request.getfixturevalue("postgres_url")),
-        "redis": lambda: RedisStore(request.getfixturevalue("redis_url")),
-    }
-    with closing(makers[request.param]()) as store:
+    with closing(make_store(request.param, tmp_path, request)) as store:
         yield store
 
 
