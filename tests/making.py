@@ -110,3 +110,12 @@ def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> St
         short = make_store("redis" if backend == "tiered on redis" else "ram", folder, request)
         return TieredStore(short, SqliteStore(folder / "long.db"))
     return RamStore() if backend == "ram" else SqliteStore(folder / "memory.db")
+
+
+def wrapping(backend: str, folder: Path) -> dict[str, Any]:
+    """How a memory over the store of a kind is opened: that of "sealed" has a key, of "audited" a log."""
+    ways: dict[str, dict[str, Any]] = {
+        "sealed": {"key": "00112233445566778899aabbccddeeff" * 2},
+        "audited": {"audit": folder / "audit.jsonl"},
+    }
+    return ways.get(backend, {})

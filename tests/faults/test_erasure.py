@@ -10,6 +10,7 @@ import pytest
 from tests.faults.children import opened
 from tests.faults.erasers import SESSIONS, forget_all, forget_and_die
 from tests.faults.nursery import Nursery
+from tests.unit.trust.erase.given import bytes_beside
 
 from eidet import Memory, Refused, Where
 from eidet.store import verbs
@@ -33,10 +34,6 @@ def filled(tmp_path: Path) -> Path:
     return path
 
 
-def bytes_of(folder: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
-
-
 def check_session(memory: Memory, session: int, folder: Path) -> bool:
     """Whether it is gone; it is never half gone."""
     left = memory.count(Where(session=f"s{session}"))
@@ -47,7 +44,7 @@ def check_session(memory: Memory, session: int, folder: Path) -> bool:
     for number in (0, 1, MANY - 1):
         with pytest.raises(Refused):
             memory.remember(secret(session, number))
-    assert f"secret{session}x".encode() not in bytes_of(folder)
+    assert f"secret{session}x".encode() not in bytes_beside(folder)
     return True
 
 

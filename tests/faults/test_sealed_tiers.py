@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.faults.tiers import Switch
 from tests.servers.s3 import S3
+from tests.unit.trust.erase.given import bytes_beside
 
 from eidet.core.errors import Unavailable
 from eidet.core.settings import Settings, Upkeep
@@ -55,8 +56,7 @@ class Sealed:
         self.store.probe()
 
     def bytes(self) -> bytes:
-        files = [file for file in sorted(self.folder.rglob("*")) if file.is_file()]
-        return b"".join(file.read_bytes() for file in files)
+        return bytes_beside(self.folder)
 
 
 @pytest.fixture

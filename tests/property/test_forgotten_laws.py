@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.making import Clock, examples
-from tests.unit.trust.erase.given import left_of
+from tests.unit.trust.erase.given import bytes_beside, left_of
 
 from eidet import Memory, Refused, Where
 from eidet.core.record import Kind, Record
@@ -62,7 +62,7 @@ def test_nothing_of_what_was_forgotten_is_left_anywhere(
 
 
 def check_gone(memory: Memory, folder: Path, texts: list[str], receipt: Any) -> None:
-    held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    held = bytes_beside(folder)
     for text in texts:
         assert text.encode() not in held
         assert left_of(memory, text) == []

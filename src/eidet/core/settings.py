@@ -248,10 +248,10 @@ def settings_of(given: Settings | None, environment: Mapping[str, str] | None = 
     return given
 
 
-def change_settings(settings: Settings, **changes: str | None) -> Settings:
+def change_settings(settings: Settings, **changes: Any) -> Settings:
     """Returns the settings with these fields replaced; None leaves a field as it is."""
     given = {name: value for name, value in changes.items() if value is not None}
-    return replace(settings, **given) if given else settings  # type: ignore[arg-type]
+    return replace(settings, **given) if given else settings
 
 
 def read_environment(environment: Mapping[str, str]) -> Settings:

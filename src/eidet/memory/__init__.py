@@ -36,7 +36,7 @@ from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..store import Store, verbs
 from ..trust.audit import Audit, Auditing
-from ..trust.privacy.service import Guarding, guard_of, with_guard
+from ..trust.privacy.service import Guarding, guard_of
 from ..upkeep.lifecycle import Life
 from .addresses import Addressed
 from .feed import watch
@@ -83,8 +83,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        named = {"language": language, "ranking": ranking, "durability": durability}
-        chosen = with_guard(change_settings(settings_of(settings), **named), guard)
+        named = {"language": language, "ranking": ranking, "durability": durability, "guard": guard}
+        chosen = change_settings(settings_of(settings), **named)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
         guards, self._reranker = guard_of(chosen), find_reranker(reranker)

@@ -94,16 +94,6 @@ def test_forgetting_for_good_is_noted_step_by_step(path: Path) -> None:
     assert (entomb.verb, entomb.count) == ("entomb", 1)
 
 
-def test_forgetting_for_good_that_cannot_be_noted_is_undone(path: Path) -> None:
-    log = AuditLog(Audit(path=path))
-    store = AuditedStore(RamStore(), log)
-    (x,) = port.put(store, [Record(id="x", scope="a", text="x")], now=0.0)
-    with full_disk(log), pytest.raises(Unavailable):
-        port.erase(store, lambda _: Erasure(gone=[x]), now=1.0)
-    log.close()
-    assert store.read("a", ["x"]) == [x]
-
-
 def test_a_write_costs_one_entry(path: Path) -> None:
     with opened(path) as memory:
         memory.remember("the first")
@@ -345,11 +335,6 @@ def test_what_cannot_be_noted_is_refused_before_it_happens(
         assert memory.get(record.id) == record
         assert memory.count() == 1
     assert not path.with_name("unnoted.jsonl").exists()
-
-
-def test_a_memory_whose_log_cannot_be_opened_is_not_opened(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="cannot be opened"):
-        Memory(tmp_path / "memory.db", embedder=EMBEDDER, audit=tmp_path / "none" / "audit.jsonl")
 
 
 # How it is asked for.

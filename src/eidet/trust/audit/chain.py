@@ -204,28 +204,21 @@ def _back_to_newline(handle: int, end: int) -> bytes:
 
 
 def _read(handle: int, start: int, count: int) -> bytes:
-    os.lseek(handle, start, os.SEEK_SET)
-    pieces = []
-    while count > 0 and (piece := os.read(handle, count)):
-        pieces.append(piece)
-        count -= len(piece)
-    return b"".join(pieces)
+    with open(handle, "rb", closefd=False) as file:
+        file.seek(start)
+        return file.read(count)
 
 
 def _lines(handle: int) -> int:
-    os.lseek(handle, 0, os.SEEK_SET)
-    found = 0
-    while piece := os.read(handle, 1 << 20):
-        found += piece.count(b"\n")
-    return found
+    with open(handle, "rb", closefd=False) as file:
+        file.seek(0)
+        return sum(line.endswith(b"\n") for line in file)
 
 
 def first_line(handle: int) -> bytes:
-    size, got = BLOCK, _read(handle, 0, BLOCK)
-    while b"\n" not in got and len(got) == size:
-        size *= 4
-        got = _read(handle, 0, size)
-    return got.partition(b"\n")[0]
+    with open(handle, "rb", closefd=False) as file:
+        file.seek(0)
+        return file.readline().removesuffix(b"\n")
 
 
 def read_head(log: Path) -> AuditHead | None:

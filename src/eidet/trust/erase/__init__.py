@@ -23,7 +23,7 @@ from ...parts import Parts
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
-from .cleaning import Cleaning, PendingErasure, with_entry
+from .cleaning import Cleaning, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
 from .receipt import Receipt, Signer, public_half
 
@@ -62,21 +62,6 @@ class Preview:
         return f"would forget {self.count:,}, {more:,} more with them, and change {len(self.anew):,}"
 
 
-class _Plan:
-    """Plans the erasure within the write that does it."""
-
-    def __init__(self, wish: Wish, marker: Marker, archived: Sequence[Record]) -> None:
-        self._wish, self._marker, self._archived = wish, marker, archived
-        self.token = uuid.uuid4().hex
-        self.doom = Doom()
-
-    def __call__(self, look: Reader) -> Erasure:
-        self.doom = doom_of(look, self._wish, self._marker, self._archived)
-        ids = [(record.scope, record.id) for record in self.doom.gone]
-        entry = PendingErasure(token=self.token, scope=str(self._wish.scope), ids=ids)
-        return self.doom.erasure(self._wish)._replace(settings=with_entry(look, entry))
-
-
 class Eraser:
     """Forgets records of an open memory for good."""
 
@@ -103,12 +88,19 @@ class Eraser:
         """Deletes in one write, then cleans. Returns the unsigned receipt."""
         marker = self._marker()
         cleaning = self._cleaning(marker)
-        plan = _Plan(wish, marker, cleaning.find_archived(wish))
+        archived, token = cleaning.find_archived(wish), uuid.uuid4().hex
+        doom = Doom()
+
+        def plan(look: Reader) -> Erasure:
+            nonlocal doom
+            doom = doom_of(look, wish, marker, archived)
+            settings = with_entry(look, token, wish.scope, doom.gone)
+            return doom.erasure(wish)._replace(settings=settings)
+
         erased = verbs.erase(self._parts.store, plan, now=now, by=by)
-        doom = plan.doom
         cleaned = cleaning.after(wish, doom, erased.gone, now=now)
         if not cleaned.unfinished:
-            cleaning.settle(plan.token)
+            cleaning.settle(token)
         asked = len(erased.gone) if wish.wholesale else len(doom.asked)
         return Receipt(
             store=self._parts.store.identity,
@@ -117,14 +109,16 @@ class Eraser:
             marks=tuple(stone.mark.hex() for stone in doom.stones if _is_hash(stone)),
             counts={
                 "records": asked,
-                **_counts(doom),
+                "copies": len(doom.copies),
+                "derived_dropped": len(doom.dropped),
+                "derived_anew": len(doom.anew),
                 "history": erased.histories,
                 "staged_vectors": erased.staged,
                 **cleaned.counts,
             },
             by=by,
             at=now,
-            pending=(*notes, *cleaned.pending),
+            pending=(*notes, *cleaned.notes),
             kept=_name_kept(doom, by),
         )
 
@@ -181,14 +175,6 @@ class Eraser:
             if (public := public_half(signer.private)) not in known:
                 verbs.set_settings(store, {KEYS: " ".join([*known, public])})
         return signer
-
-
-def _counts(doom: Doom) -> dict[str, int]:
-    return {
-        "copies": len(doom.copies),
-        "derived_dropped": len(doom.dropped),
-        "derived_anew": len(doom.anew),
-    }
 
 
 def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ...core.errors import EidetError, Unavailable
 from ...core.record import Record
@@ -27,7 +27,7 @@ from ...store.verbs.values import ONCE_SECONDS
 from ...text.chunks import units_of
 from ...upkeep.archive import Archives, Ownership
 from .elsewhere import (
-    OtherHistories,
+    clean_histories,
     expunge,
     forms_of,
     name_foreign,
@@ -44,16 +44,12 @@ PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
 
 
 @dataclass(slots=True)
-class _Cleaned:
+class Cleaned:
     """The result of cleaning: counts by place, notes on what is left, and whether to try again."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PLACES, 0))
     notes: list[str] = field(default_factory=list)
     unfinished: bool = False
-
-    @property
-    def pending(self) -> tuple[str, ...]:
-        return tuple(self.notes)
 
 
 class Cleaning:
@@ -79,9 +75,9 @@ class Cleaning:
                 log.warning("an archive cannot be read: %s", error)  # cleaning it will say so in the receipt
         return found
 
-    def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> _Cleaned:
+    def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> Cleaned:
         """Cleans up after a deletion. Failures do not undo it: they are reported and retried later."""
-        cleaned, known = _Cleaned(), set(gone)
+        cleaned, known = Cleaned(), set(gone)
         marks = {(stone.scope, stone.mark) for stone in doom.stones}
 
         def is_doomed(record: Record) -> bool:
@@ -99,7 +95,10 @@ class Cleaning:
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
         texts = list(doom.said)
-        self._clean_histories(cleaned, wish, marks, known)
+        if wish.entombs and not wish.wholesale:
+            histories, notes = clean_histories(self._parts.store, self._marker, wish.scope, known)
+            cleaned.counts["other_histories"] = histories
+            cleaned.notes += notes
         self._drop_marks(cleaned, None if wish.wholesale else doom.gone)
         self._drop_caches(texts)
         with suppress(Unavailable):  # already noted; the rest needs no store
@@ -107,21 +106,7 @@ class Cleaning:
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(texts))
         return cleaned
 
-    def _clean_histories(
-        self,
-        cleaned: _Cleaned,
-        wish: Wish,
-        marks: Collection[tuple[str, bytes]],
-        gone: Collection[tuple[str, str]],
-    ) -> None:
-        """Removes forgotten content from the histories of other records of the scope."""
-        if not wish.entombs or wish.wholesale:
-            return
-        histories = OtherHistories(self._parts.store, self._marker)
-        cleaned.counts["other_histories"] = histories.clean(wish.scope, marks, gone)
-        cleaned.notes += histories.notes
-
-    def _drop_marks(self, cleaned: _Cleaned, gone: Sequence[Record] | None) -> None:
+    def _drop_marks(self, cleaned: Cleaned, gone: Sequence[Record] | None) -> None:
         """Drops the marks of requests that may have stored the records; if None are given, all marks."""
         born = [record.created for record in gone or ()] or [-inf, inf]
         try:
@@ -133,13 +118,12 @@ class Cleaning:
     def finish(self, now: float, *, index: bool) -> None:
         """Finishes what was interrupted or had to wait; does nothing if all is clean."""
         store = self._parts.store
-        if not store.writable or not (entries := _entries_in(partial(verbs.get_setting, store))):
+        if not store.writable or not (entries := _read_journal(partial(verbs.get_setting, store))):
             return
-        gone: set[tuple[str, str]] = set()
+        gone = {(scope, id) for entry in entries for scope, id in entry["ids"]}
         for entry in entries:
-            gone.update(entry.ids)
-            self._clean_interrupted(entry)
-        cleaned = _Cleaned()
+            clean_histories(store, self._marker, Scope.of(entry["scope"]), gone)
+        cleaned = Cleaned()
         self._drop_marks(cleaned, None)
         self._from_archives(
             lambda record: (record.scope, record.id) in gone or self._is_over(record), None, now
@@ -153,18 +137,13 @@ class Cleaning:
         for note in cleaned.notes:
             log.warning("forgotten content is not fully cleaned up yet: %s", note)
         for entry in () if cleaned.unfinished else entries:
-            self.settle(entry.token)
-
-    def _clean_interrupted(self, entry: PendingErasure) -> None:
-        """Cleans the histories of other records after an interruption, by the tombstones of the store."""
-        histories = OtherHistories(self._parts.store, self._marker)
-        histories.clean(Scope.of(entry.scope), None, entry.ids)
+            self.settle(entry["token"])
 
     def settle(self, token: str) -> None:
         """Removes an erasure from the journal."""
         verbs.erase(self._parts.store, lambda look: Erasure(settings=_without_entry(look, token)), now=0.0)
 
-    def _clean_files(self, cleaned: _Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
+    def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
         store = self._parts.store
         try:
             cleaned.counts["sidecars"] = remove_files(caches)
@@ -175,7 +154,7 @@ class Cleaning:
         cleaned.notes += pending
         cleaned.unfinished |= bool(pending)
 
-    def _cleanse(self, cleaned: _Cleaned, scopes: Iterable[str]) -> None:
+    def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
         """Cleans the index, wherever it is kept. Raises `Unavailable` if the store itself is."""
         try:
             held = list(chain.from_iterable(map(self._parts.cleanse, sorted(scopes))))
@@ -239,31 +218,22 @@ SETTING: Final = "unclean"
 MOST_IDS: Final = 10_000  # kept per erasure; the tombstones cover the rest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingErasure:
-    """An erasure whose content may still be in caches, archives or free bytes."""
-
-    token: str
-    scope: str
-    ids: list[tuple[str, str]] = field(default_factory=list)
+Entry = dict[str, Any]  # of an erasure: its token and scope, and (scope, id) of the records that it deleted
 
 
-def _entries_in(setting: Callable[[str], str | None]) -> list[PendingErasure]:
-    return [_parse_entry(**entry) for entry in json.loads(setting(SETTING) or "[]")]
+def _read_journal(setting: Callable[[str], str | None]) -> list[Entry]:
+    entries: list[Entry] = json.loads(setting(SETTING) or "[]")
+    return entries
 
 
-def _parse_entry(token: str, scope: str, ids: list[list[str]]) -> PendingErasure:
-    return PendingErasure(token=token, scope=scope, ids=[(scope, id) for scope, id in ids])
-
-
-def with_entry(look: Reader, entry: PendingErasure) -> dict[str, str]:
-    short = PendingErasure(token=entry.token, scope=entry.scope, ids=entry.ids[:MOST_IDS])
-    return _as_setting([*_entries_in(look.setting), short])
+def with_entry(look: Reader, token: str, scope: Scope, gone: Sequence[Record]) -> dict[str, str]:
+    ids = [(record.scope, record.id) for record in gone[:MOST_IDS]]
+    return _as_setting([*_read_journal(look.setting), {"token": token, "scope": str(scope), "ids": ids}])
 
 
 def _without_entry(look: Reader, token: str) -> dict[str, str]:
-    return _as_setting([entry for entry in _entries_in(look.setting) if entry.token != token])
+    return _as_setting([entry for entry in _read_journal(look.setting) if entry["token"] != token])
 
 
-def _as_setting(entries: list[PendingErasure]) -> dict[str, str]:
-    return {SETTING: dump_json([asdict(entry) for entry in entries]) if entries else ""}
+def _as_setting(entries: list[Entry]) -> dict[str, str]:
+    return {SETTING: dump_json(entries) if entries else ""}

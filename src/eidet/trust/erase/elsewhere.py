@@ -121,56 +121,39 @@ def expunge(
 # Histories of other records, which may repeat forgotten content word for word.
 
 
-class OtherHistories:
-    """Cleans the histories of remaining records. `notes` names those that a legal hold protects."""
+def clean_histories(
+    store: Store, marker: Marker, scope: Scope, gone: Collection[tuple[str, str]]
+) -> tuple[int, list[str]]:
+    """Removes content with tombstones from the histories of a scope's other records.
 
-    def __init__(self, store: Store, marker: Marker) -> None:
-        self._store = store
-        self._marker = marker
-        self.notes: list[str] = []
-
-    def clean(
-        self, scope: Scope, marks: Collection[tuple[str, bytes]] | None, gone: Collection[tuple[str, str]]
-    ) -> int:
-        """Removes forgotten content from histories. Returns the number of events edited.
-
-        `marks` stand for the forgotten content; None uses the tombstones of the store.
-        """
-        revised = verbs.list_revised(self._store, scope, MOST)
-        if revised is None:
-            self.notes.append(
-                f"more than {MOST:,} histories of other records were not searched for the same words"
-            )
-            return 0
-        return sum(self._clean_one(*key, marks) for key in revised if key not in gone)
-
-    def _clean_one(self, scope: str, id: str, marks: Collection[tuple[str, bytes]] | None) -> int:
-        (record,) = self._store.read(scope, [id])
-        if record is None or not (edits := self._find_edits(record, marks)):
-            return 0
+    Returns the number of events edited, and notes on what was not searched or is under a legal hold.
+    """
+    revised = verbs.list_revised(store, scope, MOST)
+    if revised is None:
+        return 0, [f"more than {MOST:,} histories of other records were not searched for the same words"]
+    count, notes = 0, []
+    for path, id in revised:
+        (record,) = store.read(path, [id]) if (path, id) not in gone else [None]
+        edits = {} if record is None else _find_edits(store, marker, record)
+        if not edits or record is None:
+            continue
         if record.state.hold is None:
-            return verbs.rewrite_history(self._store, scope, id, edits)
-        self.notes.append(f"record {id!r} is under a legal hold, and its history tells the same")
-        return 0
+            count += verbs.rewrite_history(store, path, id, edits)
+        else:
+            notes.append(f"record {id!r} is under a legal hold, and its history tells the same")
+    return count, notes
 
-    def _find_edits(
-        self, record: Record, marks: Collection[tuple[str, bytes]] | None
-    ) -> dict[int, Mapping[str, Json]]:
-        """Maps the versions of events to edit to the fields that they keep."""
-        edits: dict[int, Mapping[str, Json]] = {}
-        for event, version in earlier_versions(record, self._store.history(record.scope, record.id)):
-            if event.before is not None and self._is_forgotten(version, marks):
-                kept = {name: value for name, value in event.before.items() if name not in CONTENT}
-                edits[event.version] = kept
-        return edits
 
-    def _is_forgotten(self, version: Record, marks: Collection[tuple[str, bytes]] | None) -> bool:
-        mark = self._marker.of_record(version)
-        if mark is None:
-            return False
-        if marks is None:
-            return bool(verbs.tombstones_in(self._store, version.scope, [mark]))
-        return (version.scope, mark) in marks
+def _find_edits(store: Store, marker: Marker, record: Record) -> dict[int, Mapping[str, Json]]:
+    """Maps the versions of events to edit to the fields that they keep."""
+    story = store.history(record.scope, record.id)
+    marks = {event.version: marker.of_record(earlier) for event, earlier in earlier_versions(record, story)}
+    stones = verbs.tombstones_in(store, record.scope, [mark for mark in marks.values() if mark is not None])
+    return {
+        event.version: {name: value for name, value in (event.before or {}).items() if name not in CONTENT}
+        for event in story
+        if event.before is not None and marks.get(event.version) in stones
+    }
 
 
 def earlier_versions(record: Record, story: Sequence[Event]) -> Iterator[tuple[Event, Record]]:

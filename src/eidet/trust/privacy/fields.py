@@ -67,6 +67,87 @@ class Guard:
         labels |= _classes(found.findings)
         return found.data
 
+    def fields(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+        """Returns the fields as they may be stored, and the classes found; leaves badly typed ones alone."""
+        labels: set[str] = set()
+        kept = dict(given)
+        for name in TEXTS:
+            if isinstance(given.get(name), str):
+                kept[name] = self.text(given[name], labels)
+        for name in TREES:
+            if given.get(name) is not None and (name == "data" or isinstance(given[name], Mapping)):
+                kept[name] = self.tree(given[name], name, labels)
+        return kept, labels
+
+    def draft(self, draft: Draft) -> tuple[Draft, set[str]]:
+        """Guards a draft, including a text generated from its data; drops the vector of a changed text."""
+        kept, labels = self.fields({name: getattr(draft, name) for name in (*TEXTS, *TREES)})
+        if draft.text is None and draft.data is not None:
+            spoken = tell_data(clean_json(kept["data"], "data"), draft.kind)
+            kept["text"] = self.text(spoken, labels)
+        if draft.vector is not None and kept["text"] != draft.text:
+            kept["vector"] = None
+        return replace(draft, **kept), labels
+
+    def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+        """Guards the arguments of `revise`."""
+        kept, labels = self.fields(changes)
+        if "text" in kept and kept["text"] != changes["text"]:
+            kept.pop("vector", None)
+        return kept, labels
+
+    def record(self, record: Record) -> Record:
+        """Guards a stored record; a changed one gets its full detail back, without vector and terms."""
+        whole = record.whole
+        given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
+        kept, labels = self.fields(given)
+        state = with_classes(self._state(record.state, labels), labels)
+        if all(kept[name] == given[name] for name in (*TEXTS, "data")):
+            same = kept["meta"] == given["meta"] and state == record.state
+            return record if same else record.but(meta=kept["meta"], state=state)
+        return whole.but(**kept, state=state, vector=None, terms=b"", level=0, original=None)
+
+    def _state(self, state: State, labels: set[str]) -> State:
+        """Guards the texts in a state: names, reasons, and the content of merged records."""
+        if state is NO_STATE:
+            return state
+        marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
+        kept = {name: self._mark(mark, labels) for name, mark in marks.items() if mark is not None}
+        parts = tuple(self._part(part, labels) for part in state.merged)
+        return state.but(**kept, merged=parts)
+
+    def _mark(self, mark: Any, labels: set[str]) -> Any:
+        texts = {name: getattr(mark, name, None) for name in ("by", "because")}
+        kept = {name: self.text(value, labels) for name, value in texts.items() if value is not None}
+        return replace(mark, **kept)
+
+    def _part(self, part: MergedPart, labels: set[str]) -> MergedPart:
+        return replace(
+            part,
+            text=self.text(part.text, labels),
+            source=None if part.source is None else self.text(part.source, labels),
+            meta=self.tree(part.meta, "meta", labels),
+            state=self._state(part.state, labels),
+        )
+
+    def where(self, where: Where) -> Where:
+        """Replaces personal data in a filter by the tokens that stand for it in records."""
+        nested: dict[str, Any] = {
+            name: tuple(map(self.where, getattr(where, name))) for name in ("every", "some", "never")
+        }
+        said = {name: getattr(where, name) for name in ("who", "source")}
+        labels: dict[str, Any] = {name: value and self.text(value, set()) for name, value in said.items()}
+        conditions = tuple(map(self._condition, where.conditions))
+        return replace(where, **nested, **labels, conditions=conditions)
+
+    def _condition(self, one: Condition) -> Condition:
+        if one.op not in _COMPARED:
+            return one
+        name = next((step for step in reversed(one.path) if isinstance(step, str)), "")
+        value = list(one.value) if isinstance(one.value, tuple) else one.value
+        kept = self.tree({name: value}, "condition value", set())
+        return Condition(one.path, one.op, next(iter(kept.values())))
+
 
 def key_of(given: object) -> bytes:
     """Returns the bytes of a key, given as bytes, hexadecimal, base64, `file:PATH` or `env:NAME`.
@@ -89,103 +170,8 @@ def _classes(findings: Iterable[Finding]) -> set[str]:
     return {one.kind for one in findings if one.action is not Action.KEEP}
 
 
-def guard_fields(given: Mapping[str, Any], guard: Guard) -> tuple[dict[str, Any], set[str]]:
-    """Returns the fields as they may be stored, and the classes found. Leaves badly typed fields alone."""
-    labels: set[str] = set()
-    kept = dict(given)
-    for name in TEXTS:
-        if isinstance(given.get(name), str):
-            kept[name] = guard.text(given[name], labels)
-    for name in TREES:
-        if given.get(name) is not None and (name == "data" or isinstance(given[name], Mapping)):
-            kept[name] = guard.tree(given[name], name, labels)
-    return kept, labels
-
-
-def guard_draft(draft: Draft, guard: Guard) -> tuple[Draft, set[str]]:
-    """Guards a draft, including a text generated from its data; drops the vector of a changed text."""
-    given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
-    kept, labels = guard_fields(given, guard)
-    if draft.text is None and draft.data is not None:
-        spoken = tell_data(clean_json(kept["data"], "data"), draft.kind)
-        kept["text"] = guard.text(spoken, labels)
-    if draft.vector is not None and kept["text"] != draft.text:
-        kept["vector"] = None
-    return replace(draft, **kept), labels
-
-
-def guard_changes(changes: Mapping[str, Any], guard: Guard) -> tuple[dict[str, Any], set[str]]:
-    """Guards the arguments of `revise`."""
-    kept, labels = guard_fields(changes, guard)
-    if "text" in kept and kept["text"] != changes["text"]:
-        kept.pop("vector", None)
-    return kept, labels
-
-
-def guard_record(record: Record, guard: Guard) -> Record:
-    """Guards a stored record; a changed one gets its full detail back, without vector and terms."""
-    whole = record.whole
-    given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
-    kept, labels = guard_fields(given, guard)
-    state = with_classes(_guard_state(record.state, guard, labels), labels)
-    if all(kept[name] == given[name] for name in (*TEXTS, "data")):
-        same = kept["meta"] == given["meta"] and state == record.state
-        return record if same else record.but(meta=kept["meta"], state=state)
-    return whole.but(**kept, state=state, vector=None, terms=b"", level=0, original=None)
-
-
 def with_classes(state: State, labels: set[str]) -> State:
     """Adds classes of personal data to those that the state is labelled with already."""
     if labels.issubset(state.pii):
         return state
     return state.but(pii=tuple(sorted(labels.union(state.pii))))
-
-
-def _guard_state(state: State, guard: Guard, labels: set[str]) -> State:
-    """Guards the texts in a state: names, reasons, and the content of merged records."""
-    if state is NO_STATE:
-        return state
-    marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
-    kept = {name: _guard_mark(mark, guard, labels) for name, mark in marks.items() if mark is not None}
-    parts = tuple(_guard_part(part, guard, labels) for part in state.merged)
-    return state.but(**kept, merged=parts)
-
-
-def _guard_mark(mark: Any, guard: Guard, labels: set[str]) -> Any:
-    texts = {name: getattr(mark, name, None) for name in ("by", "because")}
-    kept = {name: guard.text(value, labels) for name, value in texts.items() if value is not None}
-    return replace(mark, **kept)
-
-
-def _guard_part(part: MergedPart, guard: Guard, labels: set[str]) -> MergedPart:
-    return replace(
-        part,
-        text=guard.text(part.text, labels),
-        source=None if part.source is None else guard.text(part.source, labels),
-        meta=guard.tree(part.meta, "meta", labels),
-        state=_guard_state(part.state, guard, labels),
-    )
-
-
-def guard_where(where: Where, guard: Guard) -> Where:
-    """Replaces personal data in a filter by the tokens that stand for it in records."""
-    nested: dict[str, Any] = {
-        name: tuple(guard_where(part, guard) for part in getattr(where, name))
-        for name in ("every", "some", "never")
-    }
-    labels: dict[str, Any] = {name: _label(getattr(where, name), guard) for name in ("who", "source")}
-    conditions = tuple(_condition(one, guard) for one in where.conditions)
-    return replace(where, **nested, **labels, conditions=conditions)
-
-
-def _label(value: str | None, guard: Guard) -> str | None:
-    return None if value is None else guard.text(value, set())
-
-
-def _condition(one: Condition, guard: Guard) -> Condition:
-    if one.op not in _COMPARED:
-        return one
-    name = next((step for step in reversed(one.path) if isinstance(step, str)), "")
-    value = list(one.value) if isinstance(one.value, tuple) else one.value
-    kept = guard.tree({name: value}, "condition value", set())
-    return Condition(one.path, one.op, next(iter(kept.values())))

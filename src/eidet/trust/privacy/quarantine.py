@@ -6,7 +6,7 @@ import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from ...core.errors import BadInput, Misconfigured
+from ...core.errors import BadInput
 from ...core.record import Record, Trust, trust_of
 from ...core.state import PoisonLabel, Quarantine, Review
 from ...core.where import Condition, Where
@@ -16,30 +16,10 @@ if TYPE_CHECKING:
 
 SUSPICIOUS: Final = 0.5  # a text with at least this score counts as poison
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
-SCANS: Final = ("untrusted", "all", "off")
 
 ASIDE: Final = Where(trust=(Trust.QUARANTINED,))
 SEEN: Final = Where(never=(ASIDE,))
 LABELLED: Final = ASIDE | Where(conditions=(Condition("state.poison", "exists"),))
-
-
-def scan_of(value: str) -> str:
-    if value not in SCANS:
-        raise Misconfigured(f"setting poison must be one of {', '.join(SCANS)}, not {value!r}")
-    return value
-
-
-def threshold_of(value: object) -> float | None:
-    """Converts the setting to a number from 0 to 1; None stays None."""
-    if value is None:
-        return None
-    try:
-        chosen = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        chosen = -1.0
-    if not 0 <= chosen <= 1:
-        raise Misconfigured(f"setting quarantine_above must be a number from 0 to 1, not {value!r}")
-    return chosen
 
 
 def label_record(record: Record, poisoned: Poisoned | None) -> Record:

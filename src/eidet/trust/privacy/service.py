@@ -7,7 +7,6 @@ quarantine.py  labels for texts that look like orders, quarantine, review, quoti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,10 +28,8 @@ from .quarantine import (
     await_review,
     is_reviewed,
     label_record,
-    scan_of,
     score_of,
     set_aside,
-    threshold_of,
     without_quarantine,
 )
 
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     from ...write.shape import Given
     from .fields import Guard
 
-__all__ = ["LABELLED", "SEEN", "Guarding", "guard_of", "score_of", "with_guard"]
+__all__ = ["LABELLED", "SEEN", "Guarding", "guard_of", "score_of"]
 
 BATCH: Final = 500
 
@@ -52,28 +49,21 @@ class Guarding:
         self._parts = parts
         self._guard = guard
         self._asking = None if guard is None else guard.asking
-        self._scan = scan_of(parts.settings.poison)
-        self._above = threshold_of(parts.settings.quarantine_above)
+        self._scan = parts.settings.poison
+        self._above = parts.settings.quarantine_above
         self._review = parts.settings.review
 
     # Writes.
 
     def drafts(self, drafts: list[Draft]) -> tuple[list[Draft], list[set[str]]]:
         """Returns the drafts as they may be stored, and the classes of personal data found in each."""
-        guard = self._guard
-        if guard is None:
+        if self._guard is None:
             return drafts, []
-        from .fields import guard_draft
-
-        guarded = [guard_draft(draft, guard) for draft in drafts]
+        guarded = list(map(self._guard.draft, drafts))
         return [draft for draft, _ in guarded], [labels for _, labels in guarded]
 
     def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
-        if self._guard is None:
-            return dict(changes), set()
-        from .fields import guard_changes
-
-        return guard_changes(changes, self._guard)
+        return (dict(changes), set()) if self._guard is None else self._guard.changes(changes)
 
     def check_records(
         self,
@@ -171,16 +161,12 @@ class Guarding:
     def check_loadable(self, record: Record) -> None:
         """Raises `Refused` if the policy forbids loading a record; stores nothing."""
         if self._guard is not None:
-            from .fields import guard_record
-
-            guard_record(record, self._guard)
+            self._guard.record(record)
 
     def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
         from ...write.ingest import Ingest
-        from .fields import guard_record
 
-        guard = self._guard
-        kept = batch if guard is None else [guard_record(record, guard) for record in batch]
+        kept = list(batch if self._guard is None else map(self._guard.record, batch))
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
@@ -190,9 +176,7 @@ class Guarding:
     def guard_worded(self, record: Record) -> Record:
         """Guards a record that upkeep or a model wrote; redacts values that the policy refuses."""
         if self._asking is not None:
-            from .fields import guard_record
-
-            record = guard_record(record, self._asking)
+            record = self._asking.record(record)
         return await_review(record, None, self._review, self._parts.clock())
 
     def guard_reason(self, why: str | None) -> str | None:
@@ -226,11 +210,7 @@ class Guarding:
         if chosen is None:
             return None
         chosen = self._parts.key_ids.resolve(chosen)
-        if self._asking is None:
-            return chosen
-        from .fields import guard_where
-
-        return guard_where(chosen, self._asking)
+        return chosen if self._asking is None else self._asking.where(chosen)
 
     def filter_visible(self, where: Where | None) -> Where:
         """Works like `guard_filter`, but excludes quarantine unless the filter or settings ask for it."""
@@ -271,10 +251,3 @@ def guard_of(settings: Settings) -> Guard | None:
     from .fields import Guard
 
     return Guard.of(settings)
-
-
-def with_guard(settings: Settings, guard: object) -> Settings:
-    """Returns the settings with `guard` in place, after checking them, before anything is opened."""
-    scan_of(settings.poison)
-    threshold_of(settings.quarantine_above)
-    return settings if guard is None else replace(settings, guard=guard)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 from ...core.errors import Corrupt
 from ...core.record import EXACT_KEY_BYTES, MARK_BYTES
@@ -73,9 +74,9 @@ class ScopeKeys:
         self._labels = _Lock(_derive_key(lasting, b"labels"))
         self._marks = _derive_key(lasting, b"marks")
         self._owners = _derive_key(lasting, b"bound columns")
-        self._bound: dict[tuple[int, str], bytes] = {}
-        self._tokens: dict[tuple[str, str], str] = {}
-        self._read: dict[tuple[str, str], str] = {}
+        self._about: Callable[[int, str], bytes] = cache(self._bind)
+        self.label: Callable[[str, str], str] = lru_cache(LABELS_KEPT)(self._seal_label)
+        self.open_label: Callable[[str, str], str] = lru_cache(LABELS_KEPT)(self._open_label)
 
     def owner(self, columns: bytes) -> bytes:
         """Returns the keyed hash of readable columns that a box stores to authenticate them."""
@@ -90,7 +91,7 @@ class ScopeKeys:
 
     def seal(self, field: str, owner: bytes, plain: bytes) -> bytes:
         number = self._newest
-        bound = self._bound.get((number, field)) or self._about(number, field)
+        bound = self._about(number, field)
         return _NUMBER.pack(number) + owner + self._locks[number].shut(bound + owner, plain)
 
     def open(self, field: str, box: bytes, owner: bytes | None = None) -> bytes:
@@ -98,29 +99,18 @@ class ScopeKeys:
         number = _number_of(box)
         lock, whose = self._locks.get(number), box[_OWNER]
         if lock is not None and owner in (None, whose):
-            bound = self._bound.get((number, field)) or self._about(number, field)
+            bound = self._about(number, field)
             with suppress(*_failures()):
                 return lock.open_box(bound + whose, box[_NONCE], box[_NONCE.stop :])
         raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed or moved")
 
-    def label(self, field: str, text: str) -> str:
+    def _seal_label(self, field: str, text: str) -> str:
         """Returns the token of a label, the same each time for this scope and field."""
-        token = self._tokens.get((field, text))
-        if token is None:
-            shut = self._labels.shut(self._about(LASTING, f"label {field}"), text.encode())
-            token = urlsafe_b64encode(shut).rstrip(b"=").decode()
-            _remember(self._tokens, (field, text), token)
-        return token
+        shut = self._labels.shut(self._about(LASTING, f"label {field}"), text.encode())
+        return urlsafe_b64encode(shut).rstrip(b"=").decode()
 
-    def open_label(self, field: str, token: str) -> str:
+    def _open_label(self, field: str, token: str) -> str:
         """Returns the label behind a token; raises `Corrupt` if the token was changed."""
-        text = self._read.get((field, token))
-        if text is None:
-            text = self._decrypt_label(field, token)
-            _remember(self._read, (field, token), text)
-        return text
-
-    def _decrypt_label(self, field: str, token: str) -> str:
         try:
             shut = urlsafe_b64decode(token + "=" * (-len(token) % 4))
             bound = self._about(LASTING, f"label {field}")
@@ -128,19 +118,12 @@ class ScopeKeys:
         except _failures():
             raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed") from None
 
-    def _about(self, number: int, field: str) -> bytes:
-        bound = self._place + pack_parts(_NUMBER.pack(number), field.encode())
-        self._bound[number, field] = bound
-        return bound
+    def _bind(self, number: int, field: str) -> bytes:
+        """Joins what the boxes of a field are bound to: store, scope, number of the key, and field."""
+        return self._place + pack_parts(_NUMBER.pack(number), field.encode())
 
 
 def _failures() -> tuple[type[Exception], ...]:
     from cryptography.exceptions import InvalidTag
 
     return InvalidTag, ValueError, TypeError
-
-
-def _remember(known: dict[Any, str], key: Any, value: str) -> None:
-    if len(known) >= LABELS_KEPT:
-        known.clear()
-    known[key] = value

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.making import DAY, Clock
+from tests.making import DAY, Clock, make_store, wrapping
 
 from eidet import Memory, Scope
 
-PLACES = ("ram", "file", "sealed", "audited", "postgres", "redis")
+PLACES = ("ram", "sqlite", "sealed", "audited", "postgres", "redis")
 
 
 def open_at(place: str, folder: Path, request: pytest.FixtureRequest, clock: Clock) -> Memory:
-    how: dict[str, Any] = {"embedder": "hashing:32", "clock": clock}
-    if place == "ram":
-        return Memory(**how)
-    if place == "sealed":
-        how["key"] = "ab" * 32
-    if place == "audited":
-        how["audit"] = folder / "audit.jsonl"
-    servers = {"postgres": "postgres_url", "redis": "redis_url"}
-    at = request.getfixturevalue(servers[place]) if place in servers else folder / "memory.db"
-    return Memory(at, **how)
+    store = make_store(place, folder, request)
+    return Memory(store, embedder="hashing:32", clock=clock, **wrapping(place, folder))
 
 
 @pytest.mark.parametrize("skew", [5.0, DAY])
@@ -46,7 +37,7 @@ def test_an_older_export_brings_no_ended_scope_back(
         assert memory.scopes() == {"other": 1}
 
 
-@pytest.mark.parametrize("place", ["ram", "file"])
+@pytest.mark.parametrize("place", ["ram", "sqlite"])
 def test_nor_what_had_been_deleted_before_the_scope_ended(
     place: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -61,7 +52,7 @@ def test_nor_what_had_been_deleted_before_the_scope_ended(
         assert memory.load(tmp_path / "old.jsonl") == 0
 
 
-@pytest.mark.parametrize("place", ["ram", "file"])
+@pytest.mark.parametrize("place", ["ram", "sqlite"])
 def test_nor_an_export_of_another_memory_that_holds_the_same(
     place: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.forked import run_program
-from tests.making import Clock, make_store
+from tests.making import Clock, make_store, wrapping
 from tests.unit.trust.erase.given import OTHER, SECRET, left_of
 
 from eidet import Memory, Settings, Unavailable, Where
@@ -21,15 +21,12 @@ from eidet.store import SETTINGS, STAGED, verbs
 from eidet.trust.erase import Forgotten, elsewhere
 from eidet.trust.erase.receipt import Receipt
 
-KEY = "00112233445566778899aabbccddeeff" * 2
 BACKENDS = ("ram", "sqlite", "postgres", "redis", "tiered", "sealed", "audited")
 
 
 @pytest.fixture(params=BACKENDS)
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    ways: dict[str, Any] = {"sealed": {"key": KEY}, "audited": {"audit": tmp_path / "log.jsonl"}}
-    how = ways.get(request.param, {})
-    store = make_store(request.param, tmp_path, request)
+    store, how = make_store(request.param, tmp_path, request), wrapping(request.param, tmp_path)
     with closing(Memory(store, embedder="hashing:32", clock=Clock(tick=1.0), **how)) as memory:
         yield memory
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making import make_store
+from tests.making import make_store, wrapping
 from tests.unit.trust.holds.verbs import (
     ENDS_IT,
     FACTS_LEAVE,
@@ -39,7 +39,6 @@ NAMESPACES = {
     "admin": AdminNamespace,
     "facts": FactsNamespace,
 }
-KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 BACKENDS = ("ram", "sqlite", "postgres", "redis", "tiered", "tiered on redis", "sealed", "audited")
 
 
@@ -50,12 +49,8 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def case(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Held]:
-    how: dict[str, Any] = {}
-    if backend == "sealed":
-        how["key"] = KEY
-    if backend == "audited":
-        how["audit"] = tmp_path / "audit.jsonl"
-    case = open_held(make_store(backend, tmp_path, request), tmp_path, **how)
+    store = make_store(backend, tmp_path, request)
+    case = open_held(store, tmp_path, **wrapping(backend, tmp_path))
     with closing(case.memory):
         yield case
 

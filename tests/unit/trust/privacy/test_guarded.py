@@ -39,15 +39,9 @@ def test_one_address_has_one_hash_however_it_is_written() -> None:
     policy = Policy(default="hash")
     one, two = (guard_text(text, policy, KEY).text for text in ("to ANN@example.com", "to ann@Example.com"))
     assert one == two
+    assert (one.partition(":")[0], len(one)) == ("to email", len("to email:") + 16)
     assert one != guard_text("to bob@example.com", policy, KEY).text
     assert guard_text("to ann@example.com", policy, b"j" * 32).text != one
-
-
-def test_hashes_depend_on_the_key() -> None:
-    text = guard_text("a@b.org", Policy(default="hash"), KEY).text
-    assert text.startswith("email:")
-    assert len(text) == len("email:") + 16
-    assert text != guard_text("a@b.org", Policy(default="hash"), b"z" * 16).text
 
 
 def test_policies_and_keys_are_checked() -> None:
@@ -111,27 +105,6 @@ def test_a_pattern_may_not_take_the_name_of_a_class() -> None:
         Pattern(name="email", regex="x")
     with pytest.raises(BadInput, match="two patterns share a name"):
         Policy(patterns=(Pattern(name="one", regex="x"), Pattern(name="one", regex="y")))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "the secret is patience",
-        "password: required",
-        "token: str",
-        'api_key = os.environ["X"]',
-        "std::vector",
-        "see 1.2.3",
-        "git@example.org:a/b.git",
-        "icon@2x.png",
-        "on 12 March 1987",
-        "version 1.2.3.4",
-        "at 12:30:45",
-        "Mentoring 101",
-    ],
-)
-def test_what_only_looks_personal_stays(text: str) -> None:
-    assert find(text) == []
 
 
 @pytest.mark.parametrize(

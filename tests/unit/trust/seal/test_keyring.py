@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from eidet.core.errors import Corrupt, Misconfigured, NotFound
-from eidet.store import Store, Transaction, verbs
+from eidet.store import Store, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.trust.seal.boxes import ScopeKeys
@@ -56,19 +56,6 @@ def test_keys_are_made_once_however_many_begin() -> None:
         made = list(pool.map(lambda _: begun(shelf(inner), "ann"), range(32)))
     assert len({keys.mark(b"x") for keys in made}) == 1
     assert len(keys_in(shelf(inner))) == 1
-
-
-def test_a_write_that_fails_leaves_no_key() -> None:
-    store = shelf()
-
-    def fail(transaction: Transaction) -> None:
-        transaction.insert([fact("x", scope="ann")])
-        raise OSError
-
-    with pytest.raises(OSError):
-        store.write(fail)
-    assert keys_in(store) == {}
-    assert begun(store, "ann").mark(b"x") == begun(shelf(store.inner), "ann").mark(b"x")
 
 
 def test_no_key_is_kept_unwrapped() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from eidet import Memory, Scope
-from eidet.core.draft import Details
 from eidet.core.errors import Corrupt
 from eidet.core.record import Record
 from eidet.trust.seal.archives import archive_for
@@ -29,7 +28,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def archive_some(memory: Memory, inside: Archive) -> str:
     """A piece with four records of two scopes, which then are deleted."""
-    said: Details = {"who": LABEL, "agent": LABEL, "session": LABEL, "source": LABEL}
+    said: dict[str, Any] = {"who": LABEL, "agent": LABEL, "session": LABEL, "source": LABEL}
     records = [memory.remember(f"fact {n}", scope="ann" if n < 3 else "bob", **said) for n in range(4)]
     archive = archive_for(memory.parts.store, inside)
     assert archive is not None

@@ -151,11 +151,14 @@ def test_a_shredded_scope_is_gone_and_others_are_not(path: Path) -> None:
             assert one.scopes() == {"default": 3}
             assert one.get(told.id, scope="eve") is None
             assert [event.what for event in one.history(told.id, scope="eve")] == ["created", "forgotten"]
+        memory.remember("Eve is back", scope="eve")
+        other.remember("Eve plays go", scope="eve")
+        for one in (memory, other):
+            assert {record.text for record in one.find(scope="eve")} == {"Eve is back", "Eve plays go"}
+            assert one.recall("Eve is back", scope="eve")[0].text == "Eve is back"
         assert memory.admin.check() == []
         memory.upkeep.maintain()
         memory.admin.reembed("hashing:96")
-        memory.remember("Eve is back", scope="eve")
-        assert memory.recall("Eve", scope="eve")[0].text == "Eve is back"
 
 
 def test_a_memory_without_keys_says_so() -> None:

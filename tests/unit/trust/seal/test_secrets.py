@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.unit.trust.erase.given import bytes_beside
 
 from eidet import Memory
 from eidet.copy import copy
@@ -32,7 +33,7 @@ def live(path: Path, key: bytes | None = KEY) -> list[bytes]:
 
 
 def found_in(folder: Path, secrets: list[bytes]) -> list[str]:
-    content = b"".join(file.read_bytes() for file in folder.iterdir())
+    content = bytes_beside(folder)
     wanted = [secret.hex().encode() for secret in secrets] + secrets
     return [secret.hex() for secret in wanted if secret in content]
 
