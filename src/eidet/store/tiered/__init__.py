@@ -58,7 +58,8 @@ class TieredStore:
         self.identity: str = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
         self.path = path_of(opened)
         self._members = Members(short, opened, self._start_courier)
-        self._mover = Mover(self._members, lambda job: write(self._members, job)[0], clock, ticks)
+        self._clock = clock
+        self._mover = Mover(self._members, lambda job: write(self._members, job, clock())[0], clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
         self._settings: dict[Any, dict[Any, Any]] = {}  # as last read, used while the long store is down
         try:
@@ -108,7 +109,7 @@ class TieredStore:
         """Writes to the members. What belongs to one that is down waits in the other one."""
         with self._mover.lock:
             self._mover.mend_if_due()
-            answer, written = write(self._members, job)
+            answer, written = write(self._members, job, self._clock())
             seqs = self._mover.follow_up(written)
         return cast("T", renumber(answer, seqs))
 
