@@ -227,10 +227,8 @@ class Mover:
             pause_seconds=_BACK_SECONDS,
             on_error=lambda error: log.debug("what waits is delivered later: %s", error),
         )
-
-    def start_courier(self) -> None:
-        """Starts to deliver in the background, until nothing waits and all stores are up."""
-        self._courier.start()
+        for member in members.all:
+            member.on_down = self._courier.start
 
     def stop(self) -> None:
         self._courier.stop(_GOODBYE_SECONDS)
@@ -246,10 +244,12 @@ class Mover:
         return self.waiting > len(self.stuck) or bool(self._members.missing())
 
     def count_waiting(self) -> None:
-        """Counts what waits, if anything does."""
+        """Counts what waits, and starts to deliver it in the background."""
         with suppress(Unavailable):
             found = self._members.ask(_list_marks)
             self.waiting = sum(mark.endswith(WAITS) for _, marks in found for mark in marks.values())
+        if self._is_hasty:
+            self._courier.start()
 
     def mend_if_due(self) -> None:
         if self._ticks() - self._mended >= (_BACK_SECONDS if self._is_hasty else _MEND_SECONDS):
