@@ -28,8 +28,7 @@ from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction
 from ..rules import Carry, Life, list_changes
-from ..verbs.changing import Key, delete_records, event_about, read_records
-from ..verbs.lives import split_lives, write_lives
+from ..verbs.changing import Key, delete_records, event_about, read_records, split_lives, write_lives
 from .members import STEP, LeapingStore, Member, Members
 
 log: logging.Logger = logging.getLogger("eidet")

@@ -28,8 +28,7 @@ from .. import EPOCH, STAGED, TOMBSTONES, Derived, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
 from ..rules import Carry
-from ..verbs.changing import Key, read_records
-from ..verbs.lives import read_lives
+from ..verbs.changing import Key, read_lives, read_records
 from .members import STEP, Member, Members
 from .moving import (
     COPIED,
