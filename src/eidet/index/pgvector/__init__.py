@@ -21,7 +21,7 @@ from ...models.embed import Embedder
 from ...net.url import Options
 from ...store import Head, Store, verbs
 from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
-from ...store.sql.postgres.text import array_of, escape, unescape_row
+from ...store.sql.postgres.write import array_of, escape, unescape_row
 from ...store.traits import has_ability, is_sealed
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe, Scores, WordStatistics

@@ -234,7 +234,8 @@ class Mover:
 
     def _deliver(self) -> float | None:
         self._members.probe()
-        self.mend_if_due()
+        if self._members.writable:
+            self.mend_if_due()
         return _BACK_SECONDS if self._is_hasty else None
 
     @property

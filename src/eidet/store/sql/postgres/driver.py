@@ -15,8 +15,7 @@ from ..ports import Cursor, Row
 from .address import PostgresAddress, connect_options, parts_of
 from .errors import translate_errors
 from .json_sql import PostgresJson
-from .text import escape, rows_of
-from .write import LOCK, Attempt, PostgresCursor, end
+from .write import LOCK, Attempt, PostgresCursor, end, escape, rows_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
