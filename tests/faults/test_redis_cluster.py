@@ -300,12 +300,3 @@ def test_the_loss_without_waiting_is_small_and_the_client_recovers(
     assert 0 < len(lost) < len(load.told)
     assert load.longest < 12
     assert not load.refused
-
-
-def test_many_that_say_the_same_are_told_apart_in_a_cluster(cluster: Cluster) -> None:
-    with Memory(f"{cluster.url}?prefix=said", embedder="hashing:32") as memory:
-        kept = [memory.remember("often said", agent=f"agent {n}").id for n in range(30)]
-        assert [memory.remember("often said", agent=f"agent {n}").id for n in range(30)] == kept
-        memory.forget(kept[20], for_good=False)
-        assert memory.remember("often said", agent="agent 20").id not in kept
-        assert memory.count() == 30

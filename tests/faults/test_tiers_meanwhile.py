@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.faults.tiers import Pair, Switch
 
+from eidet.core.errors import Unavailable
 from eidet.core.record import Tier
 from eidet.core.where import Where
 from eidet.store import verbs
@@ -87,3 +90,58 @@ def test_what_is_revised_meanwhile_stays_revised(mover: InterruptedPair, other: 
     mover.store.mend()
     mover.store.mend()
     assert [r.text for r in mover.store.find(ALL)] == [r.text for r in other.store.find(ALL)] == ["as it is"]
+
+
+class Outages:
+    """Two processes that write while one store or the other is down for one of them or for both."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.now = NOW
+        self.pairs = [Pair(folder, clock=lambda: self.now) for _ in range(2)]
+        self.said: dict[str, str] = {}
+
+    def turn(self, down: str | None) -> None:
+        for pair in self.pairs:
+            pair.short.off = pair.long.off = False
+        for pair in self.chance.choice([self.pairs, self.pairs[:1], self.pairs[1:]]) if down else ():
+            getattr(pair, str(down)).off = True
+        for pair in self.pairs:
+            pair.wait()
+
+    def step(self) -> None:
+        self.now += 1
+        pair, id = self.chance.choice(self.pairs), self.chance.choice("abc")
+        tier, act = self.chance.choice([Tier.SHORT, Tier.LONG]), self.chance.random()
+        if act < 0.15:
+            self.turn(self.chance.choice([None, "short", "long"]))
+        elif act < 0.7:
+            record = fact(id, text=f"{id} at {self.now}", tier=tier, created=self.now, occurred=self.now)
+            verbs.put(pair.store, [record], now=self.now, unique=False)
+            self.said[id] = record.text
+        elif act < 0.8:
+            verbs.delete_where(pair.store, Where(ids=(id,)), now=self.now)
+            self.said.pop(id, None)
+        elif found := pair.store.find(Where(ids=(id,))):
+            verbs.rewrite_form(pair.store, [(found[0], found[0].but(tier=tier))], now=self.now)
+
+    def found(self, pair: Pair) -> dict[str, str]:
+        assert verbs.count(pair.store, ALL) == len(pair.store.match(ALL)) == len(self.said)
+        return {record.id: record.text for record in pair.store.find(ALL)}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_last_word_counts_whatever_was_down_when_it_was_said(tmp_path: Path, seed: int) -> None:
+    outages = Outages(tmp_path, seed)
+    for _ in range(60):
+        with suppress(Unavailable):
+            outages.step()
+    outages.turn(None)
+    one, other = outages.pairs
+    assert outages.found(one) == outages.found(other) == outages.said
+    one.store.mend()
+    other.store.mend()
+    assert outages.found(one) == outages.found(other) == outages.said
+    assert verbs.count(one.short, ALL) + verbs.count(one.long, ALL) == len(outages.said)
+    for pair in outages.pairs:
+        pair.store.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,9 @@ class Switch:
 class Pair:
     """A tiered store of two files, each behind a switch, whose clock is turned by hand."""
 
-    def __init__(self, folder: Path, key: bytes | None = None) -> None:
+    def __init__(
+        self, folder: Path, key: bytes | None = None, clock: Callable[[], float] = lambda: NOW
+    ) -> None:
         self.ticks = 0.0
         self.key = key
         self.short = self.opened(folder / "short.db")
@@ -59,7 +62,7 @@ class Pair:
         self.store = TieredStore(
             self.short,
             self.long,
-            clock=lambda: NOW,
+            clock=clock,
             ticks=lambda: self.ticks,
         )
 

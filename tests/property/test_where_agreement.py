@@ -27,7 +27,7 @@ from eidet.index.embedded.vectors import VectorPlanes
 from eidet.store import ORDERS, Changes, Head, Store, verbs
 from eidet.store.model import entry_of
 from eidet.store.ram import RamStore
-from eidet.store.sql.postgres.text import escape, unescape_row
+from eidet.store.sql.postgres.write import escape, unescape_row
 from eidet.store.sql.sqlite import SqliteStore
 
 POOLS: dict[str, Sequence[Any]] = {

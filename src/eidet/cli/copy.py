@@ -90,7 +90,7 @@ def _copy_memories(
     scope: Scope | None,
 ) -> Copied:
     from .. import copy as copying
-    from ..copy.endpoints import source_at, target_at
+    from ..copy import source_at, target_at
     from ..core.settings import read_settings
 
     file = choose_file(config)

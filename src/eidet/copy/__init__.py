@@ -1,6 +1,5 @@
 """Copies one memory into another, whatever backends they use: without loss, and as often as you like.
 
-    endpoints.py   the two ends
     arriving.py    what a batch of records needs to be in the target as it is in the source
 
     copied = copy("agent.db", "postgresql://host/agent")
@@ -16,31 +15,41 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from ..core.errors import BadInput, Misconfigured, Refused
+from ..core.errors import BadInput, Misconfigured, NotFound, Refused
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.settings import Settings, settings_of
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
 from ..models.embed import embedder_of
+from ..open import open_store
 from ..parts import Parts
 from ..store import TOMBSTONES, Store, verbs
 from ..store.model import BELOW_MARK, SCOPE_MARK
+from ..store.sql.inspect_file import file_of
 from ..store.tombstones import Marker, secret_of
-from ..store.traits import is_sealed
+from ..store.traits import is_sealed, path_of
+from ..trust.seal import SEAL
+from ..trust.seal.keyring import read_master
 from ..upkeep.archive import SETTING as ARCHIVES
 from ..write.ingest import batches
 from .arriving import BY, Arrivals, RecordDifference
-from .endpoints import Place, source_at, target_at
+
+if TYPE_CHECKING:
+    from ..trust.seal.service import Key
 
 BATCH: Final = 256
 _NUMBERS: Final = "number of "  # prefix of counters whose numbers are given only once
 _MARKS: Final = "secret:marks"  # the key of the marks of content that was forgotten for good
 _HIDDEN_NAMES: Final = "secret:names"  # used by doors to find their unguessable scopes
+
+Place = Memory | str | Path
 
 __all__ = ["Copied", "RecordDifference", "copy"]
 
@@ -235,3 +244,64 @@ def _notes_about(source: Store, target: Store, guarded: bool, where: Where) -> t
     if guarded:
         notes.append("the target has a guard, which words records its own way: only ids were compared")
     return tuple(notes)
+
+
+# The two ends. An open memory stays open; one given by name is opened and closed.
+
+
+def source_at(place: str | Path, *, key: Key | None = None, settings: Settings | None = None) -> Memory:
+    """Opens a memory that must exist; uses the key of the settings only if it is sealed."""
+    file = file_of(str(place))
+    if file is not None and not file.exists():
+        raise NotFound(f"there is no memory {file} to copy from")
+    chosen = settings_of(settings)
+    store = open_store(place, chosen)
+    return _open_end(store, chosen, key or _own_key(store, chosen), "from")
+
+
+def target_at(
+    place: str | Path,
+    source: Memory,
+    *,
+    embedder: object = None,
+    language: str | None = None,
+    key: Key | None = None,
+    settings: Settings | None = None,
+) -> Memory:
+    """Opens or creates the target: like the source, except for what is given here."""
+    chosen = settings_of(settings)
+    store = open_store(place, chosen)
+    origin = source.parts  # its embedder made the vectors
+    new = verbs.get_setting(store, "embedder") is None
+    fallback = chosen.key if new and not store.head().seq else _own_key(store, chosen)
+    return _open_end(
+        store,
+        chosen,
+        key or fallback,
+        "to",
+        embedder=origin.embedder if new and embedder is None else embedder,
+        language=verbs.get_setting(origin.store, "language") if new and language is None else language,
+    )
+
+
+def _open_end(store: Store, settings: Settings, key: Key | None, end: str, **how: Any) -> Memory:
+    try:
+        _check_key(store, key, end)
+        return Memory(store, settings=replace(settings, key=None), key=key, **how)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _check_key(store: Store, key: Key | None, end: str) -> None:
+    if key is None and verbs.get_setting(store, SEAL) is not None:
+        name = path_of(store) or "the memory that is copied"
+        raise Misconfigured(
+            f"{name} is sealed with the master key {read_master(store)['master']}: name it by "
+            f"--{end}-key file:PATH or --{end}-key env:NAME, or set EIDET_KEY; in Python, open it with "
+            "Memory(…, key=…) and copy that"
+        )
+
+
+def _own_key(store: Store, settings: Settings) -> str | None:
+    return None if verbs.get_setting(store, SEAL) is None else settings.key

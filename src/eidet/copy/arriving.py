@@ -11,8 +11,13 @@ from ..core.record import Event, Record
 from ..parts import Parts
 from ..store import Transaction, verbs
 from ..store.rules import Entombed, Life, list_versions
-from ..store.verbs.changing import check_tombstones, read_records
-from ..store.verbs.lives import replay_events, split_lives, write_lives
+from ..store.verbs.changing import (
+    check_tombstones,
+    read_records,
+    replay_events,
+    split_lives,
+    write_lives,
+)
 from ..store.verbs.writing import check_epoch
 from ..trust.privacy.service import Guarding
 from ..write.ingest import Ingest

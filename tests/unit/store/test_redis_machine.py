@@ -14,7 +14,7 @@ from tests.servers.valkey import Valkey
 
 from eidet.store import Store
 from eidet.store.ram import RamStore
-from eidet.store.redis import RedisStore, codec, writing
+from eidet.store.redis import RedisStore, codec, transaction
 
 CLOCK = "(tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])"
 
@@ -49,7 +49,7 @@ def test_every_answer_is_that_of_the_reference(
     valkey: Valkey, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = Counted()
-    monkeypatch.setattr(writing, "COMMIT", counted)
+    monkeypatch.setattr(transaction, "COMMIT", counted)
     monkeypatch.setitem(codec.SCRIPTS, counted.sha, counted.text)
     monkeypatch.setattr(Twins, "url", redis_url, raising=False)
     run_state_machine_as_test(

@@ -12,7 +12,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Head
 from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
-from ...store.sql.postgres.text import array_of, escape, unescape_row
+from ...store.sql.postgres.write import array_of, escape, unescape_row
 from .. import Found, Probe, WordStatistics
 from ..embedded.arrays import judge_lowest
 from ..embedded.postings import Bm25

@@ -3,8 +3,7 @@
 address.py, client.py                                 how servers are reached
 codec.py, lua/                                       how things are kept
 record_reader.py                                     how records are found
-transaction.py, values.py, commit_plan.py             what jobs read, and what they are to write
-writing.py                                           how it is committed
+transaction.py, values.py, commit_plan.py             what jobs read and write, and how it is committed
 
 A write is decided here, by the rules that all stores share, and carried out by one script on the server,
 which first checks that what was read is still so. In a cluster, all keys of a memory lie in one slot. Seqs
@@ -36,8 +35,7 @@ from .address import address_of
 from .client import RedisClient, is_absent, script
 from .codec import CHANGES, RESERVE, Keys, record_of
 from .record_reader import Reading
-from .transaction import RedisTransaction
-from .writing import Writing
+from .transaction import RedisTransaction, Writing
 
 _WRITE_DEADLINES: Final = 5  # a write, with its reads and retries, takes at most so many
 T = TypeVar("T")

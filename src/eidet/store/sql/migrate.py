@@ -111,14 +111,21 @@ def _copy(path: Path, revision: str) -> None:
 def _transaction(connection: sqlite3.Connection) -> Iterator[Connection]:
     """Runs an exclusive transaction, begun after SQLAlchemy connects, which would end it."""
     from sqlalchemy import create_engine
-    from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import StaticPool
 
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    with raise_plain(), engine.begin() as wrapped:
+        connection.execute("BEGIN IMMEDIATE")
+        yield wrapped
+
+
+@contextmanager
+def raise_plain() -> Iterator[None]:
+    """Raises the driver's own error in place of SQLAlchemy's."""
+    from sqlalchemy.exc import DBAPIError
+
     try:
-        with engine.begin() as wrapped:
-            connection.execute("BEGIN IMMEDIATE")
-            yield wrapped
+        yield
     except DBAPIError as error:
         raise (error.orig or error) from error
 

@@ -57,8 +57,10 @@ class TieredStore:
         self.archive = archive
         self.identity: str = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
         self.path = path_of(opened)
-        self._members = Members(short, opened, self._start_courier)
-        self._mover = Mover(self._members, lambda job: write(self._members, job)[0], clock, ticks)
+        self._members = Members(short, opened)
+        self.probe = self._members.probe  # checks whether stores that were down are back, as a thread does
+        self._clock = clock
+        self._mover = Mover(self._members, lambda job: write(self._members, job, clock())[0], clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
         self._settings: dict[Any, dict[Any, Any]] = {}  # as last read, used while the long store is down
         try:
@@ -68,9 +70,6 @@ class TieredStore:
         except BaseException:
             self._members.close()
             raise
-
-    def _start_courier(self) -> None:
-        self._mover.start_courier()
 
     @property
     def writable(self) -> bool:
@@ -108,17 +107,13 @@ class TieredStore:
         """Writes to the members. What belongs to one that is down waits in the other one."""
         with self._mover.lock:
             self._mover.mend_if_due()
-            answer, written = write(self._members, job)
+            answer, written = write(self._members, job, self._clock())
             seqs = self._mover.follow_up(written)
         return cast("T", renumber(answer, seqs))
 
     def mend(self) -> None:
         """Delivers waiting records and finishes interrupted moves at once; writes do so now and then."""
         self._mover.mend()
-
-    def probe(self) -> None:
-        """Checks whether stores that were down are back, as a thread does now and then."""
-        self._members.probe()
 
     def carry_by(self, carry: Carry) -> None:
         """Sets how waiting records are written later, so that a sealed memory can seal them again."""

@@ -51,10 +51,10 @@ class Member:
     While it is down, nobody waits for it: `on_down` has it probed in the background until it is back.
     """
 
-    def __init__(self, name: str, number: int, opening: Opening, on_down: Callable[[], None]) -> None:
+    def __init__(self, name: str, number: int, opening: Opening) -> None:
         self.name = name
         self.number = number
-        self._on_down = on_down
+        self.on_down: Callable[[], object] = list  # starts the thread that probes it; set once there is one
         self._lock = threading.Lock()
         self._store: LeapingStore | None = None
         self._opening = opening if callable(opening) else lambda: opening
@@ -71,7 +71,7 @@ class Member:
     def ask(self, job: Callable[[LeapingStore], T]) -> T:
         """Runs a job on the store. After `Unavailable`, leaves the store alone until it is back."""
         if self.error is not None:
-            self._on_down()
+            self.on_down()
             raise self.down_error()
         try:
             return job(self.store)
@@ -101,7 +101,7 @@ class Member:
         if self.error is None:
             log.warning("the %s store is down: %s", self.name, error)
         self.error = str(error)
-        self._on_down()
+        self.on_down()
 
     def down_error(self) -> Unavailable:
         return Unavailable(f"the {self.name} store is down: {self.error}", retry_after=RETRY_SECONDS)
@@ -186,9 +186,9 @@ def _check_leaps(store: Store, name: str) -> LeapingStore:
 class Members:
     """The short and the long store."""
 
-    def __init__(self, short: Opening, long: Opening, on_down: Callable[[], None]) -> None:
-        self.short: Member = Member("short", SHORT, lambda: self._open_another(short), on_down)
-        self.long: Member = Member("long", LONG, long, on_down)
+    def __init__(self, short: Opening, long: Opening) -> None:
+        self.short: Member = Member("short", SHORT, lambda: self._open_another(short))
+        self.long: Member = Member("long", LONG, long)
         self.all: tuple[Member, Member] = (
             self.long,
             self.short,

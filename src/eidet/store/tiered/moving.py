@@ -2,20 +2,22 @@
 
 A mark in a member names a record that the other one may have, too. Readers look for copies of marked records
 and count only one. The mark is written along with the copy, and goes when the old copy is gone: whatever
-breaks off in between is finished by the next process that writes or mends. A record that was written while
-its own store was down `WAITS` in the other one, and becomes the next version of what its store has. A record
-that its store rejects stays where it is and is offered again later, so that the rest does not wait for it.
+breaks off in between is finished by the next process that writes or mends. What was written while a member
+was down has the time as its mark: it counts before what that member may have, and becomes its next version.
+A record that a member rejects stays where it is and is offered again later, so that the rest does not wait.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
@@ -26,14 +28,13 @@ from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction
 from ..rules import Carry, Life, list_changes
-from ..verbs.changing import Key, delete_records, event_about, read_records
-from ..verbs.lives import split_lives, write_lives
+from ..verbs.changing import Key, delete_records, event_about, read_records, split_lives, write_lives
 from .members import STEP, LeapingStore, Member, Members
 
 log: logging.Logger = logging.getLogger("eidet")
 
 MOVED: Final = "eidet:moved"  # the actor of deletions whose record lives on in another member
-WAITS: Final = "waits"  # the mark of a record that was written here while its own store was down
+WAITS: Final = " waits"  # the end of the mark of a record whose own store was down; before it, the time
 COPIED: Final = "copied"  # the mark of a record whose old copy may remain in the other member
 _MARKS: Final = (
     "moving"  # the setting that counts changes of marks, and marks; also the prefix of their names
@@ -46,6 +47,7 @@ _TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,)}  # wh
 _Source = LeapingStore | Transaction
 _Marks = Mapping[tuple[int, Key], str]  # by the number of the member and the record
 T = TypeVar("T")
+_by_seq: Final = attrgetter("seq")
 
 
 def key_of(record: Record) -> Key:
@@ -65,9 +67,12 @@ def newest(records: Iterable[Record], marks: _Marks) -> dict[Key, Record]:
     return found
 
 
-def _rank(record: Record, marks: _Marks) -> tuple[bool, int, int]:
-    """Orders copies of a record; the highest counts."""
-    return marks.get((record.seq % STEP, key_of(record))) == WAITS, record.version, record.seq
+def _rank(record: Record, marks: _Marks) -> tuple[float, int, int]:
+    """Orders copies of a record; the highest counts. Versions are comparable unless a member was down."""
+    mark = marks.get((record.seq % STEP, key_of(record)), COPIED)
+    if mark == COPIED:
+        return -math.inf, record.version, record.seq
+    return float(mark.removesuffix(WAITS)), 0, record.seq
 
 
 class Copies(NamedTuple):
@@ -77,6 +82,11 @@ class Copies(NamedTuple):
     marks: _Marks
     counted: Mapping[Key, Record]
     hidden: Mapping[int, Record]  # those that do not count, by seq
+
+    def list_hidden(self, member: Member) -> list[tuple[Key, Record]]:
+        """Lists those of a member, with its own seqs."""
+        own = (one for one in self.hidden.values() if member.owns(one.seq))
+        return [(key_of(one), one.but(seq=one.seq // STEP)) for one in own]
 
 
 def find_copies(ask: Callable[[Callable[[Member, _Source], Any]], list[tuple[Member, Any]]]) -> Copies:
@@ -161,16 +171,10 @@ def copy_lives(transaction: Transaction, lives: Sequence[Life]) -> list[Record]:
 
 
 def carry_lives(transaction: Transaction, lives: Sequence[Life], carry: Carry, now: float) -> None:
-    """Writes records that waited as next versions of those that are there; skips those carried before."""
+    """Writes records as next versions of those that are there; skips those carried before."""
     there = read_records(transaction, (record for record, _ in lives))
-    carry(transaction, [one for one in lives if not _was_carried(there[key_of(one[0])], one[0])], now)
+    carry(transaction, [life for life in lives if list_changes(there[key_of(life[0])], life[0])], now)
     set_marks(transaction, there, COPIED)
-
-
-def _was_carried(there: Record, record: Record) -> bool:
-    """Returns whether the stored record says the same, or was revised since."""
-    revised = there.created == record.created and there.version > record.version
-    return revised or not list_changes(there, record)
 
 
 def _leave(transaction: Transaction, records: Sequence[Record], now: float) -> set[Key]:
@@ -222,17 +226,16 @@ class Mover:
             pause_seconds=_BACK_SECONDS,
             on_error=lambda error: log.debug("what waits is delivered later: %s", error),
         )
-
-    def start_courier(self) -> None:
-        """Starts to deliver in the background, until nothing waits and all stores are up."""
-        self._courier.start()
+        for member in members.all:
+            member.on_down = self._courier.start
 
     def stop(self) -> None:
         self._courier.stop(_GOODBYE_SECONDS)
 
     def _deliver(self) -> float | None:
         self._members.probe()
-        self.mend_if_due()
+        if self._members.writable:
+            self.mend_if_due()
         return _BACK_SECONDS if self._is_hasty else None
 
     @property
@@ -241,10 +244,12 @@ class Mover:
         return self.waiting > len(self.stuck) or bool(self._members.missing())
 
     def count_waiting(self) -> None:
-        """Counts what waits, if anything does."""
+        """Counts what waits, and starts to deliver it in the background."""
         with suppress(Unavailable):
             found = self._members.ask(_list_marks)
-            self.waiting = sum(mark == WAITS for _, marks in found for mark in marks.values())
+            self.waiting = sum(mark.endswith(WAITS) for _, marks in found for mark in marks.values())
+        if self._is_hasty:
+            self._courier.start()
 
     def mend_if_due(self) -> None:
         if self._ticks() - self._mended >= (_BACK_SECONDS if self._is_hasty else _MEND_SECONDS):
@@ -255,6 +260,7 @@ class Mover:
         short, long = self._members.short, self._members.long
         with self.lock:
             self._mended = self._ticks()
+            before, self.stuck = self.stuck, {}
             steps = [self._finish]
             if self.carry is not None:
                 steps += [partial(self._move_due, *way) for way in ((short, long), (long, short))]
@@ -264,23 +270,28 @@ class Mover:
                 except Unavailable:
                     log.debug("a store is down; what belongs there waits")
             self.count_waiting()
+            for name, seq in self.stuck.keys() - before.keys():
+                log.warning("a record stays in the %s store for now: %s", name, self.stuck[name, seq])
 
     def _finish(self) -> None:
-        """Deletes the copies of marked records that do not count, except what a waiting one will replace."""
+        """Delivers what was written while a member was down, and deletes other copies that do not count."""
         copies = find_copies(self._members.ask_everyone)
+        twice = {key_of(copy) for copy in copies.hidden.values()}
         waiting = {
-            key
+            key: record
             for key, record in copies.counted.items()
-            if copies.marks.get((record.seq % STEP, key)) == WAITS
-            and not self._members.home(record).owns(record.seq)
+            if copies.marks.get((record.seq % STEP, key), COPIED) != COPIED
+            and (key in twice or not self._members.home(record).owns(record.seq))
         }
         for member in self._members.all:
-            old = [
-                one for one in copies.hidden.values() if member.owns(one.seq) and key_of(one) not in waiting
-            ]
-            self._depart(member, [copy.but(seq=copy.seq // STEP) for copy in old])
+            due = sorted((one for one in waiting.values() if member.owns(one.seq)), key=_by_seq)
+            for start in range(0, len(due) if self.carry else 0, _BATCH):
+                some = due[start : start + _BATCH]
+                self._move_each(member, [one.but(seq=one.seq // STEP) for one in some])
+            old = [one for key, one in copies.list_hidden(member) if key not in waiting]
+            self._depart(member, old)
         unread = {key for _, key in copies.marks} - copies.counted.keys()
-        left = copies.counted.keys() - waiting | {key for key in unread if not self._is_damaged(key)}
+        left = copies.counted.keys() - waiting.keys() | {key for key in unread if not self._is_damaged(key)}
         for member in self._members.all:
             self._unmark(member, left)
 
@@ -290,33 +301,36 @@ class Mover:
         return any(seqs for _, seqs in self._members.ask_everyone(lambda _, store: store.match(where)))
 
     def _move_due(self, source: Member, target: Member) -> None:
-        """Moves what belongs to the target, in the order of writing; one by one after a refusal."""
+        """Moves what belongs to the target, in the order of writing."""
         where = Where(tiers=_TIERS[target.name])
         due = source.ask(lambda store: store.match(where))
-        before, self.stuck = self.stuck, {at: why for at, why in self.stuck.items() if at[0] != source.name}
         for start in range(0, len(due), _BATCH):
             some = due[start : start + _BATCH]
             try:
-                self._move_some(source, where, some)
-            except Unavailable:
-                raise
-            except EidetError:
-                for seq in some:
-                    self._move_one(source, where, seq)
-        for at in self.stuck.keys() - before.keys():
-            log.warning("a record stays in the %s store for now: %s", at[0], self.stuck[at])
+                found = source.ask(partial(_find_from, where=where, seqs=some))
+            except Corrupt:
+                found = [one for seq in some for one in self._find_one(source, where, seq)]
+            self._move_each(source, found)
 
-    def _move_some(self, source: Member, where: Where, seqs: Sequence[int]) -> None:
-        found = source.ask(lambda store: store.find(where, limit=len(seqs), after=seqs[0] - 1))
-        self.move(source, [record for record in found if record.seq in seqs])
-
-    def _move_one(self, source: Member, where: Where, seq: int) -> None:
+    def _find_one(self, source: Member, where: Where, seq: int) -> list[Record]:
         try:
-            self._move_some(source, where, [seq])
+            return source.ask(partial(_find_from, where=where, seqs=[seq]))
+        except Corrupt as error:
+            self.stuck[source.name, seq] = str(error)
+            return []
+
+    def _move_each(self, source: Member, records: Sequence[Record]) -> None:
+        """Moves records; one by one after a refusal."""
+        try:
+            self.move(source, records)
         except Unavailable:
             raise
         except EidetError as error:
-            self.stuck[source.name, seq] = str(error)
+            if len(records) == 1:
+                self.stuck[source.name, records[0].seq] = str(error)
+            else:
+                for record in records:
+                    self._move_each(source, [record])
 
     def follow_up(self, written: Written) -> dict[int, int]:
         """Moves what a write left in the wrong member, if possible. Returns new seqs, as `move` does."""
@@ -357,6 +371,12 @@ class Mover:
     def _unmark(self, member: Member, keys: set[Key]) -> None:
         if keys and not member.down:
             member.ask(lambda store: store.write(partial(set_marks, keys=keys, mark=None)))
+
+
+def _find_from(store: LeapingStore, where: Where, seqs: Sequence[int]) -> list[Record]:
+    """Finds those of some matching records that are still there."""
+    found = store.find(where, limit=len(seqs), after=seqs[0] - 1)
+    return [record for record in found if record.seq in seqs]
 
 
 def _read_all(source: _Source, keys: Iterable[Key]) -> list[Record]:

@@ -28,10 +28,10 @@ from .. import EPOCH, STAGED, TOMBSTONES, Derived, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
 from ..rules import Carry
-from ..verbs.changing import Key, read_records
-from ..verbs.lives import read_lives
+from ..verbs.changing import Key, read_lives, read_records
 from .members import STEP, Member, Members
 from .moving import (
+    COPIED,
     MOVED,
     WAITS,
     Written,
@@ -75,12 +75,13 @@ def as_failure_of(member: Member) -> Iterator[None]:
 class JointTransaction:
     """A job's transaction over several members. `away` lists members that take no part, and why."""
 
-    def __init__(self, members: Members, away: Mapping[Member, Unavailable]) -> None:
-        self._members, self._away = members, away
+    def __init__(self, members: Members, away: Mapping[Member, Unavailable], now: float) -> None:
+        self._members, self._away, self._now = members, away, now
         self._parts: dict[Member, Transaction] = {}
         self._floor = members.floor
         self._late: set[Member] = set()  # members that give seqs when they commit
         self._places: dict[Key, Member] = {}  # where next versions go
+        self._recast: set[Key] = set()  # of which only the form changes
         self._gone: set[int] = set()  # the seqs of what was removed
         self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
         self.removed: set[Member] = set()  # members whose last seq went to a removal
@@ -179,21 +180,22 @@ class JointTransaction:
             with self._using(place) as transaction:
                 self._leap(place, transaction)
                 new = transaction.insert([record for _, record in some])
+                if self._away:
+                    self._mark(transaction, [one for one in new if key_of(one) not in self._recast])
             self._note_new(place, new)
             stored += place.outer(new)
         return stored
 
     def _choose_place(self, record: Record) -> Member:
-        """Returns the member to write a record to; marks one that waits there for its own."""
-        key, home = key_of(record), self._members.home(record)
-        place = self._places.pop(key, None)
-        if place is not None or home not in self._away:
-            return place or home
-        other = self._members.other(home)
-        with self._using(other) as transaction:
-            set_marks(transaction, [key], WAITS)
-        self.waits = True
-        return other
+        """Returns the member that has a record, or else its own, if that is up."""
+        home = self._members.home(record)
+        return self._places.pop(key_of(record), self._members.other(home) if home in self._away else home)
+
+    def _mark(self, transaction: Transaction, new: Iterable[Record]) -> None:
+        """Marks what the member that is away may have in another version, or waits for."""
+        for waits, some in groupby(new, key=lambda record: self._members.home(record) in self._away):
+            self.waits = self.waits or waits
+            set_marks(transaction, map(key_of, some), f"{self._now!r}{WAITS if waits else ''}")
 
     def _note_new(self, place: Member, new: Sequence[Record]) -> None:
         if new[-1].seq < PROVISIONAL:
@@ -219,12 +221,12 @@ class JointTransaction:
         with self._using(target) as transaction:
             self._leap(target, transaction)
             known = read_records(transaction, same, bare=True)
-            waiting = {key for key, mark in marks.items() if mark == WAITS and key in known}
-            for waits, some in groupby(lives, key=lambda life: key_of(life[0]) in waiting):
-                if not waits:
-                    copied += copy_lives(transaction, list(some))
-                else:
+            fresh = {key for key, mark in marks.items() if mark != COPIED and key in known}
+            for carried, some in groupby(lives, key=lambda life: key_of(life[0]) in fresh):
+                if carried:
                     carry_lives(transaction, list(some), carry, now)
+                else:
+                    copied += copy_lives(transaction, list(some))
         if copied:
             self._note_new(target, copied)
         self.removed.add(target)
@@ -243,6 +245,7 @@ class JointTransaction:
         for member in self._parts:
             own = [pair for pair in pairs if member.owns(pair[0].seq)]
             self._places.update((key_of(record), member) for record, _ in own)
+            self._recast.update(key_of(record) for record, event in own if event.what == "moved")
             self._remove(member, [(record.but(seq=record.seq // STEP), event) for record, event in own])
         ends = {key_of(old): replace(event, by=MOVED) for old, event in pairs if event.what == "forgotten"}
         for member in self._parts if ends else ():
@@ -302,14 +305,14 @@ def join_values(parts: Iterable[Mapping[K, V]], limit: int | None) -> dict[K, V]
 _RERUNS: Final = 100  # of a write whose members are changed by others all the time
 
 
-def write(members: Members, job: Callable[[Transaction], T]) -> tuple[T, Written]:
+def write(members: Members, job: Callable[[Transaction], T], now: float) -> tuple[T, Written]:
     """Runs a job over all members that are up."""
     away = {member: member.down_error() for member in members.all if member.down}
     for _ in range(_RERUNS):
         if len(away) == 2:
             raise away[members.long]
         try:
-            return _Attempt(members, away).run(job)
+            return _Attempt(members, away, now).run(job)
         except MemberFailed as failed:
             if failed.member not in away:
                 failed.member.note_failure(failed.error)
@@ -327,10 +330,10 @@ def write(members: Members, job: Callable[[Transaction], T]) -> tuple[T, Written
 class _Attempt:
     """One run of a job, with the members that are up."""
 
-    def __init__(self, members: Members, away: Mapping[Member, Unavailable]) -> None:
+    def __init__(self, members: Members, away: Mapping[Member, Unavailable], now: float) -> None:
         self._members, self._away = members, away
         self._seqs: dict[int, int] = {}  # provisional seq -> assigned seq
-        self.joint = JointTransaction(members, away)
+        self.joint = JointTransaction(members, away, now)
 
     def run(self, job: Callable[[Transaction], T]) -> tuple[T, Written]:
         present = [member for member in self._members.all if member not in self._away]

@@ -1,8 +1,7 @@
 """The verbs of any store, written once over `Store` and `Transaction`.
 
 writing.py    put, rewrite_form, delete_unchanged, delete_where
-changing.py   replaces and deletes stored records; heeds legal holds
-lives.py      records with their histories, as they were elsewhere
+changing.py   replaces and deletes stored records; heeds legal holds; histories from elsewhere
 erasing.py    erase, tombstones, what a plan reads
 values.py     settings, leases, counts, uses, staged vectors
 reading.py    scan, counts, quality_counts, fingerprint, what depends on a store's abilities

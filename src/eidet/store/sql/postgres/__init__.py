@@ -23,7 +23,7 @@ from .address import address_of
 from .bulk import PostgresReader, PostgresTransaction
 from .driver import PostgresDriver
 from .searchable import SqlCondition
-from .text import escape
+from .write import escape
 
 
 class PostgresStore(RelationalStore):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ....core.record import Record
 from ...model import NewRecord
@@ -12,10 +12,7 @@ from ..ports import Row
 from ..reader import SqlReader
 from ..relational import SqlTransaction
 from ..rows import KINDS, TABLES, VALUE_TABLES, ValueTable, select_held
-from .text import array_of
-
-if TYPE_CHECKING:
-    from .write import PostgresCursor
+from .write import PostgresCursor, array_of
 
 FEW: Final = 3  # fewer rows are written one by one
 AT_ONCE: Final = 1000

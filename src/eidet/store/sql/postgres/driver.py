@@ -10,13 +10,12 @@ from ....core.errors import Corrupt, Misconfigured, Unavailable
 from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
-from ..migrate import REVISION, upgrade
+from ..migrate import REVISION, raise_plain, upgrade
 from ..ports import Cursor, Row
 from .address import PostgresAddress, connect_options, parts_of
 from .errors import translate_errors
 from .json_sql import PostgresJson
-from .text import escape, rows_of
-from .write import LOCK, Attempt, PostgresCursor, end
+from .write import LOCK, Attempt, PostgresCursor, end, escape, rows_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -207,7 +206,7 @@ def _prepare_tables(connection: Connection[Any], address: PostgresAddress, name:
     if current is None:
         _check_encoding(connection, name)
     if current != REVISION:
-        with translate_errors(name), _make_engine(address).begin() as wrapped:
+        with translate_errors(name), raise_plain(), _make_engine(address).begin() as wrapped:
             wrapped.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
             raw = wrapped.connection.driver_connection
             upgrade(wrapped, _find_revision(raw), name)

@@ -29,14 +29,9 @@ _REFUSED: Final = (
 @contextmanager
 def translate_errors(name: str) -> Iterator[None]:
     import psycopg
-    from sqlalchemy.exc import DBAPIError
 
     try:
         yield
-    except DBAPIError as error:
-        if isinstance(error.orig, psycopg.Error):
-            raise _meaning(error.orig, name) from error
-        raise
     except psycopg.Error as error:
         raise _meaning(error, name) from error
 

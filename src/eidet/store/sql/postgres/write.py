@@ -1,4 +1,4 @@
-"""A transaction on PostgreSQL that is retried until it is known to have been committed once."""
+"""A transaction on PostgreSQL that is retried until it is known to have been committed once; its texts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Unavailable
 from ...group_commit import QueuedJob
-from ..ports import Cursor
-from .text import Row, escape, rows_of, unescape_row
+from ..ports import Cursor, Row
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -143,3 +142,50 @@ def end(connection: Connection[Any], how: str) -> None:
 
     if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
         connection.execute(how)
+
+
+# Texts that PostgreSQL cannot hold as they are.
+
+
+_AS_IT_IS: Final = frozenset((type(None), float, int, bool, bytes))
+
+
+def escape(values: Sequence[Any]) -> list[Any]:
+    """Replaces NUL, which PostgreSQL cannot hold, neither as it is nor as an escape in JSON.
+
+    Substitute characters take its place: NUL becomes SUB 0, and SUB itself SUB 1.
+    """
+    return [value if type(value) in _AS_IT_IS else _storable(value) for value in values]
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _escape(value)
+    return escape(value) if isinstance(value, list) else value
+
+
+def _escape(text: str) -> str:
+    if "\0" not in text and "\x1a" not in text and "\\u00" not in text:
+        return text
+    text = text.replace("\x1a", "\x1a1").replace("\0", "\x1a0")
+    return text.replace("\\u001a", "\\u001a1").replace("\\u0000", "\\u001a0")
+
+
+def unescape_row(row: Sequence[Any]) -> Row:
+    return tuple(_plain(value) if isinstance(value, str) else value for value in row)
+
+
+def _plain(text: str) -> str:
+    if "\x1a" not in text and "\\u001a" not in text:
+        return text
+    text = text.replace("\\u001a0", "\\u0000").replace("\\u001a1", "\\u001a")
+    return text.replace("\x1a0", "\0").replace("\x1a1", "\x1a")
+
+
+def rows_of(cursor: Any) -> list[Row]:
+    return list(map(unescape_row, cursor.fetchall()))
+
+
+def array_of(seqs: Iterable[int]) -> str:
+    """Formats seqs as an array for the server; the driver would inspect each."""
+    return f"{{{','.join(map(str, seqs))}}}"
