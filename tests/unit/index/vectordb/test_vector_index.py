@@ -377,7 +377,7 @@ def test_a_collection_that_was_lost_is_noticed_and_filled_again() -> None:
     from eidet.index.vectordb.qdrant import QdrantDatabase
 
     client, store = QdrantClient(":memory:"), RamStore()
-    database = QdrantDatabase(lambda: client, "qdrant", local=True, owned=False)
+    database = QdrantDatabase(parse_database_address("qdrant://:memory:", {}), client)
     index = VectorIndex(store, WIDTH, database, settings=AT_ONCE)
     stored(store, *(make_record(f"{n}", words="word", axis=n) for n in range(8)))
     assert best(store, asked(index, 3)) == "3"
