@@ -20,7 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.private_files import OWNER_FOLDER, write_bytes_anew
-from ...store import Head, Store, verbs
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store import Changes, Head, Store, verbs
+from .cache import BATCH
 from .columns import TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
@@ -33,38 +36,54 @@ log: logging.Logger = logging.getLogger("eidet.index")
 
 
 class Sidecars:
-    """The cache files of one store in one folder; without a folder, nothing is saved."""
+    """The cache files of one store in one folder; without a folder, nothing is saved.
 
-    def __init__(self, folder: Path | None, store: Store) -> None:
-        self._folder = folder
-        self._store = store
+    Keeps scopes of at least `least` rows, with all their vectors.
+    """
+
+    def __init__(self, folder: Path | None, store: Store, width: int = 0, least: int = 0) -> None:
+        self._folder, self._store = folder, store
+        self._width, self._least = width, least
 
     def path(self, scope: str) -> Path | None:
         name = blake2b(scope.encode(), digest_size=12).hexdigest()
         return None if self._folder is None else self._folder / f"{name}.eix"
 
-    def load(self, scope: str, width: int, head: Head) -> PlaneShard | None:
-        path = self.path(scope)
+    def create(self, scope: str) -> PlaneShard:
+        return Shard(scope, VectorPlanes(self._width))
+
+    def apply(self, shard: PlaneShard, changes: Changes) -> None:
+        """Applies a page of changes; before the first of many, reserves room for all of them."""
+        if not shard.count and len(changes.entries) == BATCH:
+            shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
+        shard.apply(changes)
+
+    def is_worth_saving(self, rows: int) -> bool:
+        return rows >= self._least
+
+    def load(self, shard: PlaneShard, head: Head) -> PlaneShard:
+        path = self.path(shard.scope)
         if path is None or not path.exists():
-            return None
+            return shard
         try:
             with path.open("rb") as file:
-                return self._read(file, scope, width, head)
+                return self._read(file, shard, head)
         except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
             log.warning("index cache %s is unusable (%s); it will be made anew", path, error)
-            self.remove(scope)
-            return None
+            self.remove(shard.scope)
+            return self.create(shard.scope)
 
-    def _read(self, file: BinaryIO, scope: str, width: int, head: Head) -> PlaneShard | None:
+    def _read(self, file: BinaryIO, shard: PlaneShard, head: Head) -> PlaneShard:
         header = _read_header(file)
         seen = Head(*header["head"])
-        fits = (header["identity"], header["scope"], header["width"]) == (self._store.identity, scope, width)
-        if not fits or seen.epoch != head.epoch or seen.seq > head.seq:
-            return None
-        if header["witness"] is None or verbs.fingerprint(self._store, seen.seq) != header["witness"]:
-            return None
-        arrays = dict(_read_arrays(file, header))
-        return _restore(Shard(scope, VectorPlanes(width)), header, arrays, seen)
+        ours = (self._store.identity, shard.scope, self._width)
+        if (header["identity"], header["scope"], header["width"]) != ours:
+            return shard
+        if seen.epoch != head.epoch or seen.seq > head.seq or header["witness"] is None:
+            return shard
+        if verbs.fingerprint(self._store, seen.seq) != header["witness"]:
+            return shard
+        return _restore(shard, header, dict(_read_arrays(file, header)), seen)
 
     def save(self, shard: PlaneShard) -> None:
         """Saves a shard atomically: writes a temporary file and renames it."""
