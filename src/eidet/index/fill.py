@@ -14,6 +14,8 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ..core.errors import EidetError, Unavailable
 from ..store import Changes, Entry, Head, Store, verbs
+from .embedded.shard import Shard
+from .embedded.vectors import VectorPlanes
 from .scope_worker import ScopeWorker
 
 T = TypeVar("T")
@@ -329,6 +331,13 @@ class Filler(Generic[P]):
     def close(self) -> None:
         """Ends the background thread after the scope that it is sending."""
         self._worker.close(_STOP_SECONDS)
+
+
+def read_rows(entries: Sequence[Entry], width: int) -> Shard[VectorPlanes]:
+    """Returns the units of entries as rows; what is damaged is noted."""
+    shard = Shard("", VectorPlanes(width))
+    shard.apply(Changes(Head(0, 0), list(entries), ()))
+    return shard
 
 
 def _pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

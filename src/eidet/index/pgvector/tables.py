@@ -10,12 +10,10 @@ import numpy as np
 
 from ...core.errors import Misconfigured
 from ...net.retry import Hopeless
-from ...store import Changes, Entry, Head
+from ...store import Entry
 from ...store.sql.postgres.searchable import SearchableDatabase
 from .. import Floats, WordStatistics
-from ..embedded.shard import Shard
-from ..embedded.vectors import VectorPlanes
-from ..fill import VectorLost, VectorShelf
+from ..fill import VectorLost, VectorShelf, read_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -250,8 +248,7 @@ def _check_extension(connection: Connection[Any]) -> None:
 
 def list_units(entries: Sequence[Entry], width: int) -> Iterator[UnitRow]:
     """Yields a row for each unit; for a damaged record, one without vector and words."""
-    shard = Shard("", VectorPlanes(width))
-    shard.apply(Changes(Head(0, 0), list(entries), ()))
+    shard = read_rows(entries, width)
     terms, rows = shard.postings.pairs()
     order = np.argsort(rows, kind="stable")
     ends = np.cumsum(np.bincount(rows, minlength=shard.count))[:-1]

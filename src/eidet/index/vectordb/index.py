@@ -14,8 +14,8 @@ from ...core.errors import Unavailable
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
+from ...models.embed.quantise import find_cosines
 from ...store import Head, Store
-from ...store.model import entry_of
 from ...text import Analyzer
 from .. import Candidates, Floats, Neighbours, Probe, Seqs, ValueMatch, ValuePath
 from ..embedded.cache import ScopeCache
@@ -24,7 +24,7 @@ from ..embedded.queries import ShardQueries, merge_candidates, merge_voices
 from ..embedded.vectors import unit
 from ..fill import Filler, FillPlan
 from . import NAMED, UNIT_BITS, Database, Point, VectorLost, VectorSettings, VectorShelf
-from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors, list_points, list_vectors
+from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors, list_points
 
 TRIES: Final = 3  # of one search while other threads send
 SLACK: Final = 16  # matches requested beyond those wanted, as some records may be deleted
@@ -110,7 +110,7 @@ class VectorIndex:
         if len(unknown):
             best = found.seq[np.argsort(-found.words, kind="stable")]
             wanted, query = best[np.isin(best, unknown)][:READ], unit(_vector_of(probe))
-            known |= _compare(self._store, scope, wanted, query, self._how.batch)
+            known |= _compare(self._store, scope, wanted, query)
             found, _ = self._answer(scope, head, probe, known, low)
         return replace(found, notes=(*found.notes, *notes))
 
@@ -340,15 +340,10 @@ def _search_among(
         limit *= 2
 
 
-def _compare(store: Store, scope: str, seqs: Seqs, query: Floats, batch: int) -> dict[int, float]:
+def _compare(store: Store, scope: str, seqs: Seqs, query: Floats) -> dict[int, float]:
     """Computes the cosines of records from the vectors in the store."""
-    known: dict[int, float] = {}
-    for start in range(0, len(seqs), batch):
-        read = store.read(scope, seqs[start : start + batch].tolist())
-        entries = [entry_of(record) for record in read if record is not None]
-        for entry, rows in list_vectors(entries, len(query)):
-            known[entry.seq] = float((rows @ query).max())
-    return known
+    records = [record for record in store.read(scope, seqs.tolist()) if record is not None]
+    return dict(zip([record.seq for record in records], find_cosines(records, query), strict=True))
 
 
 def _holds(rising: Seqs, seq: int) -> bool:
