@@ -68,7 +68,7 @@ class Sidecars:
         try:
             with path.open("rb") as file:
                 return self._read(file, shard, head)
-        except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, struct.error) as error:
             log.warning("index cache %s is unusable (%s); it will be made anew", path, error)
             self.remove(shard.scope)
             return self.create(shard.scope)
@@ -188,11 +188,16 @@ def _restore(
 
 
 def _write(file: BinaryIO, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    header["arrays"] = {name: zlib.crc32(np.ascontiguousarray(array).data) for name, array in arrays.items()}
+    header["arrays"] = {name: _checksum(np.ascontiguousarray(array)) for name, array in arrays.items()}
     text = json.dumps(header).encode()
     file.write(MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
     for array in arrays.values():
         np.save(file, array, allow_pickle=False)
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    """Computes the checksum of an array's bytes, form and type."""
+    return zlib.crc32(repr((array.dtype.str, array.shape)).encode(), zlib.crc32(array.data))
 
 
 def _read_header(file: BinaryIO) -> dict[str, Any]:
@@ -210,6 +215,6 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
 def _read_arrays(file: BinaryIO, header: dict[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
     for name, check in header["arrays"].items():
         array = np.load(file, allow_pickle=False)
-        if zlib.crc32(array.data) != check:
+        if _checksum(array) != check:
             raise ValueError(f"the {name} are damaged")
         yield name, array
