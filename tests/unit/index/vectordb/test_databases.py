@@ -13,13 +13,12 @@ from tests.servers.pinecone import Pinecone
 from tests.servers.weaviate import Weaviate
 from tests.timing import until
 
-from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.errors import Misconfigured
 from eidet.index import Floats
 from eidet.index.vectordb import Database, Point, VectorLost, VectorShelf, key_of
 from eidet.index.vectordb.address import parse_database_address
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.weaviate import WeaviateDatabase
-from eidet.net.retry import RetryPolicy
 
 WIDTH = 8
 SHELF, OTHER = VectorShelf("Eidet_ab_8", "s-1", WIDTH), VectorShelf("Eidet_ab_8", "t-1", WIDTH)
@@ -157,19 +156,3 @@ def test_a_wrong_key_is_misconfigured_and_is_not_told(wrong: str) -> None:
     finally:
         weaviate.stop()
         pinecone.stop()
-
-
-@pytest.mark.parametrize("status", [500, 503, 429])
-def test_a_server_that_cannot_answer_now_is_unavailable(status: int) -> None:
-    server = Pinecone(WIDTH)
-    try:
-        server.down = status
-        database = PineconeDatabase(parse_database_address(f"pinecone+{server.url}?key={server.key}", {}))
-        database.retrier.policy = RetryPolicy(
-            deadline_seconds=1.0, first_pause_seconds=0.6
-        )  # time for two tries
-        with pytest.raises(Unavailable, match=str(status)):
-            database.count(SHELF)
-        server.down = None
-    finally:
-        server.stop()
