@@ -31,7 +31,7 @@ from .vectors import VectorPlanes
 PlaneShard = Shard[VectorPlanes]
 
 PAGE: Final = 1000
-MAGIC: Final = b"EIDETIX4"
+_MAGIC: Final = b"EIDETIX4"
 log: logging.Logger = logging.getLogger("eidet.index")
 
 
@@ -190,7 +190,7 @@ def _restore(
 def _write(file: BinaryIO, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     header["arrays"] = {name: _checksum(np.ascontiguousarray(array)) for name, array in arrays.items()}
     text = json.dumps(header).encode()
-    file.write(MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
+    file.write(_MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
     for array in arrays.values():
         np.save(file, array, allow_pickle=False)
 
@@ -201,10 +201,10 @@ def _checksum(array: NDArray[Any]) -> int:
 
 
 def _read_header(file: BinaryIO) -> dict[str, Any]:
-    start = file.read(len(MAGIC) + 8)
-    if start[: len(MAGIC)] != MAGIC:
+    start = file.read(len(_MAGIC) + 8)
+    if start[: len(_MAGIC)] != _MAGIC:
         raise ValueError("not an index cache of this version")
-    size, check = struct.unpack("<II", start[len(MAGIC) :])
+    size, check = struct.unpack("<II", start[len(_MAGIC) :])
     text = file.read(size)
     if zlib.crc32(text) != check:
         raise ValueError("the header is damaged")
