@@ -133,6 +133,16 @@ def flip_in(part: str, seed: int) -> Callable[[Path], object]:
     return harm
 
 
+def turn_type(file: Path) -> None:
+    """Changes the type of an array so that its bytes are read as other numbers."""
+    content, size = file.read_bytes(), header_size(file)
+    file.write_bytes(content[:size] + content[size:].replace(b"'<f8'", b"'>f8'", 1))
+
+
+def cut_before_the_last_array(file: Path) -> None:
+    os.truncate(file, file.read_bytes().rindex(b"\x93NUMPY"))
+
+
 def cut_at(share: float) -> Callable[[Path], object]:
     return lambda file: os.truncate(file, int(file.stat().st_size * share))
 
@@ -166,6 +176,8 @@ HARMS: dict[str, Callable[[Path], object]] = {
     "header of 4 GB": lambda file: file.write_bytes(
         file.read_bytes()[:8] + b"\xff\xff\xff\xff" + file.read_bytes()[12:]
     ),
+    "another type": turn_type,
+    "an array missing": cut_before_the_last_array,
     "text": lambda file: file.write_text("see the other file\n" * 1000),
     **{f"cut at {share}": cut_at(share) for share in (0.0, 0.0001, 0.01, 0.3, 0.7, 0.9999)},
     **{f"{part} {seed}": flip_in(part, seed) for part in ("header", "arrays") for seed in range(10)},

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.making import examples
-from tests.needs import each
-from tests.servers.milvus import milvus_lite
+from tests.needs import ENGINES, each
+from tests.servers.databases import DATABASES
 from tests.strategies import records, wheres
 
 from eidet.core.record import Record
@@ -28,30 +27,10 @@ from eidet.store.ram import RamStore
 WIDTH, NOW = 8, 1.2  # between the times at which the records of our strategies expire
 
 
-def _qdrant(stack: ExitStack, folder: Path) -> Database:
-    from qdrant_client import QdrantClient
-
-    from eidet.index.vectordb.qdrant import QdrantDatabase
-
-    database = QdrantDatabase(lambda: QdrantClient(":memory:"), "qdrant", local=True)
-    stack.callback(database.close)
-    return database
-
-
-def _milvus(stack: ExitStack, folder: Path) -> Database:
-    client = stack.enter_context(milvus_lite(folder))
-    from eidet.index.vectordb.milvus import MilvusDatabase
-
-    return MilvusDatabase(lambda: client, "milvus", lite=True, owned=False)
-
-
-ENGINES: dict[str, Callable[[ExitStack, Path], Database]] = {"qdrant": _qdrant, "milvus": _milvus}
-
-
 @pytest.fixture(scope="module", params=each(ENGINES))
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with ExitStack() as stack:
-        yield ENGINES[request.param](stack, tmp_path_factory.mktemp(request.param))
+        yield DATABASES[request.param](stack, tmp_path_factory.mktemp(request.param), WIDTH)()
 
 
 def stored(found: list[Record]) -> RamStore:

@@ -14,13 +14,15 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ..core.errors import EidetError, Unavailable
 from ..store import Changes, Entry, Head, Store, verbs
+from .embedded.shard import Shard
+from .embedded.vectors import VectorPlanes
 from .scope_worker import ScopeWorker
 
 T = TypeVar("T")
 P = TypeVar("P")
 P_contra = TypeVar("P_contra", contravariant=True)
 
-PAUSE_SECONDS: Final = 0.05
+_PAUSE_SECONDS: Final = 0.05
 _STOP_SECONDS: Final = 30.0  # time limit for sending a scope when the index is closed
 log: logging.Logger = logging.getLogger("eidet.index")
 
@@ -61,7 +63,7 @@ class Shelves(Protocol[P_contra]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class _Placement:
     """The place of a scope in a database, and the last seq sent. Kept in the store's settings.
 
     `settled` is the seq sent so long before `sent_at` that everything up to it is surely found; `complete`
@@ -87,7 +89,7 @@ class Placement:
         """Returns the seq up to which the database finds everything."""
         return self.seq if now - self.sent_at >= settle_seconds else self.settled
 
-    def advance(self, seq: int, now: float, settle_seconds: float) -> Placement:
+    def advance(self, seq: int, now: float, settle_seconds: float) -> _Placement:
         return replace(self, seq=seq, settled=self.usable(now, settle_seconds), sent_at=now)
 
     def is_stale(self, changes: Changes) -> bool:
@@ -138,22 +140,22 @@ class Filler(Generic[P]):
         self._clock, self._sleep = clock, sleep
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
-        self._placements: dict[str, Placement | None] = {}
+        self._placements: dict[str, _Placement | None] = {}
         self._where = _short(f"{plan.prefix} {plan.name} {plan.form}")
         self._worker = ScopeWorker("eidet-fill", self.try_to_send, rest_seconds=plan.rest_seconds)
 
     # Placements.
 
-    def placement(self, scope: str, epoch: int) -> Placement | None:
+    def placement(self, scope: str, epoch: int) -> _Placement | None:
         """Returns the cached placement; reads it again if it is of another epoch."""
         if scope not in self._placements:
             return self.refresh(scope)
         known = self._placements[scope]
         return known if known is None or known.epoch == epoch else self.refresh(scope)
 
-    def refresh(self, scope: str) -> Placement | None:
+    def refresh(self, scope: str) -> _Placement | None:
         text = verbs.get_setting(self._store, self._name(scope))
-        found = Placement(**json.loads(text), scope=scope) if text else None
+        found = _Placement(**json.loads(text), scope=scope) if text else None
         self._placements[scope] = found
         return found
 
@@ -206,10 +208,10 @@ class Filler(Generic[P]):
 
     def insist(self, scope: str, *, anew: bool = False) -> None:
         """Sends as soon as no other process does; raises `Unavailable` if one does for too long."""
-        for _ in range(max(1, int(self._plan.patience_seconds / PAUSE_SECONDS))):
+        for _ in range(max(1, int(self._plan.patience_seconds / _PAUSE_SECONDS))):
             if self.send(scope, anew=anew):
                 return
-            self._sleep(PAUSE_SECONDS)
+            self._sleep(_PAUSE_SECONDS)
         raise Unavailable(
             f"another process fills {self._plan.name} with scope {scope}; try again later",
             retry_after=self._plan.lease_seconds,
@@ -288,11 +290,11 @@ class Filler(Generic[P]):
             self._keep(scope, replace(known, complete=True))
         return None
 
-    def _fresh(self, scope: str) -> Placement:
+    def _fresh(self, scope: str) -> _Placement:
         """Prepares an empty shelf under an unused name; removes leftovers of an earlier attempt."""
         known = self._placements.get(scope)
         generation = 1 if known is None else known.generation + 1
-        found = Placement(
+        found = _Placement(
             collection=f"{self._plan.prefix}_{_short(self._store.identity)}_{self._width}",
             shelf=f"{_short(f'{self._store.identity}/{scope}')}-{generation}",
             width=self._width,
@@ -304,14 +306,14 @@ class Filler(Generic[P]):
         self._shelves.prepare(found.at)
         return found
 
-    def _send_page(self, known: Placement, changes: Changes) -> Placement:
+    def _send_page(self, known: _Placement, changes: Changes) -> _Placement:
         for seqs in _pages(changes.gone, self._shelves.batch):
             self._shelves.remove(known.at, seqs)
         for rows in _pages(list(self._list_rows(changes.entries, self._width)), self._shelves.batch):
             self._shelves.put(known.at, rows)
         return known.advance(changes.head.seq, self._clock(), self._shelves.settle_seconds)
 
-    def _keep(self, scope: str, placement: Placement) -> None:
+    def _keep(self, scope: str, placement: _Placement) -> None:
         fields: dict[str, Any] = {name: value for name, value in asdict(placement).items() if name != "scope"}
         verbs.set_settings(self._store, {self._name(scope): json.dumps(fields)})
         self._placements[scope] = placement
@@ -329,6 +331,13 @@ class Filler(Generic[P]):
     def close(self) -> None:
         """Ends the background thread after the scope that it is sending."""
         self._worker.close(_STOP_SECONDS)
+
+
+def read_rows(entries: Sequence[Entry], width: int) -> Shard[VectorPlanes]:
+    """Returns the units of entries as rows; what is damaged is noted."""
+    shard = Shard("", VectorPlanes(width))
+    shard.apply(Changes(Head(0, 0), list(entries), ()))
+    return shard
 
 
 def _pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

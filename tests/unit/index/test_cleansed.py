@@ -141,7 +141,7 @@ def test_while_somebody_copies_the_receipt_says_so_and_upkeep_finishes(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = copied(postgres_url)
-    monkeypatch.setattr("eidet.index.pgvector.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("eidet.index.pgvector._PATIENCE_SECONDS", 0.1)
     with on_server(postgres_url) as memory:
         store = memory.parts.store
         (name,) = verbs.get_settings(store, "vectordb.")

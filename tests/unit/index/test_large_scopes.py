@@ -1,9 +1,7 @@
-"""A new process opens a large scope from its cache file, and says so when its memory is too small for it."""
+"""Large scopes: a new process opens one from its cache file, and RAM is bounded."""
 
 from __future__ import annotations
 
-import logging
-import re
 from contextlib import closing
 from pathlib import Path
 
@@ -48,36 +46,6 @@ def test_a_new_process_reads_no_page_of_a_scope_with_a_cache_file(
         memory.remember("Ann moved to Porto.", scope="a")
         assert [fact.object for fact in memory.facts.about("Ann", scope="a")] == ["Porto"]
     assert [since for since in read if since < MANY] == []
-
-
-def ask_in_turns(
-    path: Path, caplog: pytest.LogCaptureFixture, memory_mb: int, sidecar_from: int
-) -> list[str]:
-    caplog.set_level(logging.WARNING, "eidet.index")
-    with closing(open_file(path, memory_mb, sidecar_from)) as memory:
-        for scope in ("a", "b", "a", "b"):
-            assert len(memory.recall("lamp 3", scope=scope, limit=5)) == 5
-    return [record.getMessage() for record in caplog.records]
-
-
-def test_whoever_allows_too_little_memory_is_told_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    fill(tmp_path / "m.db", "a", "b")
-    (said,) = ask_in_turns(tmp_path / "m.db", caplog, memory_mb=1, sidecar_from=100)
-    assert "index_memory_mb allows 1: scope a with 1201 records leaves RAM" in said
-    advised = re.search(r"set index_memory_mb to (\d+) or more$", said)
-    assert advised is not None
-    caplog.clear()
-    assert ask_in_turns(tmp_path / "m.db", caplog, memory_mb=int(advised[1]), sidecar_from=100) == []
-
-
-@pytest.mark.parametrize(("memory_mb", "sidecar_from"), [(64, 100), (1, 10_000)])
-def test_nobody_is_told_of_enough_memory_or_of_small_scopes(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, memory_mb: int, sidecar_from: int
-) -> None:
-    fill(tmp_path / "m.db", "a", "b")
-    assert ask_in_turns(tmp_path / "m.db", caplog, memory_mb, sidecar_from) == []
 
 
 def ask_small_scopes(path: Path, memory_mb: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import verbs
 from ...text import term_id
-from .. import Candidates, Hints
+from .. import Candidates, Hints, ValuePath
 from .index_laws import NOW, IndexLaws, long, make_record
 
 
@@ -41,16 +41,6 @@ class DescribingLaws(IndexLaws):
         assert self.scores(found).keys() == {"x"}
         assert (found.searched, found.spans["words"].high) == (1, 0)
         assert self.index.check("a") == []
-
-    def test_vectors_may_be_more_or_fewer_than_units(self) -> None:
-        more, fewer = long("more", ["cat"], axes=(0, 1, 2)), long("fewer", ["cow", "cat"], axes=(3,))
-        self.put(more, fewer, make_record("after", words="hen", axis=4))
-        for id, axes in (("more", (0, 1, 2)), ("fewer", (3,)), ("after", (4,))):
-            for axis in axes:
-                found = self.find_scores("cat", axis=axis)
-                assert abs(found[id][0] - 1) < 1e-3, (id, axis)
-                assert [other for other, (dense, _) in found.items() if dense > 0.5] == [id]
-        assert {id for id, (_, words) in self.find_scores("cat").items() if words} == {"more", "fewer"}
 
     def test_turns_are_numbered_in_the_order_things_happened(self) -> None:
         self.put(
@@ -154,6 +144,18 @@ class DescribingLaws(IndexLaws):
         assert found.traits.mentions[0].all()
         assert found.traits.inside is not None
         assert found.traits.inside.all()
+
+    def test_values_are_compared_as_conditions_compare_them(self) -> None:
+        documents = [{"n": 1.0, "in": ["a", "b"]}, {"n": True}, {"n": "1", "in": []}, {}, [1]]
+        seqs = [r.seq for r in self.put(*(make_record(f"{n}", data=d) for n, d in enumerate(documents)))]
+        paths: dict[ValuePath, Any] = {("data", "n"): 1, ("data", "in"): ["b", "c"]}
+        for _ in range(3):
+            found = self.index.match_values("a", np.array(seqs), paths)
+            number, items = found["data", "n"], found["data", "in"]
+            assert np.array_equal(number.number, [1, np.nan, np.nan, np.nan, np.nan], equal_nan=True)
+            assert number.equal.tolist() == [True, False, False, False, False]
+            assert number.known.tolist() == [True, True, True, False, False]
+            assert items.shared.tolist() == [0.5, 0, 0, 0, 0]
 
     def column(self, name: str) -> dict[str, Any]:
         """Returns a trait of all candidates by id."""

@@ -146,17 +146,6 @@ class FindingLaws(IndexLaws):
             (Where(scope=Scope.under("a"), who="bob"), "y"),
         )
 
-    def test_a_filter_follows_changes(self) -> None:
-        self.put(
-            make_record("x", words="word", who="ann", data=1),
-            make_record("y", words="word", who="ann", data=1),
-        )
-        condition = Where(conditions=(Condition(("data", 0), "exists", False),))
-        assert self.find_scores("word", where=Where(who="ann")).keys() == {"x", "y"}
-        self.put(make_record("x", words="word", who="bob", data=1))
-        assert self.find_scores("word", where=Where(who="ann")).keys() == {"y"}
-        assert self.find_scores("word", where=Where(who="bob") & condition).keys() == {"x"}
-
 
 class ScoringLaws(IndexLaws):
     """The laws of scores: cosines and BM25 over the living records of a scope."""

@@ -14,13 +14,12 @@ import numpy as np
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from ...store import Changes, Head, Store, verbs
+from ...store import Head, Store
 from ...text import Analyzer
 from .. import Candidates, Floats, Neighbours, Probe, Seqs, ValueMatch, ValuePath, WordStatistics
-from .cache import BATCH, ScopeCache
+from .cache import ScopeCache
 from .lexicon import Lexicon
 from .queries import ShardQueries, merge_candidates, merge_voices
-from .shard import Shard
 from .sidecar import Sidecars
 from .vectors import VectorPlanes
 
@@ -31,32 +30,6 @@ class EmbeddedSettings:
 
     memory_mb: int = 1024
     sidecar_from: int = 20_000
-
-
-class _SidecarKeeper:
-    """Creates shards with all their vectors, and keeps those of large scopes in cache files."""
-
-    def __init__(self, store: Store, width: int, sidecars: Sidecars, least: int) -> None:
-        self._store, self._width = store, width
-        self._sidecars, self._least = sidecars, least
-
-    def create(self, scope: str) -> Shard[VectorPlanes]:
-        return Shard(scope, VectorPlanes(self._width))
-
-    def load(self, shard: Shard[VectorPlanes], head: Head) -> Shard[VectorPlanes]:
-        return self._sidecars.load(shard.scope, self._width, head) or shard
-
-    def apply(self, shard: Shard[VectorPlanes], changes: Changes) -> None:
-        """Applies a page of changes; before the first of many, reserves room for all of them."""
-        if not shard.count and len(changes.entries) == BATCH:
-            shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
-        shard.apply(changes)
-
-    def is_worth_saving(self, rows: int) -> bool:
-        return rows >= self._least
-
-    def save(self, shard: Shard[VectorPlanes]) -> None:
-        self._sidecars.save(shard)
 
 
 class EmbeddedIndex:
@@ -78,10 +51,9 @@ class EmbeddedIndex:
     ) -> None:
         how = settings or EmbeddedSettings()
         self._store = store
-        self.sidecars: Sidecars = Sidecars(folder, store)
-        keeper = _SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
+        self.sidecars: Sidecars = Sidecars(folder, store, width, how.sidecar_from)
         self.cache: ScopeCache[VectorPlanes] = ScopeCache(
-            store, keeper, memory_mb=how.memory_mb, renewed=renewed
+            store, self.sidecars, memory_mb=how.memory_mb, renewed=renewed
         )
         self.queries: ShardQueries[VectorPlanes] = ShardQueries(store, self.cache, lexicon, analyzer)
 

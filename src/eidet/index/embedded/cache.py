@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -20,7 +19,6 @@ from .vectors import VectorArm
 T = TypeVar("T")
 V = TypeVar("V", bound=VectorArm)
 BATCH: Final = 5_000  # entries read from the store at once
-ROOM: Final = 1.25  # the limit that a warning advises, as a multiple of what the scopes take now
 log: logging.Logger = logging.getLogger("eidet.index")
 
 
@@ -75,7 +73,6 @@ class ScopeCache(Generic[V]):
         self._slots: OrderedDict[str, _Slot[V]] = OrderedDict()
         self._nbytes = 0
         self._lock = threading.Lock()
-        self._has_warned = False
 
     def read_head(self, known: Head | None = None) -> Head:
         head = known or self._store.head()
@@ -192,7 +189,7 @@ class ScopeCache(Generic[V]):
     def _make_room(self, current: str) -> None:
         """Evicts the least recently used scopes until the rest fits; never the one just used."""
         with self._lock:
-            excess, wanted = self._nbytes - self._most, self._nbytes
+            excess = self._nbytes - self._most
             victims = []
             for scope, slot in self._slots.items():
                 if excess <= 0 or scope == current:
@@ -200,28 +197,8 @@ class ScopeCache(Generic[V]):
                 victims.append(slot)
                 excess -= slot.nbytes
         for slot in victims:
-            self._warn_of_reading_again(slot.shard, wanted)
             self.drop(slot.shard.scope)
-
-    def _warn_of_reading_again(self, shard: Shard[V], wanted: int) -> None:
-        """Warns, once, if an evicted scope will take long to load again."""
-        if self._has_warned or not self._keeper.is_worth_saving(shard.live):
-            return
-        self._has_warned = True
-        log.warning(
-            "the indexes in use take %s MB, and index_memory_mb allows %s: scope %s with %s records leaves "
-            "RAM, and the next question to it waits until it is back; set index_memory_mb to %s or more",
-            _megabytes(wanted),
-            _megabytes(self._most),
-            shard.scope,
-            shard.records,
-            _megabytes(wanted * ROOM),
-        )
 
 
 def _count_learnt(shard: Shard[VectorArm]) -> int:
     return shard.words_nbytes + shard.attributes.nbytes
-
-
-def _megabytes(nbytes: float) -> int:
-    return math.ceil(nbytes / 2**20)

@@ -31,7 +31,7 @@ from .postings import Docs, Postings, Terms
 from .vectors import VectorPlanes, normalise
 
 MOST: Final = 40_000  # words of a table, after which the next scope gets a new one: some 20 MB
-NOBODY: Final = 0  # the number that stands for no word
+_NOBODY: Final = 0  # the number that stands for no word
 FAR: Final = 0.2  # the cosine of unrelated words
 BLOCK: Final = 16  # words; reading rows by blocks is quicker than word by word
 MOST_TERMS: Final = 2_000  # terms of questions for which a table keeps similar words
@@ -107,7 +107,7 @@ class WordTable:
         self._lock = threading.Lock()
         self._numbers: dict[int, int] = {}
         self._vectors = VectorPlanes(lexicon.width)
-        self._vectors.append([None])  # for NOBODY
+        self._vectors.append([None])  # for _NOBODY
         self._similar: dict[str, _Similar] = {}
         self._last: tuple[tuple[str, ...], _Nearness] | None = None
 
@@ -177,7 +177,7 @@ class WordTable:
     def _raise_related(self, values: Floats, related: Related, start: int) -> None:
         """Raises other forms of a term to at least their stated nearness."""
         for id, near in related.items():
-            at = self._numbers.get(id, NOBODY) - start
+            at = self._numbers.get(id, _NOBODY) - start
             if at >= 0:
                 values[at] = max(values[at], near)
 
@@ -207,7 +207,7 @@ class WordReader(NamedTuple):
         return self.table.number(ids, self.spell)
 
 
-class RowWords:
+class _RowWords:
     """Numbers of words in blocks, row after row; each row has at least one block. Rows are only added."""
 
     def __init__(self, numbers: Numbers, docs: Docs, count: int) -> None:
@@ -217,7 +217,7 @@ class RowWords:
         self._count = count
         self._owners: Rows | None = None
         self._ends: Rows = np.cumsum(taken)
-        self._blocks: Numbers = np.full((self._size, BLOCK), NOBODY, np.intp)
+        self._blocks: Numbers = np.full((self._size, BLOCK), _NOBODY, np.intp)
         if (docs[1:] < docs[:-1]).any():
             numbers = numbers[np.argsort(docs)]
         shift = (self._ends - taken) * BLOCK - (np.cumsum(sizes) - sizes)
@@ -235,7 +235,7 @@ class RowWords:
         self._reserve(end, self._count + 1)
         row = self._blocks[at:end].reshape(-1)
         row[:size] = numbers
-        row[size:] = NOBODY
+        row[size:] = _NOBODY
         self._ends[self._count] = end
         self._count += 1
         self._owners = None
@@ -249,7 +249,7 @@ class RowWords:
     def find_best(self, values: Floats, worth: Mask, rows: Rows) -> Floats:
         """Returns each row's highest value of any word, per term; `values` has a column per word number.
 
-        No value is below 0. Numbers outside `worth`, such as `NOBODY`, have only zeros. Rows ascend.
+        No value is below 0. Numbers outside `worth`, such as `_NOBODY`, have only zeros. Rows ascend.
         """
         blocks, owners = self._read(rows)
         numbers = blocks.reshape(-1)
@@ -292,7 +292,7 @@ class Vocabulary:
         terms, docs = postings.pairs()
         spelt = distinct(terms)
         numbers = words.number(spelt)
-        self._rows = RowWords(numbers.take(spelt.searchsorted(terms)), docs, postings.count)
+        self._rows = _RowWords(numbers.take(spelt.searchsorted(terms)), docs, postings.count)
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
         """Adds the words of new rows, given by their ids."""

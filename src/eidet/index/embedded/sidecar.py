@@ -20,7 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.private_files import OWNER_FOLDER, write_bytes_anew
-from ...store import Head, Store, verbs
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store import Changes, Head, Store, verbs
+from .cache import BATCH
 from .columns import TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
@@ -28,43 +31,59 @@ from .vectors import VectorPlanes
 PlaneShard = Shard[VectorPlanes]
 
 PAGE: Final = 1000
-MAGIC: Final = b"EIDETIX4"
+_MAGIC: Final = b"EIDETIX4"
 log: logging.Logger = logging.getLogger("eidet.index")
 
 
 class Sidecars:
-    """The cache files of one store in one folder; without a folder, nothing is saved."""
+    """The cache files of one store in one folder; without a folder, nothing is saved.
 
-    def __init__(self, folder: Path | None, store: Store) -> None:
-        self._folder = folder
-        self._store = store
+    Keeps scopes of at least `least` rows, with all their vectors.
+    """
+
+    def __init__(self, folder: Path | None, store: Store, width: int = 0, least: int = 0) -> None:
+        self._folder, self._store = folder, store
+        self._width, self._least = width, least
 
     def path(self, scope: str) -> Path | None:
         name = blake2b(scope.encode(), digest_size=12).hexdigest()
         return None if self._folder is None else self._folder / f"{name}.eix"
 
-    def load(self, scope: str, width: int, head: Head) -> PlaneShard | None:
-        path = self.path(scope)
+    def create(self, scope: str) -> PlaneShard:
+        return Shard(scope, VectorPlanes(self._width))
+
+    def apply(self, shard: PlaneShard, changes: Changes) -> None:
+        """Applies a page of changes; before the first of many, reserves room for all of them."""
+        if not shard.count and len(changes.entries) == BATCH:
+            shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
+        shard.apply(changes)
+
+    def is_worth_saving(self, rows: int) -> bool:
+        return rows >= self._least
+
+    def load(self, shard: PlaneShard, head: Head) -> PlaneShard:
+        path = self.path(shard.scope)
         if path is None or not path.exists():
-            return None
+            return shard
         try:
             with path.open("rb") as file:
-                return self._read(file, scope, width, head)
-        except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+                return self._read(file, shard, head)
+        except (OSError, EOFError, ValueError, KeyError, TypeError, struct.error) as error:
             log.warning("index cache %s is unusable (%s); it will be made anew", path, error)
-            self.remove(scope)
-            return None
+            self.remove(shard.scope)
+            return self.create(shard.scope)
 
-    def _read(self, file: BinaryIO, scope: str, width: int, head: Head) -> PlaneShard | None:
+    def _read(self, file: BinaryIO, shard: PlaneShard, head: Head) -> PlaneShard:
         header = _read_header(file)
         seen = Head(*header["head"])
-        fits = (header["identity"], header["scope"], header["width"]) == (self._store.identity, scope, width)
-        if not fits or seen.epoch != head.epoch or seen.seq > head.seq:
-            return None
-        if header["witness"] is None or verbs.fingerprint(self._store, seen.seq) != header["witness"]:
-            return None
-        arrays = dict(_read_arrays(file, header))
-        return _restore(Shard(scope, VectorPlanes(width)), header, arrays, seen)
+        ours = (self._store.identity, shard.scope, self._width)
+        if (header["identity"], header["scope"], header["width"]) != ours:
+            return shard
+        if seen.epoch != head.epoch or seen.seq > head.seq or header["witness"] is None:
+            return shard
+        if verbs.fingerprint(self._store, seen.seq) != header["witness"]:
+            return shard
+        return _restore(shard, header, dict(_read_arrays(file, header)), seen)
 
     def save(self, shard: PlaneShard) -> None:
         """Saves a shard atomically: writes a temporary file and renames it."""
@@ -169,18 +188,23 @@ def _restore(
 
 
 def _write(file: BinaryIO, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    header["arrays"] = {name: zlib.crc32(np.ascontiguousarray(array).data) for name, array in arrays.items()}
+    header["arrays"] = {name: _checksum(np.ascontiguousarray(array)) for name, array in arrays.items()}
     text = json.dumps(header).encode()
-    file.write(MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
+    file.write(_MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
     for array in arrays.values():
         np.save(file, array, allow_pickle=False)
 
 
+def _checksum(array: NDArray[Any]) -> int:
+    """Computes the checksum of an array's bytes, form and type."""
+    return zlib.crc32(repr((array.dtype.str, array.shape)).encode(), zlib.crc32(array.data))
+
+
 def _read_header(file: BinaryIO) -> dict[str, Any]:
-    start = file.read(len(MAGIC) + 8)
-    if start[: len(MAGIC)] != MAGIC:
+    start = file.read(len(_MAGIC) + 8)
+    if start[: len(_MAGIC)] != _MAGIC:
         raise ValueError("not an index cache of this version")
-    size, check = struct.unpack("<II", start[len(MAGIC) :])
+    size, check = struct.unpack("<II", start[len(_MAGIC) :])
     text = file.read(size)
     if zlib.crc32(text) != check:
         raise ValueError("the header is damaged")
@@ -191,6 +215,6 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
 def _read_arrays(file: BinaryIO, header: dict[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
     for name, check in header["arrays"].items():
         array = np.load(file, allow_pickle=False)
-        if zlib.crc32(array.data) != check:
+        if _checksum(array) != check:
             raise ValueError(f"the {name} are damaged")
         yield name, array

@@ -36,8 +36,8 @@ __all__ = ["PgvectorIndex", "PgvectorSettings"]
 log: logging.Logger = logging.getLogger("eidet.index")
 
 PAGE: Final = 5_000  # records copied at once
-LEASE_SECONDS: Final = 15.0  # after which another process goes on with a copy, if its copier was killed
-PATIENCE_SECONDS: Final = 20.0
+_LEASE_SECONDS: Final = 15.0  # after which another process goes on with a copy, if its copier was killed
+_PATIENCE_SECONDS: Final = 20.0
 
 
 def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSettings:
@@ -80,8 +80,8 @@ class PgvectorIndex:
             prefix="pgvector",
             form=1,
             batch=PAGE,
-            lease_seconds=LEASE_SECONDS,
-            patience_seconds=PATIENCE_SECONDS,
+            lease_seconds=_LEASE_SECONDS,
+            patience_seconds=_PATIENCE_SECONDS,
             rest_seconds=1.0,
         )
         self._filler: Filler[UnitRow] = Filler(

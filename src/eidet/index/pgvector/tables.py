@@ -10,12 +10,10 @@ import numpy as np
 
 from ...core.errors import Misconfigured
 from ...net.retry import Hopeless
-from ...store import Changes, Entry, Head
+from ...store import Entry
 from ...store.sql.postgres.searchable import SearchableDatabase
 from .. import Floats, WordStatistics
-from ..embedded.shard import Shard
-from ..embedded.vectors import VectorPlanes
-from ..fill import VectorLost, VectorShelf
+from ..fill import VectorLost, VectorShelf, read_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -124,7 +122,7 @@ class Tables:
                 f"CREATE TABLE {units_of(shelf)} (seq bigint, unit integer, length real, "
                 f"embedding halfvec({shelf.width}) {storage}, words integer[], PRIMARY KEY (seq, unit))"
             )
-            connection.execute(f"CREATE TABLE {words_of(shelf)} (word bigint PRIMARY KEY, units bigint)")
+            connection.execute(f"CREATE TABLE {_words_of(shelf)} (word bigint PRIMARY KEY, units bigint)")
 
         self._change(create)
 
@@ -158,7 +156,7 @@ class Tables:
         self._change(build, _PREPARE_SECONDS)
 
     def vacuum(self, shelf: VectorShelf) -> None:
-        sql = f"VACUUM {units_of(shelf)}, {words_of(shelf)}"
+        sql = f"VACUUM {units_of(shelf)}, {_words_of(shelf)}"
         self.ask(lambda connection: connection.execute(sql), _PUT_SECONDS)
 
     def compare(self, shelf: VectorShelf, scope: str, seq: int) -> tuple[int, int]:
@@ -171,7 +169,7 @@ def units_of(shelf: VectorShelf) -> str:
     return f"pgvector_units_{shelf.name.replace('-', '_')}"
 
 
-def words_of(shelf: VectorShelf) -> str:
+def _words_of(shelf: VectorShelf) -> str:
     return f"pgvector_words_{shelf.name.replace('-', '_')}"
 
 
@@ -184,18 +182,18 @@ def count_words(
     connection: Connection[Any], shelf: VectorShelf, terms: Sequence[int]
 ) -> tuple[WordStatistics, int]:
     """Returns the statistics of the terms, and the number of records in the tables."""
-    sql = f"SELECT word, units FROM {words_of(shelf)} WHERE word = ANY(%s::bigint[])"
+    sql = f"SELECT word, units FROM {_words_of(shelf)} WHERE word = ANY(%s::bigint[])"
     words = sign(terms)
     held = dict(connection.execute(sql, [[*words, _UNITS, _TERMS, _RECORDS]]).fetchall())
     if _RECORDS not in held:
-        raise VectorLost(f"{words_of(shelf)} has lost its totals")
+        raise VectorLost(f"{_words_of(shelf)} has lost its totals")
     holding = tuple(held.get(word, 0) for word in words)
     return WordStatistics(holding, held[_UNITS], float(held[_TERMS])), held[_RECORDS]
 
 
 def _drop(connection: Connection[Any], shelf: VectorShelf) -> None:
     """Drops the tables, inside of DO because the driver forgets prepared statements when it sees a DROP."""
-    connection.execute(f"DO $$BEGIN DROP TABLE IF EXISTS {units_of(shelf)}, {words_of(shelf)}; END$$")
+    connection.execute(f"DO $$BEGIN DROP TABLE IF EXISTS {units_of(shelf)}, {_words_of(shelf)}; END$$")
 
 
 def _remove(connection: Connection[Any], shelf: VectorShelf, seqs: list[int]) -> None:
@@ -203,7 +201,7 @@ def _remove(connection: Connection[Any], shelf: VectorShelf, seqs: list[int]) ->
     removed = connection.execute(sql, [seqs]).fetchall()
     if removed:
         _count(connection, shelf, removed, -1)
-        connection.execute(f"DELETE FROM {words_of(shelf)} WHERE units <= 0 AND word < {_UNITS}")
+        connection.execute(f"DELETE FROM {_words_of(shelf)} WHERE units <= 0 AND word < {_UNITS}")
 
 
 def _count(
@@ -214,7 +212,7 @@ def _count(
     counts[_UNITS], counts[_TERMS] = len(units), int(sum(length for _, length, _ in units))
     counts[_RECORDS] = sum(unit == 0 for unit, _, _ in units)
     connection.execute(
-        f"INSERT INTO {words_of(shelf)} AS w SELECT word, {by:d} * units "
+        f"INSERT INTO {_words_of(shelf)} AS w SELECT word, {by:d} * units "
         "FROM unnest(%s::bigint[], %s::bigint[]) AS came (word, units) "
         "ON CONFLICT (word) DO UPDATE SET units = w.units + excluded.units",
         [list(counts), list(counts.values())],
@@ -250,8 +248,7 @@ def _check_extension(connection: Connection[Any]) -> None:
 
 def list_units(entries: Sequence[Entry], width: int) -> Iterator[UnitRow]:
     """Yields a row for each unit; for a damaged record, one without vector and words."""
-    shard = Shard("", VectorPlanes(width))
-    shard.apply(Changes(Head(0, 0), list(entries), ()))
+    shard = read_rows(entries, width)
     terms, rows = shard.postings.pairs()
     order = np.argsort(rows, kind="stable")
     ends = np.cumsum(np.bincount(rows, minlength=shard.count))[:-1]

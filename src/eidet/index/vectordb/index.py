@@ -14,8 +14,8 @@ from ...core.errors import Unavailable
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
+from ...models.embed.quantise import find_cosines
 from ...store import Head, Store
-from ...store.model import entry_of
 from ...text import Analyzer
 from .. import Candidates, Floats, Neighbours, Probe, Seqs, ValueMatch, ValuePath
 from ..embedded.cache import ScopeCache
@@ -24,11 +24,11 @@ from ..embedded.queries import ShardQueries, merge_candidates, merge_voices
 from ..embedded.vectors import unit
 from ..fill import Filler, FillPlan
 from . import NAMED, UNIT_BITS, Database, Point, VectorLost, VectorSettings, VectorShelf
-from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors, list_points, list_vectors
+from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors, list_points
 
-TRIES: Final = 3  # of one search while other threads send
-SLACK: Final = 16  # matches requested beyond those wanted, as some records may be deleted
-READ: Final = 400  # candidates found by words or turns alone whose vectors are read from the store
+_TRIES: Final = 3  # of one search while other threads send
+_SLACK: Final = 16  # matches requested beyond those wanted, as some records may be deleted
+_READ: Final = 400  # candidates found by words or turns alone whose vectors are read from the store
 
 
 class VectorIndex:
@@ -82,7 +82,7 @@ class VectorIndex:
         if probe.vector is None or not probe.vector.any():
             return self.queries.search(scope, head, probe)
         self._keep_up(scope, head)
-        for _ in range(TRIES):
+        for _ in range(_TRIES):
             turn = self._turn_of(scope, head)
             found = self._search_once(scope, head, probe)
             if found.notes or self._turn_of(scope, head) == turn:
@@ -109,8 +109,8 @@ class VectorIndex:
         found, unknown = self._answer(scope, head, probe, known, low)
         if len(unknown):
             best = found.seq[np.argsort(-found.words, kind="stable")]
-            wanted, query = best[np.isin(best, unknown)][:READ], unit(_vector_of(probe))
-            known |= _compare(self._store, scope, wanted, query, self._how.batch)
+            wanted, query = best[np.isin(best, unknown)][:_READ], unit(_vector_of(probe))
+            known |= _compare(self._store, scope, wanted, query)
             found, _ = self._answer(scope, head, probe, known, low)
         return replace(found, notes=(*found.notes, *notes))
 
@@ -140,7 +140,7 @@ class VectorIndex:
             shelf = self._filler.find_shelf(scope, head)
             known = _find_nearest(self._database, shelf, query, depth, passing, held)
         among = passing.tolist() if len(passing) <= min(NAMED, held - 1) else None
-        far = self._database.near(shelf, -query, SLACK, seqs=among)
+        far = self._database.near(shelf, -query, _SLACK, seqs=among)
         lowest = [-match.score for match in far if _holds(passing, match.key >> UNIT_BITS)]
         missing = _lacks(known, depth, passing)
         lacks = f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`"
@@ -309,13 +309,13 @@ def _find_nearest(
     The database gets a filter as the seqs that pass. If they are too many for one request, it is first asked
     for enough matches among all records: with so many passing, usually enough of them do.
     """
-    enough = depth + SLACK if len(passing) == held else 2 * depth * held // len(passing)
+    enough = depth + _SLACK if len(passing) == held else 2 * depth * held // len(passing)
     if len(passing) == held or (len(passing) > NAMED and enough <= database.most):
         known = _search_among(database, shelf, query, depth, passing, enough)
         if len(known) >= depth or len(passing) == held:
             return known
     pages = (passing[start : start + NAMED].tolist() for start in range(0, len(passing), NAMED))
-    found = (_search_among(database, shelf, query, depth, passing, depth + SLACK, page) for page in pages)
+    found = (_search_among(database, shelf, query, depth, passing, depth + _SLACK, page) for page in pages)
     return {seq: cosine for known in found for seq, cosine in known.items()}
 
 
@@ -340,15 +340,10 @@ def _search_among(
         limit *= 2
 
 
-def _compare(store: Store, scope: str, seqs: Seqs, query: Floats, batch: int) -> dict[int, float]:
+def _compare(store: Store, scope: str, seqs: Seqs, query: Floats) -> dict[int, float]:
     """Computes the cosines of records from the vectors in the store."""
-    known: dict[int, float] = {}
-    for start in range(0, len(seqs), batch):
-        read = store.read(scope, seqs[start : start + batch].tolist())
-        entries = [entry_of(record) for record in read if record is not None]
-        for entry, rows in list_vectors(entries, len(query)):
-            known[entry.seq] = float((rows @ query).max())
-    return known
+    records = [record for record in store.read(scope, seqs.tolist()) if record is not None]
+    return dict(zip([record.seq for record in records], find_cosines(records, query), strict=True))
 
 
 def _holds(rising: Seqs, seq: int) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...core.settings import Settings
-from ...net.retry import Retrier, RetryPolicy
+from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
 from . import Match, Point, VectorLost, VectorShelf
-from .address import RETRY_POLICY, DatabaseAddress, open_vector_index
+from .address import DatabaseAddress, open_vector_index
 from .index import VectorIndex
 
 if TYPE_CHECKING:
@@ -29,47 +29,36 @@ LONGEST: Final = 100  # characters of a name
 
 def milvus(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """Opens the index `milvus+http://host:19530`, or `milvus+file:///path.db` (Milvus Lite)."""
-    return open_vector_index(connect, store, width, settings, **parts)
-
-
-def connect(address: DatabaseAddress) -> MilvusDatabase:
-    def client() -> MilvusClient:
-        from pymilvus import MilvusClient
-
-        seconds = address.retry_policy.deadline_seconds
-        return MilvusClient(uri=address.target, token=address.key or "", timeout=seconds)
-
-    try:
-        import pymilvus  # noqa: F401
-    except ImportError:
-        raise MissingExtra("the index milvus", extra="milvus") from None
-    lite = not address.target.startswith("http")
-    return MilvusDatabase(client, address.shown, address.retry_policy, lite=lite)
+    if find_spec("pymilvus") is None:
+        raise MissingExtra("the index milvus", extra="milvus")
+    return open_vector_index(MilvusDatabase, store, width, settings, **parts)
 
 
 class MilvusDatabase:
-    """Talks to Milvus through its own client, with strongly consistent reads."""
+    """Talks to Milvus through its own client, with strongly consistent reads.
+
+    The client is made on first use, unless one is given, which stays open.
+    """
 
     most = 16_384
     batch = 500
     settle_seconds: float = 0.0
 
-    def __init__(
-        self,
-        client: Callable[[], MilvusClient],
-        name: str,
-        retry_policy: RetryPolicy | None = None,
-        *,
-        lite: bool = False,
-        owned: bool = True,
-    ) -> None:
-        self.retrier: Retrier = Retrier(name, retry_policy or RETRY_POLICY)
-        self._connect, self._lite, self._owned = client, lite, owned
+    def __init__(self, address: DatabaseAddress, client: MilvusClient | None = None) -> None:
+        self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
+        self._address, self._client, self._owned = address, client, client is None
+        self._lite = not address.target.startswith("http")
         self._lock = threading.Lock()
 
-    @cached_property
-    def _opened(self) -> MilvusClient:
-        return self._connect()
+    def _open(self) -> MilvusClient:
+        from pymilvus import MilvusClient
+
+        with self._lock:
+            if self._client is None:
+                seconds = self._address.retry_policy.deadline_seconds
+                uri, token = self._address.target, self._address.key or ""
+                self._client = MilvusClient(uri=uri, token=token, timeout=seconds)
+            return self._client
 
     def prepare(self, shelf: VectorShelf) -> None:
         def job(client: MilvusClient, left: float) -> None:
@@ -138,16 +127,14 @@ class MilvusDatabase:
 
     def close(self) -> None:
         with self._lock:
-            if self._owned and "_opened" in self.__dict__:
-                self._opened.close()
-                del self.__dict__["_opened"]
+            if self._owned and self._client is not None:
+                self._client.close()
+                self._client = None
 
     def _do(self, job: Callable[[MilvusClient, float], T]) -> T:
         def run(left: float) -> T:
             with _translate_errors(self.retrier.name):
-                with self._lock:
-                    client = self._opened
-                return job(client, left)
+                return job(self._open(), left)
 
         return self.retrier.call(run)
 

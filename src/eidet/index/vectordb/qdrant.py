@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...core.settings import Settings
-from ...net.retry import Retrier, RetryPolicy
+from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
 from . import Match, Point, VectorLost, VectorShelf
-from .address import RETRY_POLICY, DatabaseAddress, key_in, open_vector_index, uuid_of
+from .address import DatabaseAddress, key_in, open_vector_index, uuid_of
 from .index import VectorIndex
 
 if TYPE_CHECKING:
@@ -25,51 +26,39 @@ T = TypeVar("T")
 
 def qdrant(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """Opens the index `qdrant+http://host:6333`, `qdrant+file:///folder` or `qdrant://:memory:`."""
-    return open_vector_index(connect, store, width, settings, **parts)
-
-
-def connect(address: DatabaseAddress) -> QdrantDatabase:
-    def client() -> QdrantClient:
-        from qdrant_client import QdrantClient
-
-        if address.target == ":memory:":
-            return QdrantClient(":memory:")
-        if not address.target.startswith("http"):
-            return QdrantClient(path=address.target)
-        seconds = max(1, int(address.retry_policy.deadline_seconds / 2))
-        return QdrantClient(
-            url=address.target, api_key=address.key, timeout=seconds, check_compatibility=False
-        )
-
-    _check_installed()
-    return QdrantDatabase(
-        client, address.shown, address.retry_policy, local=not address.target.startswith("http")
-    )
+    if find_spec("qdrant_client") is None:
+        raise MissingExtra("the index qdrant", extra="qdrant")
+    return open_vector_index(QdrantDatabase, store, width, settings, **parts)
 
 
 class QdrantDatabase:
-    """Talks to Qdrant through its own client; `client` is called on first use."""
+    """Talks to Qdrant through its own client, which is made on first use unless one is given."""
 
     most = 10_000
     batch = 256
     settle_seconds: float = 0.0
 
-    def __init__(
-        self,
-        client: Callable[[], QdrantClient],
-        name: str,
-        retry_policy: RetryPolicy | None = None,
-        *,
-        local: bool = False,
-        owned: bool = True,
-    ) -> None:
-        self.retrier: Retrier = Retrier(name, retry_policy or RETRY_POLICY)
-        self._connect, self._local, self._owned = client, local, owned
+    def __init__(self, address: DatabaseAddress, client: QdrantClient | None = None) -> None:
+        self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
+        self._address, self._client, self._owned = address, client, client is None
+        self._local = not address.target.startswith("http")
         self._lock = threading.RLock()  # the in-process client is not thread-safe
 
-    @cached_property
-    def _client(self) -> QdrantClient:
-        return self._connect()
+    def _open(self) -> QdrantClient:
+        from qdrant_client import QdrantClient
+
+        if self._client is None:
+            target = self._address.target
+            if target == ":memory:":
+                self._client = QdrantClient(":memory:")
+            elif self._local:
+                self._client = QdrantClient(path=target)
+            else:
+                seconds = max(1, int(self._address.retry_policy.deadline_seconds / 2))
+                self._client = QdrantClient(
+                    url=target, api_key=self._address.key, timeout=seconds, check_compatibility=False
+                )
+        return self._client
 
     def prepare(self, shelf: VectorShelf) -> None:
         from qdrant_client import models
@@ -130,9 +119,9 @@ class QdrantDatabase:
             return
 
     def close(self) -> None:
-        if self._owned and "_client" in self.__dict__:
+        if self._owned and self._client is not None:
             self._client.close()
-            del self.__dict__["_client"]
+            self._client = None
 
     def _do(self, job: Callable[[QdrantClient], T]) -> T:
         return self.retrier.call(lambda _left: self._run(job))
@@ -140,17 +129,10 @@ class QdrantDatabase:
     def _run(self, job: Callable[[QdrantClient], T]) -> T:
         with _translate_errors(self.retrier.name):
             with self._lock:
-                client = self._client
+                client = self._open()
                 if self._local:
                     return job(client)
             return job(client)
-
-
-def _check_installed() -> None:
-    try:
-        import qdrant_client  # noqa: F401
-    except ImportError:
-        raise MissingExtra("the index qdrant", extra="qdrant") from None
 
 
 def _create(client: QdrantClient, name: str, vectors: models.VectorParams) -> bool:

@@ -10,16 +10,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import Corrupt, EidetError
+from ...core.errors import EidetError
 from ...core.scope import Scope
 from ...core.where import Where
-from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Head, Store, verbs
 from .. import Floats, Rows, Seqs
 from ..embedded.arrays import top
 from ..embedded.shard import Shard
-from ..embedded.vectors import VectorPlanes, normalise
-from ..fill import Filler
+from ..embedded.vectors import VectorPlanes
+from ..fill import Filler, read_rows
 from . import Point, VectorSettings, key_of
 
 log: logging.Logger = logging.getLogger("eidet.index")
@@ -175,26 +174,10 @@ class DatabaseScorer:
         return at, np.append(self._seqs, -1)[at] == seqs
 
 
-def list_vectors(entries: Sequence[Entry], width: int) -> Iterator[tuple[Entry, Floats]]:
-    """Yields the unit vectors of records, a row for each unit; leaves out records without vectors."""
-    for entry, blob in zip(entries, _raise_levels(entries, width), strict=True):
-        if blob and len(blob) % (4 * width) == 0:
-            yield entry, normalise(np.frombuffer(blob, np.float32).reshape(-1, width))
-
-
 def list_points(entries: Sequence[Entry], width: int) -> Iterator[Point]:
     """Yields the points of entries; leaves out damaged vectors and those without direction."""
-    for entry, rows in list_vectors(entries, width):
-        for number, row in enumerate(rows):
-            if np.isfinite(row).all() and row.any():
-                yield Point(key_of(entry.seq, number), row)
-
-
-def _raise_levels(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
-    """Returns the vectors, whatever their level, as float32; None if unreadable."""
-    try:
-        return dequantise_all([e.vector for e in entries], [e.level for e in entries], width)
-    except (Corrupt, ValueError):
-        if len(entries) == 1:
-            return [None]
-        return [_raise_levels([entry], width)[0] for entry in entries]
+    shard = read_rows(entries, width)
+    seqs, units = shard.columns.seq.tolist(), shard.columns.unit.tolist()
+    vectors = shard.vectors.read(slice(0, shard.count))
+    for row in np.flatnonzero(shard.vectors.scale[: shard.count] > 0).tolist():
+        yield Point(key_of(seqs[row], units[row]), vectors[row])

@@ -2,71 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.needs import each
-from tests.servers.milvus import milvus_lite
+from tests.servers.databases import DATABASES
 from tests.servers.pinecone import Pinecone
 from tests.servers.weaviate import Weaviate
 from tests.timing import until
 
-from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.errors import Misconfigured
 from eidet.index import Floats
 from eidet.index.vectordb import Database, Point, VectorLost, VectorShelf, key_of
 from eidet.index.vectordb.address import parse_database_address
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.weaviate import WeaviateDatabase
-from eidet.net.retry import RetryPolicy
 
 WIDTH = 8
 SHELF, OTHER = VectorShelf("Eidet_ab_8", "s-1", WIDTH), VectorShelf("Eidet_ab_8", "t-1", WIDTH)
 
 
-def _qdrant(stack: ExitStack, folder: Path) -> Database:
-    from qdrant_client import QdrantClient
-
-    from eidet.index.vectordb.qdrant import QdrantDatabase
-
-    database = QdrantDatabase(lambda: QdrantClient(":memory:"), "qdrant", local=True)
-    stack.callback(database.close)
-    return database
-
-
-def _milvus(stack: ExitStack, folder: Path) -> Database:
-    client = stack.enter_context(milvus_lite(folder))
-    from eidet.index.vectordb.milvus import MilvusDatabase
-
-    return MilvusDatabase(lambda: client, "milvus", lite=True, owned=False)
-
-
-def _weaviate(stack: ExitStack, folder: Path) -> Database:
-    server = Weaviate()
-    stack.callback(server.stop)
-    return WeaviateDatabase(parse_database_address(f"weaviate+{server.url}", {}))
-
-
-def _pinecone(stack: ExitStack, folder: Path) -> Database:
-    server = Pinecone(WIDTH)
-    stack.callback(server.stop)
-    return PineconeDatabase(parse_database_address(f"pinecone+{server.url}?key={server.key}", {}))
-
-
-MAKERS: dict[str, Callable[[ExitStack, Path], Database]] = {
-    "qdrant": _qdrant,
-    "milvus": _milvus,
-    "weaviate": _weaviate,
-    "pinecone": _pinecone,
-}
-
-
-@pytest.fixture(scope="module", params=each(MAKERS))
+@pytest.fixture(scope="module", params=each(DATABASES))
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with ExitStack() as stack:
-        yield MAKERS[request.param](stack, tmp_path_factory.mktemp(request.param))
+        yield DATABASES[request.param](stack, tmp_path_factory.mktemp(request.param), WIDTH)()
 
 
 @pytest.fixture
@@ -195,19 +156,3 @@ def test_a_wrong_key_is_misconfigured_and_is_not_told(wrong: str) -> None:
     finally:
         weaviate.stop()
         pinecone.stop()
-
-
-@pytest.mark.parametrize("status", [500, 503, 429])
-def test_a_server_that_cannot_answer_now_is_unavailable(status: int) -> None:
-    server = Pinecone(WIDTH)
-    try:
-        server.down = status
-        database = PineconeDatabase(parse_database_address(f"pinecone+{server.url}?key={server.key}", {}))
-        database.retrier.policy = RetryPolicy(
-            deadline_seconds=1.0, first_pause_seconds=0.6
-        )  # time for two tries
-        with pytest.raises(Unavailable, match=str(status)):
-            database.count(SHELF)
-        server.down = None
-    finally:
-        server.stop()
