@@ -15,7 +15,7 @@ from ..text.dates.days import FAR
 from ..text.flags import FoldedPattern, Identifier, identifiers_in, words_in
 from ..text.words import STOP_WORDS
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
-from .sessions import MeantSession, MeantSessions, parse_asked_sessions
+from .sessions import MeantSession, MeantSessions, cut_times, hide_session, parse_asked_sessions
 
 SURE: Final = 0.3  # the least confidence of a time that counts
 LONGEST: Final = 2_000  # characters of a query that are parsed
@@ -198,14 +198,6 @@ def _raise_months(text: str) -> str:
     return _MONTHS.sub(lambda found: found[0].capitalize(), text)
 
 
-def hide_session(text: str, session: MeantSessions | None) -> str:
-    """Replaces the words about a session by blanks; all positions stay the same."""
-    if session is None:
-        return text
-    start, end = session.asked.start, min(session.asked.end, len(text))
-    return text[:start] + " " * (end - start) + text[end:]
-
-
 def _find_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     """Finds the times of a question that are certain enough, with the second meaning of ambiguous ones.
 
@@ -226,13 +218,6 @@ def _without_names(text: str, names: Sequence[str]) -> str:
     left = without(text, names)
     if _INK.search(left):
         return left
-    return text
-
-
-def cut_times(text: str, dates: Sequence[Dated]) -> str:
-    """Replaces times by a blank."""
-    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
-        text = f"{text[:start]} {text[end:]}"
     return text
 
 
