@@ -14,10 +14,11 @@ from tests.tokenizer_file import LLAMA
 
 from eidet import Draft, Memory
 from eidet.core.hit import Hit
-from eidet.core.record import Key, Kind, Record, key_of
+from eidet.core.record import Kind, Record
 from eidet.recall.nearby import TURN_KINDS, Beside
 from eidet.recall.pack import Context, pack
 from eidet.recall.prompt_lines import one_line, quote_text
+from eidet.recall.query import Key, key_of
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
 HEADINGS = ("Instructions", "Working state", "Memory")

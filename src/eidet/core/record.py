@@ -71,7 +71,6 @@ def decode_original(blob: bytes | None) -> Original:
 
 
 Place = tuple[float, ...]
-Key = tuple[str, str]  # scope and id
 _REFERENCE: Final = re.compile("k[0-9a-f]{24}")
 
 
@@ -310,11 +309,6 @@ def record_digest(record: Record) -> bytes:
         return record.sealed[:MARK_BYTES]
     whole = record if record.original is None else record.whole
     return content_digest(whole.text, whole.data)
-
-
-def key_of(record: Record) -> Key:
-    """Returns what identifies a record in its store."""
-    return record.scope, record.id
 
 
 def content_digest(text: str, data: Json) -> bytes:

@@ -151,6 +151,11 @@ def _trace_one(effect: _Effect) -> list[Interval]:
 
 
 _Sources = dict[int, dict[Node, Interval]]  # by the seq of the record that first said it, and by value
+_Group = tuple[int, bool, float | None]  # trust, whether it is firm, and the start
+
+
+def _group_of(interval: Interval) -> _Group:
+    return interval.rank, interval.is_firm, interval.start
 
 
 class _OpenValues:
@@ -162,7 +167,7 @@ class _OpenValues:
 
     def __init__(self) -> None:
         self._by_key: dict[tuple[Node, bool], Interval] = {}
-        self._groups: dict[tuple[int, bool], dict[float | None, _Sources]] = {}
+        self._groups: dict[_Group, _Sources] = {}
         self._firm = 0
 
     def get(self, value: Node, *, negated: bool) -> Interval | None:
@@ -172,22 +177,19 @@ class _OpenValues:
         self._by_key[interval.object, interval.negated] = interval
         if not interval.negated:
             self._firm += interval.is_firm
-            starts = self._groups.setdefault((interval.rank, interval.is_firm), {})
-            sources = starts.setdefault(interval.start, {})
+            sources = self._groups.setdefault(_group_of(interval), {})
             sources.setdefault(interval.first.source.seq, {})[interval.object] = interval
 
     def remove(self, interval: Interval) -> None:
         del self._by_key[interval.object, interval.negated]
         if not interval.negated:
             self._firm -= interval.is_firm
-            starts = self._groups[interval.rank, interval.is_firm]
-            sources = starts[interval.start]
-            values = sources[interval.first.source.seq]
-            del values[interval.object]
-            if not values:
-                del sources[interval.first.source.seq]
-            if not sources:
-                del starts[interval.start]
+            group, seq = _group_of(interval), interval.first.source.seq
+            del self._groups[group][seq][interval.object]
+            if not self._groups[group][seq]:
+                del self._groups[group][seq]
+            if not self._groups[group]:
+                del self._groups[group]
 
     def add(self, interval: Interval, assertion: Assertion) -> None:
         """Adds a statement to an interval, which may be open or not."""
@@ -209,27 +211,24 @@ class _OpenValues:
 
     def list_decided(self, effect: _Effect) -> list[Interval]:
         """Lists the open intervals of other values that a firm effect ends."""
-        rank, at, seq = effect.assertion.source.rank, effect.at, effect.assertion.source.seq
-        found: list[Interval] = []
-        for (trusted, is_firm), starts in self._groups.items():
-            if rank >= trusted:  # all except firm statements of other records for the same moment
-                for start, sources in starts.items():
-                    for values in _list_sources(sources, seq, start == at and is_firm):
-                        found += values.values()
-            elif not is_firm:  # only guesses of other records for the same moment
-                for source, values in starts.get(at, {}).items():
-                    if source != seq:
-                        found += values.values()
+        rank, seq, found = effect.assertion.source.rank, effect.assertion.source.seq, list[Interval]()
+        for (trusted, is_firm, start), sources in self._groups.items():
+            chosen: Iterable[int] = sources
+            if start == effect.at and is_firm:  # firm statements of other records for the same moment stay
+                chosen = (seq,) if seq in sources and rank >= trusted else ()
+            elif rank < trusted:  # it ends only guesses of other records for the same moment
+                chosen = (one for one in sources if one != seq) if start == effect.at else ()
+            for source in chosen:
+                found += sources[source].values()
         return [interval for interval in found if interval.object != effect.value]
 
     def find_earliest(self, before: float) -> Interval | None:
         """Returns the earliest open interval that began before a moment; None if there is none."""
-        found: Interval | None = None
-        for starts in self._groups.values():
-            for start, sources in starts.items():
-                if start is not None and start < before:
-                    before, found = start, next(iter(next(iter(sources.values())).values()))
-        return found
+        begun = [group for group in self._groups if group[2] is not None and group[2] < before]
+        if not begun:
+            return None
+        sources = self._groups[min(begun, key=lambda group: group[2] or 0.0)]
+        return next(iter(next(iter(sources.values())).values()))
 
     def set_opponents(self, *, is_single: bool) -> None:
         """Sets the opponents of open firm intervals: other firm values, and denials."""
@@ -240,13 +239,6 @@ class _OpenValues:
             denied = (opposite,) if opposite is not None and opposite.is_firm else ()
             others = values if is_single and not interval.negated and len(values) > 1 else ()
             interval.opponents = tuple(group for group in (others, denied) if group)
-
-
-def _list_sources(sources: _Sources, seq: int, only: bool) -> Iterable[dict[Node, Interval]]:
-    """Returns the values of all sources, or only those of one record."""
-    if not only:
-        return sources.values()
-    return (sources[seq],) if seq in sources else ()
 
 
 class _Course:

@@ -27,13 +27,12 @@ from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.flags import list_names
 from .fuse import Ranked, put_same_first, rerank_hits, with_phrases, with_uses
-from .last_talk import answer_talk, find_asked_talk
 from .later import ChangesShown, put_in_time
 from .model import load_weights, rank_candidates
 from .query import Query, count_to_read, least_for, list_losses, recipe_for, zone_of
 from .reasons import explain_hit, trace_answer
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
-from .sessions import find_sessions, parse_asked_sessions
+from .sessions import AskedTalk, parse_asked_sessions, parse_asked_talk
 from .signals import Signals, keep_time, signals_of
 from .standing import add_instructions
 from .states import POOL, explain_fields, rank_states, search_states, weigh_states
@@ -118,8 +117,10 @@ class Recall:
             return self._answer_nothing(query)
         head = self.store.head()
         asked = self.understand(query, head)
-        if (talk := answer_talk(self, query, asked)) is not None:
-            return talk
+        if (wanted := self._find_asked_talk(query, asked)) is not None:
+            from .talks import answer_talk
+
+            return answer_talk(self, query, asked, wanted)
         terms = self._terms(asked)
         probe = self._probe(query, asked, terms, head)
         clock.lap("understand")
@@ -190,13 +191,24 @@ class Recall:
             return None
         head = self.store.head()
         asked = self.understand(query, head)
-        if find_asked_talk(self, query, asked) is not None:
+        if self._find_asked_talk(query, asked) is not None:
             return None
         terms = self._terms(asked)
         found = self._search(query, self._probe(query, asked, terms, head))
         signals = self._weigh(query, found, asked, terms)
         ranked = self._order(query, found, signals, asked, len(found))
         return Ranking(asked=asked, terms=terms, found=found, signals=signals, ranked=ranked)
+
+    def _find_asked_talk(self, query: Query, asked: Understood) -> AskedTalk | None:
+        """Returns the talk that a question asks for, if only its words narrow the search; else None."""
+        if (
+            not query.understand
+            or query.vector is not None
+            or query.state is not None
+            or query.unit != "record"
+        ):
+            return None
+        return parse_asked_talk(asked, self.analyzer.language)
 
     def _search(self, query: Query, probe: Probe) -> Candidates:
         if query.state is None:
@@ -227,6 +239,8 @@ class Recall:
         if "session" not in query.given and (
             counted := parse_asked_sessions(query.words[:LONGEST], language)
         ):
+            from .talks import find_sessions
+
             session = find_sessions(self, query, counted)
         asked = understand_query(query.words, local(query.asked), voices, language, session)
         if not query.given:

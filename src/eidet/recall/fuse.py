@@ -262,7 +262,7 @@ def put_same_first(hits: list[Hit], query: str, asked: Understood, analyzer: Ana
     if same:
         first = min(same, key=lambda hit: hit.text != query)
         return _put_first(first, [hit for hit in hits if hit is not first])
-    stated = next((hit for hit in hits if states(hit.text, asked.text, analyzer)), None)
+    stated = next((hit for hit in hits if _states(hit.text, asked.text, analyzer)), None)
     if stated is not None:
         return _raise_first(stated, hits, STATED)
     if asked.asks or len(asked.text.split(maxsplit=QUOTED_WORDS)) < QUOTED_WORDS:
@@ -284,7 +284,7 @@ def _raise_first(hit: Hit, hits: list[Hit], least: float) -> list[Hit]:
     return [rescore(hit, max(least, best, hit.score), TEXT), *others]
 
 
-def states(text: str, question: str, analyzer: Analyzer) -> bool:
+def _states(text: str, question: str, analyzer: Analyzer) -> bool:
     """Returns whether a statement has all words of a yes/no question and no others."""
     if _WHETHER.match(question) is None or not len(question) / LONGER <= len(text) <= len(question) * LONGER:
         return False

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..core.hit import Hit
-from ..core.record import Kind, Record, key_of
+from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
@@ -25,6 +25,7 @@ from ..store import Head
 from ..text import term_id
 from ..text.analysis import has_statements, is_question, terms_in
 from .fuse import TIME, add_words, rescore
+from .query import key_of
 from .understand import LAST
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..core.record import Key, Kind, Record, key_of
+from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.where import Where
 from ..index import Neighbours
 from . import Recall
+from .query import Key, key_of
 
 Beside = Mapping[Key, Sequence[Record]]  # by record: the turns beside it in its session, nearest first
 

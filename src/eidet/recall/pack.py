@@ -17,7 +17,7 @@ from operator import not_
 from typing import Final, NamedTuple
 
 from ..core.hit import Hit
-from ..core.record import Key, Kind, Record, Trust, key_of
+from ..core.record import Kind, Record, Trust
 from ..text import Analyzer
 from ..text.tokens import TokenCounter, cut
 from ..trust.privacy.quarantine import is_untrusted
@@ -33,6 +33,7 @@ from .prompt_lines import (
     speaker_of,
     stamp_of,
 )
+from .query import Key, key_of
 
 __all__ = ["Context", "line_of", "pack"]
 

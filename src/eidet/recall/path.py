@@ -30,7 +30,7 @@ from ..core.read_options import (
     combine_filter,
     filters_in,
 )
-from ..core.record import Kind, Record, key_of
+from ..core.record import Kind, Record
 from ..core.scope import Scope, Scopes
 from ..core.validate import Json, clean_json, moment
 from ..core.where import Where
@@ -39,7 +39,7 @@ from ..parts import Parts
 from ..store import verbs
 from ..text import term_id
 from . import Query, Recall
-from .query import LEAST, asks_for_all, build_query
+from .query import LEAST, asks_for_all, build_query, key_of
 
 if TYPE_CHECKING:
     from ..core.session_summary import SessionSummary

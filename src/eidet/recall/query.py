@@ -28,6 +28,13 @@ RERANKED: Final = 50  # hits that a reranker reads
 READ: Final = 15  # least number of records read, for the exact rules
 
 
+Key = tuple[str, str]  # of a record: its scope and id
+
+
+def key_of(record: Record) -> Key:
+    return record.scope, record.id
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A question to the memory, made from the checked arguments of a verb."""

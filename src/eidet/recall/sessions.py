@@ -1,4 +1,4 @@
-"""Parses counted sessions in questions ("our first session", "20 sessions ago") and finds those meant.
+"""Parses sessions and talks in questions: "our first session", "what did we discuss last time?".
 
 `talk_words.json` has the words of each language: `session` has patterns, those of numbers and ordinals in
 order, each without a space; `talk` has the words of a question for a talk. All languages have the same forms.
@@ -16,14 +16,15 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from ..core.record import Record
-from ..core.where import Where
+from ..text.analysis import NUMBERED
+from ..text.dates import Dated
 from ..text.dates.scanner import fold_text
 from ..text.flags import words_in
 from ..text.words import STOP_WORDS
+from .participants import without
 
 if TYPE_CHECKING:
-    from . import Query, Recall
+    from .understand import Understood
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,64 +245,72 @@ def _grammar(language: str) -> _Grammar:
     return _Grammar(_load()[language]["session"])
 
 
-UNDER_WAY: Final = 300.0  # seconds after its last turn during which a session is under way
-ALL: Final = 1 << 31
-
-_Place = tuple[str, int]  # scope and seq
+# --- the talk that a question asks for
 
 
-def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSessions | None:
-    """Finds the sessions that a question counts or names; None if there are none, or none of that name."""
-    openings = [one for one in recall.read_places(_list_openings(recall, query)) if one is not None]
-    numbers = [at for at, one in enumerate(openings, 1) if _is_called(one.session or "", asked.label)]
-    if not numbers:
-        if not openings or not asked.ranges:
-            return None
-        numbers = _count(asked, len(openings), _find_running(recall, query, openings))
-    meant = [
-        MeantSession(scope=one.scope, session=one.session or "", number=number)
-        for number, one in ((number, openings[number - 1]) for number in numbers)
-    ]
-    return MeantSessions(asked=asked, meant=tuple(meant), total=len(openings))
+def hide_session(text: str, session: MeantSessions | None) -> str:
+    """Replaces the words about a session by blanks; all positions stay the same."""
+    if session is None:
+        return text
+    start, end = session.asked.start, min(session.asked.end, len(text))
+    return text[:start] + " " * (end - start) + text[end:]
 
 
-def _list_openings(recall: Recall, query: Query) -> list[_Place]:
-    """Lists the place of each session's first record, in order of time."""
-    from . import group_places
-
-    until = Where(until=query.asked)
-    places = recall.index.select(query.scope, until, now=query.now, order="occurred", limit=ALL)
-    first: set[_Place] = set()
-    for path, seqs in group_places(places).items():
-        around = recall.index.around(path, seqs, 0, None, now=query.now)
-        first.update((path, seq) for seq, near in around.items() if near.turn == 0)
-    return [place for place in places if place in first]
+def cut_times(text: str, dates: Sequence[Dated]) -> str:
+    """Replaces times by a blank."""
+    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
-def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
-    """Converts ordinals to numbers from 1 up; drops those beyond the total."""
-    ended = [number for number in range(1, total + 1) if number != running]
-    found: dict[int, None] = {}
-    for first, last in asked.ranges:
-        if first > 0:
-            found.update(dict.fromkeys(range(first, min(last, total) + 1)))
-        else:
-            start, stop = len(ended) + first, len(ended) + last + 1
-            found.update(dict.fromkeys(ended[max(start, 0) : max(stop, 0)]))
-    return list(found)
+LONGEST: Final = 200  # characters of such a question; a longer text has a subject
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE_LAST = re.compile(r"\bbefore last\b")
 
 
-def _find_running(recall: Recall, query: Query, openings: Sequence[Record]) -> int | None:
-    """Returns the number of the session under way; None if there is none."""
-    until = Where(until=query.asked)
-    newest = recall.list_records(until, query.scope, now=query.now, order="-occurred", limit=1)
-    if not newest or query.asked - newest[0].occurred >= UNDER_WAY:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTalk:
+    """The conversation asked for: that of some sessions, of some days, or else the last."""
+
+    session: MeantSessions | None = None
+    dates: tuple[Dated, ...] = ()
+    of_every_kind: bool = False  # all that is new, not only messages
+    speaker: str | None = None  # whose turns are asked for
+    ever: bool = False  # in any talk
+
+
+def parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
+    """Parses which talk a question asks for; None if it asks for anything else."""
+    if len(asked.text) > LONGEST or len(asked.names) > 1 or asked.only_time or asked.expects & NUMBERED:
         return None
-    running = newest[0].scope, newest[0].session
-    return next((at for at, one in enumerate(openings, 1) if (one.scope, one.session) == running), None)
+    text = cut_times(hide_session(asked.text, asked.session), asked.dates)
+    words = _WORD.findall(without(text, asked.names).casefold())
+    for known in talk_words(language):
+        if known.known.issuperset(words) and (not asked.names or _speaks(text, asked.names[0], known)):
+            return _read(asked, words, known)
+    return None
 
 
-def _is_called(session: str, name: str | None) -> bool:
-    """Returns whether a session has a name; "7" means "session-7", too."""
-    low, wanted = session.casefold(), (name or "").casefold()
-    return bool(wanted) and low.endswith(wanted) and not low[: len(low) - len(wanted)][-1:].isalnum()
+def _speaks(text: str, name: str, known: TalkWords) -> bool:
+    """Returns whether the person named speaks and is not the subject: a word for it follows the name."""
+    after = text.casefold().partition(name.split(maxsplit=1)[0].casefold())[2]
+    return not known.talk.isdisjoint(_WORD.findall(after))
+
+
+def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:
+    """Parses a question that consists only of words for talks."""
+    talked, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
+    speaker = asked.speaker if asked.names or not together else None
+    if asked.session and not asked.dates:
+        return AskedTalk(session=asked.session, speaker=speaker) if talked or together else None
+    if asked.dates:
+        news = not known.news.isdisjoint(words)
+        meant = AskedTalk(dates=asked.dates, of_every_kind=news, speaker=speaker)
+        return meant if talked or news else None
+    if not known.news.isdisjoint(words):
+        return None
+    line = " ".join(words)
+    last = (talked or together) and not known.last.isdisjoint(words) and not _BEFORE_LAST.search(line)
+    if last or known.turns.search(line):
+        return AskedTalk(speaker=speaker)
+    return AskedTalk(speaker=speaker, ever=True) if asked.names else None

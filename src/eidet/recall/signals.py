@@ -58,7 +58,7 @@ def signals_of(
     """Computes the signals. `now` is the time of asking, `zone` the offset from UTC in seconds."""
     line = found.traits.line or _line_up(found)
     talk = line.shape_turns(recipe.talk_terms)
-    dense, words = scale_to_span(found.dense, _raise_span(found.spans["dense"])), _words(found)
+    dense, words = _scale_to_span(found.dense, _raise_span(found.spans["dense"])), _words(found)
     if asked.foreign:
         dense, words = dense * (1.0 - asked.foreign), _mix_counted(words, found, asked.foreign)
     base = _base(dense, words, found, recipe, asked.foreign)
@@ -84,13 +84,13 @@ def _line_up(found: Candidates) -> TurnLine:
 
 def _words(found: Candidates) -> Floats:
     if found.traits.aligned is None:
-        return scale_to_span(found.words, found.spans["words"])
-    return scale_to_span(found.traits.aligned, found.spans["aligned"])
+        return _scale_to_span(found.words, found.spans["words"])
+    return _scale_to_span(found.traits.aligned, found.spans["aligned"])
 
 
 def _mix_counted(words: Floats, found: Candidates, foreign: float) -> Floats:
     """Mixes aligned words and BM25 by the share of letters whose script has no word vectors."""
-    mixed: Floats = words * (1.0 - foreign) + scale_to_span(found.words, found.spans["words"]) * foreign
+    mixed: Floats = words * (1.0 - foreign) + _scale_to_span(found.words, found.spans["words"]) * foreign
     return mixed
 
 
@@ -105,7 +105,7 @@ def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe, forei
     return base
 
 
-def scale_to_span(values: Floats, span: Span) -> Floats:
+def _scale_to_span(values: Floats, span: Span) -> Floats:
     """Scales values to 0 to 1 by the best of the arm, from 0 or the lowest if that is negative."""
     low = min(span.low, 0.0)
     if span.high <= low:
@@ -141,7 +141,7 @@ def _about(
         if has.any():
             shares["identifier"] = has
     if recipe.date > 0 and asked.dates:
-        shares["date"] = score_dates(found, asked, zone)
+        shares["date"] = _score_dates(found, asked, zone)
     if recipe.asked > 0 and (matching := _matching(found, asked)):
         shares["asked"] = _mean_of(matching)
     if recipe.importance > 0:
@@ -195,13 +195,13 @@ def _matching(found: Candidates, asked: Understood) -> list[Floats]:
     return fits
 
 
-def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
+def _score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
     """Scores how well each record fits the times asked about, by when it happened or what it mentions."""
     day, days = _read_day(found, zone), found.traits.days
     fits = np.zeros(len(found))
     for one in asked.dates:
         score = one.confidence * _precision(one.last - one.first + 1)
-        for first, last, certain in list_years(one, day):
+        for first, last, certain in _list_years(one, day):
             _raise_near(fits, day, first, last, score * certain)
             if len(days):
                 _raise_spoken(fits, days, first, last, score * certain * SPOKEN)
@@ -240,7 +240,7 @@ def _precision(days: int) -> float:
     return 0.5
 
 
-def list_years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
+def _list_years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
     """Yields the time meant with weight 1 and, if its year was guessed, that of other years with less."""
     yield one.first, one.last, 1.0
     if one.yearless and len(day):
@@ -277,7 +277,7 @@ def _find_dated(found: Candidates, dates: tuple[Dated, ...], zone: float) -> Mas
     """Marks records that happened in one of the times or mention it."""
     day, meant = _read_day(found, zone), np.zeros(len(found), np.bool_)
     for one in dates:
-        for first, last, _ in list_years(one, day):
+        for first, last, _ in _list_years(one, day):
             meant |= (day >= first) & (day <= last)
             meant |= _speaks_of(found, first, last)
     return meant

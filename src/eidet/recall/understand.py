@@ -15,7 +15,7 @@ from ..text.dates.days import FAR
 from ..text.flags import FoldedPattern, Identifier, identifiers_in, words_in
 from ..text.words import STOP_WORDS
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
-from .sessions import MeantSession, MeantSessions, parse_asked_sessions
+from .sessions import MeantSession, MeantSessions, cut_times, hide_session, parse_asked_sessions
 
 SURE: Final = 0.3  # the least confidence of a time that counts
 LONGEST: Final = 2_000  # characters of a query that are parsed
@@ -179,11 +179,11 @@ def understand_query(
         place=_place(question),
         identifiers=_identifiers(question, dates, language),
         only_time=bool(dates) and not names and _asks_time_only(question, dates),
-        upcoming=asks_upcoming(question, dates, now.toordinal()),
+        upcoming=_asks_upcoming(question, dates, now.toordinal()),
         asks=message < 1 and _ASKS.match(question) is not None,
         message=message,
         foreign=_measure_foreignness(question),
-        moment=detect_moment(question, dates),
+        moment=_detect_moment(question, dates),
     )
 
 
@@ -198,22 +198,14 @@ def _raise_months(text: str) -> str:
     return _MONTHS.sub(lambda found: found[0].capitalize(), text)
 
 
-def hide_session(text: str, session: MeantSessions | None) -> str:
-    """Replaces the words about a session by blanks; all positions stay the same."""
-    if session is None:
-        return text
-    start, end = session.asked.start, min(session.asked.end, len(text))
-    return text[:start] + " " * (end - start) + text[end:]
-
-
 def _find_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     """Finds the times of a question that are certain enough, with the second meaning of ambiguous ones.
 
     A day without a year is the last such day; in a question about the future, it may be the next.
     """
-    read = dates_in(text, now, language=language, past=not looks_ahead(text))
+    read = dates_in(text, now, language=language, past=not _looks_ahead(text))
     found, today = tuple(one for one in read if one.confidence >= SURE), now.toordinal()
-    if not found and asks_upcoming(text, (), today) and _asks_time_only(text, ()):
+    if not found and _asks_upcoming(text, (), today) and _asks_time_only(text, ()):
         # "what is coming up?" means from today on
         return (Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span"),)
     return found + list_other_readings(found)
@@ -226,13 +218,6 @@ def _without_names(text: str, names: Sequence[str]) -> str:
     left = without(text, names)
     if _INK.search(left):
         return left
-    return text
-
-
-def cut_times(text: str, dates: Sequence[Dated]) -> str:
-    """Replaces times by a blank."""
-    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
-        text = f"{text[:start]} {text[end:]}"
     return text
 
 
@@ -351,9 +336,9 @@ _PLANNED: Final = FoldedPattern(
 )
 
 
-def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
+def _asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
     """Returns whether a question asks only for coming events."""
-    if not looks_ahead(text):
+    if not _looks_ahead(text):
         return False
     if _COMING.search(text):
         return not dates or any(one.last >= today for one in dates)
@@ -361,14 +346,14 @@ def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
     return ahead and _PLANNED.search(text) is not None
 
 
-def looks_ahead(text: str) -> bool:
+def _looks_ahead(text: str) -> bool:
     """Returns whether a question is about the future."""
     if _AHEAD.search(text) is None and _DOES.match(text) is None:
         return False
     return _PAST.search(text) is None
 
 
-def detect_moment(text: str, dates: Sequence[Dated]) -> str:
+def _detect_moment(text: str, dates: Sequence[Dated]) -> str:
     """Detects which of several statements is asked for: the first, the last or the present one."""
     text = cut_times(text, dates)
     chooses = _CHOICE.search(text)

@@ -174,44 +174,27 @@ class Away:
         raise Unavailable("the service is away", retry_after=1.0)
 
 
-def test_a_reranker_gives_order_and_scores() -> None:
-    made, notes = rerank_hits([hit("a", 0.9), hit("abc", 0.5)], "q", Lengths())
-    assert [(one.text, one.score) for one in made] == [("abc", 0.3), ("a", 0.1)]
-    assert notes == ("reranked by by length",)
-    assert [(signal.name, signal.share) for signal in made[0].signals] == [("by length", 0.3), ("dense", 0.0)]
-
-
-def test_a_reranker_that_is_away_keeps_the_order_and_is_noted() -> None:
-    hits = [hit("a", 0.9), hit("abc", 0.5)]
-    made, notes = rerank_hits(hits, "q", Away())
-    assert made == hits
-    assert notes == ("not reranked: the service is away",)
-    assert rerank_hits([], "q", Away()) == ([], ())
-    assert rerank_hits(hits, "q", None) == (hits, ())
-
-
-# In a memory.
-
-
-@pytest.fixture
-def memory() -> Memory:
+def test_a_reranker_gives_order_and_scores_and_the_trace_says_so() -> None:
     memory = Memory(embedder="hashing:64", clock=lambda: NOW)
-    memory.remember([f"the plan for the garden has number {n}" for n in range(60)])
-    return memory
-
-
-def test_a_memory_reranks_its_best_and_says_so(memory: Memory) -> None:
-    hits = memory.recall("plan", rerank=Lengths(), explain=True, limit=3)
-    assert len(hits) == 3
+    memory.remember(["plan", "plan bee", "plans"])
+    hits = memory.recall("plan", rerank=Lengths(), explain=True)
+    assert [(hit.text, hit.score) for hit in hits] == [("plan bee", 0.8), ("plans", 0.5), ("plan", 0.4)]
+    assert (hits[0].signals[0].name, hits[0].signals[0].share) == ("by length", 0.8)
     assert hits.trace is not None
     assert hits.trace.notes == ("reranked by by length",)
 
 
-def test_a_memory_whose_reranker_is_away_answers_by_itself(memory: Memory) -> None:
+def test_a_reranker_that_is_away_keeps_the_order_and_is_noted() -> None:
+    memory = Memory(embedder="hashing:64", clock=lambda: NOW)
+    memory.remember([f"the plan for the garden has number {n}" for n in range(60)])
     hits = memory.recall("plan", rerank=Away(), explain=True, limit=3)
     assert hits.trace is not None
     assert "not reranked: the service is away" in hits.trace.notes
     assert [one.id for one in hits] == [one.id for one in memory.recall("plan", limit=3)]
+    assert rerank_hits([], "q", Away()) == ([], ())
+
+
+# In a memory.
 
 
 def test_a_phrase_is_found_even_if_only_one_hit_is_wanted() -> None:

@@ -9,9 +9,10 @@ import pytest
 from tests.tokenizer_file import LLAMA
 
 from eidet.core.hit import Hit
-from eidet.core.record import Record, key_of
+from eidet.core.record import Record
 from eidet.recall.nearby import Beside
 from eidet.recall.pack import Context, line_of, pack
+from eidet.recall.query import key_of
 from eidet.text import analyzer_of, term_id
 from eidet.text import pack as pack_terms
 from eidet.text.analysis import pack_analysis

@@ -63,7 +63,8 @@ def test_labelled_sentences_are_read_well(half: str) -> None:
 def test_what_each_of_these_says_is_read_and_nothing_else(sentence: Labelled) -> None:
     """Instructions and what is none, quoted speech, questions, secrets, what is over, what is denied."""
     _, wrong, missed = compare(sentence)
-    assert wrong == missed == []
+    assert not wrong
+    assert not missed
 
 
 @pytest.mark.parametrize("text", ["Always answer in metric units.", "Never book flights before nine."])

@@ -31,53 +31,33 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("language", ["en", "french", "none"])
-class TestAnalyzers:
-    """What every analyzer does."""
+def test_every_analyzer_gives_the_same_terms_each_time_and_on_many_threads(language: str) -> None:
+    first, second = WordAnalyzer(language), WordAnalyzer(language)
+    assert isinstance(first, Analyzer)
+    assert first.name == second.name != ""
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(first.terms, TEXTS * 20))
+    assert together == [second.terms(text) for text in TEXTS] * 20
+    assert all(all(terms) for terms in together)
 
-    def test_it_is_an_analyzer_with_a_name(self, language: str) -> None:
-        analyzer = WordAnalyzer(language)
-        assert isinstance(analyzer, Analyzer)
-        assert analyzer.name
-        assert analyzer.name == WordAnalyzer(language).name
 
-    def test_the_same_text_always_gives_the_same_terms(self, language: str) -> None:
-        first, second = WordAnalyzer(language), WordAnalyzer(language)
-        for text in TEXTS:
-            assert first.terms(text) == first.terms(text) == second.terms(text)
+@pytest.mark.parametrize("language", ["en", "french", "none"])
+def test_texts_without_words_alone_have_no_terms_and_repeats_are_kept(language: str) -> None:
+    analyzer = WordAnalyzer(language)
+    assert analyzer.terms("") == analyzer.terms(" \t\n") == []
+    assert analyzer.terms("to be or not to be")
+    terms = analyzer.terms("Lisbon, Porto, Lisbon")
+    assert sorted(map(terms.count, terms)) == [1, 2, 2]
 
-    def test_terms_are_never_empty_strings(self, language: str) -> None:
-        analyzer = WordAnalyzer(language)
-        assert all(all(analyzer.terms(text)) for text in TEXTS)
 
-    def test_text_without_words_has_no_terms(self, language: str) -> None:
-        analyzer = WordAnalyzer(language)
-        assert analyzer.terms("") == analyzer.terms(" \t\n") == []
-        assert analyzer.pack_text("") == b""
-
-    def test_text_with_words_has_terms(self, language: str) -> None:
-        assert WordAnalyzer(language).terms("to be or not to be")
-
-    def test_repeats_are_kept(self, language: str) -> None:
-        terms = WordAnalyzer(language).terms("Lisbon, Porto, Lisbon")
-        assert sorted(map(terms.count, terms)) == [1, 2, 2]
-
-    def test_packed_is_the_packing_of_the_terms(self, language: str) -> None:
-        analyzer = WordAnalyzer(language)
-        for text in TEXTS:
-            assert analyzer.pack_text(text) == pack(analyzer.terms(text))
-
-    def test_packed_ids_rise_and_counts_fit_a_byte(self, language: str) -> None:
-        analyzer = WordAnalyzer(language)
-        for text in TEXTS:
-            counts = unpack(analyzer.pack_text(text))
-            assert list(counts) == sorted({term_id(term) for term in analyzer.terms(text)})
-            assert all(1 <= count <= 255 for count in counts.values())
-
-    def test_many_threads_get_the_same_terms(self, language: str) -> None:
-        analyzer, alone = WordAnalyzer(language), WordAnalyzer(language)
-        with ThreadPoolExecutor(4) as pool:
-            together = list(pool.map(analyzer.terms, TEXTS * 20))
-        assert together == [alone.terms(text) for text in TEXTS] * 20
+@pytest.mark.parametrize("language", ["en", "french", "none"])
+def test_packed_terms_have_ids_that_rise_and_counts_that_fit_a_byte(language: str) -> None:
+    analyzer = WordAnalyzer(language)
+    for text in TEXTS:
+        packed = analyzer.pack_text(text)
+        assert packed == pack(analyzer.terms(text))
+        assert list(unpack(packed)) == sorted({term_id(term) for term in analyzer.terms(text)})
+        assert all(1 <= count <= 255 for count in unpack(packed).values())
 
 
 def terms(text: str, language: str = "en") -> list[str]:

@@ -1,13 +1,12 @@
-"""Answers "what did we talk about last time?" with the turns of that talk, newest first.
+"""Finds sessions by number, and answers "what did we talk about last time?" with the turns of that talk.
 
-Such a question has no word to search by: it means a session, some days, or all that a person said. The last
+The last question has no word to search by: it means a session, some days, or all that a person said. The last
 talk is the session that was active last, except the one under way. Records without a session are split into
 talks by silence. Reads columns of the index, and no more records than it shows.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,69 +19,14 @@ from ..core.scope import Scope
 from ..core.validate import EARLIEST, LATEST, local
 from ..core.where import Where
 from ..store.traits import missing_of
-from ..text.analysis import NUMBERED
-from ..text.dates import Dated
-from .participants import without
+from . import group_places
 from .query import zone_of
-from .sessions import UNDER_WAY, MeantSessions, TalkWords, talk_words
+from .sessions import AskedSessions, AskedTalk, MeantSession, MeantSessions
 from .signals import DAY, UNIX
-from .understand import Understood, cut_times, hide_session
+from .understand import Understood
 
 if TYPE_CHECKING:
     from . import Query, Recall
-
-
-LONGEST: Final = 200  # characters of such a question; a longer text has a subject
-_WORD = re.compile(r"[^\W_]+")
-_BEFORE_LAST = re.compile(r"\bbefore last\b")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedTalk:
-    """The conversation asked for: that of some sessions, of some days, or else the last."""
-
-    session: MeantSessions | None = None
-    dates: tuple[Dated, ...] = ()
-    of_every_kind: bool = False  # all that is new, not only messages
-    speaker: str | None = None  # whose turns are asked for
-    ever: bool = False  # in any talk
-
-
-def _parse_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
-    """Parses which talk a question asks for; None if it asks for anything else."""
-    if len(asked.text) > LONGEST or len(asked.names) > 1 or asked.only_time or asked.expects & NUMBERED:
-        return None
-    text = cut_times(hide_session(asked.text, asked.session), asked.dates)
-    words = _WORD.findall(without(text, asked.names).casefold())
-    for known in talk_words(language):
-        if known.known.issuperset(words) and (not asked.names or _speaks(text, asked.names[0], known)):
-            return _read(asked, words, known)
-    return None
-
-
-def _speaks(text: str, name: str, known: TalkWords) -> bool:
-    """Returns whether the person named speaks and is not the subject: a word for it follows the name."""
-    after = text.casefold().partition(name.split(maxsplit=1)[0].casefold())[2]
-    return not known.talk.isdisjoint(_WORD.findall(after))
-
-
-def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:
-    """Parses a question that consists only of words for talks."""
-    talked, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
-    speaker = asked.speaker if asked.names or not together else None
-    if asked.session and not asked.dates:
-        return AskedTalk(session=asked.session, speaker=speaker) if talked or together else None
-    if asked.dates:
-        news = not known.news.isdisjoint(words)
-        meant = AskedTalk(dates=asked.dates, of_every_kind=news, speaker=speaker)
-        return meant if talked or news else None
-    if not known.news.isdisjoint(words):
-        return None
-    line = " ".join(words)
-    last = (talked or together) and not known.last.isdisjoint(words) and not _BEFORE_LAST.search(line)
-    if last or known.turns.search(line):
-        return AskedTalk(speaker=speaker)
-    return AskedTalk(speaker=speaker, ever=True) if asked.names else None
 
 
 SILENCE: Final = 6 * 3600.0  # seconds between two talks without a session
@@ -104,18 +48,8 @@ class _FoundTalk:
     numbers: Mapping[tuple[str, str | None], str] = field(default_factory=dict)  # of sessions, by name
 
 
-def find_asked_talk(recall: Recall, query: Query, asked: Understood) -> AskedTalk | None:
-    """Returns the conversation that a question asks for, if only its words narrow the search; else None."""
-    if not query.understand or query.vector is not None or query.state is not None or query.unit != "record":
-        return None
-    return _parse_asked_talk(asked, recall.analyzer.language)
-
-
-def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
-    """Answers a question that asks for a talk but for nothing in it; None for every other question."""
-    wanted = find_asked_talk(recall, query, asked)
-    if wanted is None:
-        return None
+def answer_talk(recall: Recall, query: Query, asked: Understood, wanted: AskedTalk) -> Hits:
+    """Answers a question that asks for a talk but for nothing in it."""
     talk = _TalkFinder(recall, query, wanted).find(asked)
     hits = [Hit(record=one, score=1.0, reasons=partial(_explain, talk, one)) for one in talk.records]
     trace = None
@@ -234,3 +168,66 @@ def _until_silence(records: Sequence[Record]) -> list[Record]:
             break
         talk.append(earlier)
     return talk
+
+
+# --- sessions by number or name
+
+UNDER_WAY: Final = 300.0  # seconds after its last turn during which a session is under way
+ALL: Final = 1 << 31
+
+_Place = tuple[str, int]  # scope and seq
+
+
+def find_sessions(recall: Recall, query: Query, asked: AskedSessions) -> MeantSessions | None:
+    """Finds the sessions that a question counts or names; None if there are none, or none of that name."""
+    openings = [one for one in recall.read_places(_list_openings(recall, query)) if one is not None]
+    numbers = [at for at, one in enumerate(openings, 1) if _is_called(one.session or "", asked.label)]
+    if not numbers:
+        if not openings or not asked.ranges:
+            return None
+        numbers = _count(asked, len(openings), _find_running(recall, query, openings))
+    meant = [
+        MeantSession(scope=one.scope, session=one.session or "", number=number)
+        for number, one in ((number, openings[number - 1]) for number in numbers)
+    ]
+    return MeantSessions(asked=asked, meant=tuple(meant), total=len(openings))
+
+
+def _list_openings(recall: Recall, query: Query) -> list[_Place]:
+    """Lists the place of each session's first record, in order of time."""
+    until = Where(until=query.asked)
+    places = recall.index.select(query.scope, until, now=query.now, order="occurred", limit=ALL)
+    first: set[_Place] = set()
+    for path, seqs in group_places(places).items():
+        around = recall.index.around(path, seqs, 0, None, now=query.now)
+        first.update((path, seq) for seq, near in around.items() if near.turn == 0)
+    return [place for place in places if place in first]
+
+
+def _count(asked: AskedSessions, total: int, running: int | None) -> list[int]:
+    """Converts ordinals to numbers from 1 up; drops those beyond the total."""
+    ended = [number for number in range(1, total + 1) if number != running]
+    found: dict[int, None] = {}
+    for first, last in asked.ranges:
+        if first > 0:
+            found.update(dict.fromkeys(range(first, min(last, total) + 1)))
+        else:
+            start, stop = len(ended) + first, len(ended) + last + 1
+            found.update(dict.fromkeys(ended[max(start, 0) : max(stop, 0)]))
+    return list(found)
+
+
+def _find_running(recall: Recall, query: Query, openings: Sequence[Record]) -> int | None:
+    """Returns the number of the session under way; None if there is none."""
+    until = Where(until=query.asked)
+    newest = recall.list_records(until, query.scope, now=query.now, order="-occurred", limit=1)
+    if not newest or query.asked - newest[0].occurred >= UNDER_WAY:
+        return None
+    running = newest[0].scope, newest[0].session
+    return next((at for at, one in enumerate(openings, 1) if (one.scope, one.session) == running), None)
+
+
+def _is_called(session: str, name: str | None) -> bool:
+    """Returns whether a session has a name; "7" means "session-7", too."""
+    low, wanted = session.casefold(), (name or "").casefold()
+    return bool(wanted) and low.endswith(wanted) and not low[: len(low) - len(wanted)][-1:].isalnum()
