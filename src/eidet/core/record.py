@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from .errors import BadInput, Corrupt
 from .state import NO_STATE, State
@@ -109,25 +109,27 @@ class Trust(StrEnum):
     QUARANTINED = "quarantined"  # kept for review: recall, find and context leave it out
 
 
-def kind_of(value: str) -> Kind:
+E = TypeVar("E", bound=StrEnum)
+
+
+def _find_member(kind: type[E], value: str) -> E:
     try:
-        return Kind(value)
+        return kind(value)
     except ValueError:
-        raise BadInput(f"unknown kind {value!r}; there are {', '.join(Kind)}") from None
+        known = ", ".join(kind)
+        raise BadInput(f"unknown {kind.__name__.lower()} {value!r}; there are {known}") from None
+
+
+def kind_of(value: str) -> Kind:
+    return _find_member(Kind, value)
 
 
 def tier_of(value: str) -> Tier:
-    try:
-        return Tier(value)
-    except ValueError:
-        raise BadInput(f"unknown tier {value!r}; there are {', '.join(Tier)}") from None
+    return _find_member(Tier, value)
 
 
 def trust_of(value: str) -> Trust:
-    try:
-        return Trust(value)
-    except ValueError:
-        raise BadInput(f"unknown trust {value!r}; there are {', '.join(Trust)}") from None
+    return _find_member(Trust, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

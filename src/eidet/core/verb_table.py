@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final
 
+from .record import Kind, Tier, Trust
+
 
 class Form(Enum):
     """The type of an argument. Each door decides how to write it, such as a time in ISO 8601."""
@@ -70,12 +72,9 @@ class Verb:
     repeatable: bool = True  # doing it twice is the same as doing it once
 
 
-KINDS: Final = (
-    *("message", "working", "fact", "episode", "summary", "state", "action", "interaction", "document"),
-    *("triple", "procedure"),
-)
-TIERS: Final = ("short", "middle", "long")
-SOURCES: Final = ("trusted", "user", "tool", "web", "unknown")
+KINDS: Final = tuple(map(str, Kind))
+TIERS: Final = tuple(map(str, Tier))
+SOURCES: Final = tuple(str(trust) for trust in Trust if trust is not Trust.QUARANTINED)
 RECIPES: Final = ("auto", "dialogue", "facts", "documents", "exact")
 LARGEST_STEP: Final = 2**53
 LONGEST_SPAN: Final = 1e9  # seconds

@@ -87,7 +87,3 @@ def test_every_year_has_its_answer_whatever_order_it_was_told_in(order: int) -> 
                 )
                 assert " ".join(sorted(one["x"] for one in found)) == expected, (who, relation, year)
         assert memory.facts.contradictions() == []
-
-
-def test_forty_sentences_are_a_life() -> None:
-    assert len(LIFE) == 40

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
 
 import pytest
-from tests.unit.testing.altered import Altered
 
 from eidet import Memory
 from eidet.core.errors import Conflict, NotFound
 from eidet.core.record import Record, Tier
-from eidet.store import Transaction, verbs
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 
 VERBS: dict[str, Callable[[Memory], Record]] = {
@@ -31,22 +29,8 @@ BEFORE: dict[str, Callable[[Memory], object]] = {
 }
 
 
-T = TypeVar("T")
-
-
-class _Replaces(Exception):
-    def __init__(self, record: Record | None) -> None:
-        super().__init__()
-        self.record = record
-
-
-class _Spying(Altered):
-    def remove(self, records: Sequence[Record], events: Any) -> None:
-        raise _Replaces(records[0])
-
-
 class Rival(RamStore):
-    """Somebody else changes the record just before a change of it is stored, so many times."""
+    """Somebody else changes a record each time after it was read, so many times."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,35 +39,16 @@ class Rival(RamStore):
             record.but(importance=record.importance / 2)
         ]
 
-    def _interfere(self, record: Record) -> None:
-        if self.times:
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+        found = super().read(scope, keys)
+        if self.times and found and (record := found[0]) is not None:
             left, self.times = self.times - 1, 0
-            there = self.read(record.scope, [record.id])[0]
-            assert there is not None
-            if news := self.change(there):
+            if news := self.change(record):
                 verbs.put(self, news, now=1.0, unique=False, follows=True)
             else:
-                verbs.delete_unchanged(self, [there], now=1.0, follows=True)
+                verbs.delete_unchanged(self, [record], now=1.0, follows=True)
             self.times = left
-
-    def write(self, job: Callable[[Transaction], T]) -> T:
-        """Somebody else is faster whenever a job would replace a record."""
-        if self.times and (record := self._replaced_by(job)) is not None:
-            self._interfere(record)
-        return super().write(job)
-
-    def _replaced_by(self, job: Callable[[Transaction], object]) -> Record | None:
-        def spy(transaction: Transaction) -> None:
-            job(_Spying(transaction))
-            raise _Replaces(None)
-
-        try:
-            super().write(spy)
-        except _Replaces as seen:
-            return seen.record
-        except Conflict:
-            pass
-        return None
+        return found
 
 
 def remembered(verb: str) -> tuple[Memory, Rival]:
