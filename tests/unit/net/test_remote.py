@@ -93,13 +93,6 @@ def test_a_job_is_told_how_much_time_is_left() -> None:
     assert left == pytest.approx([2.5, 1.45, 0.35])
 
 
-def test_other_errors_pass_at_once() -> None:
-    time = Time()
-    with pytest.raises(BadInput):
-        line(time).call(failing(1, lambda: BadInput("no")))
-    assert time.slept == []
-
-
 def test_what_may_have_taken_effect_is_not_sent_again_unless_it_may_be() -> None:
     cut = lambda: OutcomeUnknown("cut")  # noqa: E731
     assert line(Time()).call(failing(1, cut)) == "done"
@@ -219,11 +212,3 @@ def test_a_call_may_be_tried_only_so_often() -> None:
     assert one.call(failing(2), max_attempts=3) == "done"
     with pytest.raises(Unavailable, match="tried 3 times"):
         one.call(failing(3), max_attempts=3)
-
-
-def test_what_was_given_up_is_the_kind_of_error_it_was() -> None:
-    class Odd(Unavailable):
-        """Of a backend."""
-
-    with pytest.raises(Odd):
-        line(Time(), deadline_seconds=0.1).call(failing(1000, lambda: Odd("odd")))
