@@ -193,6 +193,6 @@ def test_a_server_that_is_down_is_left_alone_and_found_again(valkey: Valkey) -> 
     proxy.heal()
     time.sleep(after.asked_again_in_seconds + 0.1)
     verbs.put(store, [record("x")], now=NOW)
-    assert store.retrier.health().state == "up"
+    assert store.retrier.health()["state"] == "up"
     store.close()
     proxy.stop()

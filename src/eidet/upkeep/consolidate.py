@@ -5,12 +5,13 @@ Pure except for the embedder that compares sentences. Each planner takes the rec
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -123,24 +124,19 @@ def _part_of(new: Record) -> MergedPart:
 # Episodes of sessions.
 
 
-@dataclass(slots=True)
-class _Talk:
-    """A session so far: the number of its messages, and the times of the first and the last."""
+class _Talk(NamedTuple):
+    """A session so far: the number of its messages, and the time of the last."""
 
-    count: int = 0
-    first: float = float("inf")
-    last: float = float("-inf")
-
-    def add(self, record: Record) -> None:
-        self.count += 1
-        self.first, self.last = min(self.first, record.occurred), max(self.last, record.occurred)
+    messages: int = 0
+    last: float = -math.inf
 
 
 def talks_of(messages: Iterable[Record]) -> dict[str, _Talk]:
-    found: dict[str, _Talk] = {}
+    found: defaultdict[str, _Talk] = defaultdict(_Talk)
     for message in messages:
         if message.session is not None:
-            found.setdefault(message.session, _Talk()).add(message)
+            count, last = found[message.session]
+            found[message.session] = _Talk(count + 1, max(last, message.occurred))
     return found
 
 
@@ -150,8 +146,8 @@ def episode_id(session: str) -> str:
 
 def due_for_episode(talk: _Talk, told: Record | None, now: float, settings: Upkeep) -> str | None:
     """Returns the reason why a session is due for an episode, or None if it is not."""
-    fresh = talk.count - _messages_in(told)
-    if talk.count < _FEWEST or fresh <= 0:
+    fresh = talk.messages - _messages_in(told)
+    if talk.messages < _FEWEST or fresh <= 0:
         return None
     idle = (now - talk.last) / 3600
     if settings.session_idle_hours is not None and idle >= settings.session_idle_hours:

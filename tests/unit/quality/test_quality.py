@@ -244,6 +244,3 @@ def test_a_young_memory_grows_by_its_own_days(age_days: float, per_day: float) -
     now = 1000 * DAY
     assert growth(NONE._replace(fresh=28, oldest=now - age_days * DAY), now, Windows()) == per_day
     assert growth(NONE, now, Windows()) is None
-
-
-# The buffer.

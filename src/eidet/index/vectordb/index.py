@@ -304,7 +304,7 @@ class VectorIndex:
             here, there = here + recent, there + sent
         return {
             **self.queries.stats(),
-            "database": self._database.retrier.health().as_dict(),
+            "database": self._database.retrier.health(),
             "rows_in_ram": here,
             "rows_in_database": there,
         }
@@ -312,7 +312,7 @@ class VectorIndex:
     def close(self) -> None:
         """Sends pending changes if the database is up, to leave less to the next process."""
         self._worker.close(_STOP_SECONDS)
-        if self._database.retrier.health().state == "up":
+        if self._database.retrier.health()["state"] == "up":
             for scope in self.cache.scopes:
                 if self._ships.refresh(scope) is not None:
                     self._try_to_send(scope)
