@@ -29,6 +29,7 @@ _FEWEST: Final = 3  # messages of an episode
 _LINKED: Final = 2_000  # messages that an episode names; of a longer session, the last ones
 _SIMILAR: Final = 0.8  # least cosine of sentences with the same meaning
 _EQUAL: Final = 0.85  # least cosine of the vectors of the same words, which a lower tier rounds
+_STRIDE: Final = 512  # rows compared at once
 _ROUNDING: Final = 1e-6  # equal vectors have a cosine a little off 1
 _TELLING: Final = 0.35  # least information of a sentence that becomes a fact
 _EPISODES: Final = 1_000  # the newest ones, which are searched for facts
@@ -238,14 +239,16 @@ def clusters(vectors: Vectors, threshold: float) -> Iterator[list[int]]:
     """Yields groups of two or more rows, each within `threshold` (cosine) of the first in its group.
 
     The first is the earliest, so that no chain of small steps joins distant rows, and a row is in one group
-    at most. Zero vectors are in no group. For n rows of width d and k groups or single rows, this takes time
-    n * k * d, and memory for a copy of the vectors.
+    at most. Zero vectors are in no group. For n rows of width d, this takes time n * n * d, and memory for a
+    copy of the vectors.
     """
     unit = unit_rows(vectors)
     free = np.asarray(unit.any(axis=1))
-    for row in range(len(unit)):
-        if free[row]:
-            near = np.flatnonzero(free & (unit @ unit[row] >= threshold - _ROUNDING))
-            free[near] = False
-            if len(near) > 1:
-                yield near.tolist()
+    for start in range(0, len(unit), _STRIDE):
+        near = unit[start : start + _STRIDE] @ unit[start:].T >= threshold - _ROUNDING
+        for row, beside in enumerate(near, start):
+            if free[row]:
+                group = start + np.flatnonzero(beside & free[start:])
+                free[group] = False
+                if len(group) > 1:
+                    yield group.tolist()
