@@ -78,19 +78,14 @@ def run_killed(open_memory: Open, folder: Path, line: int | None) -> int:
     return int((folder.parent / "lines").read_text()) if line is None else 0
 
 
-BEFORE = {"a": "Ann lives in Oslo.", "b": "Ann has a cat.", "c": "Ann sings.", "d": "Ann skates."}
+BEFORE = {"a": "Ann lives in Oslo.", "b": "Ann has a cat.", "c": "Ann sings.", "d": "x"}
 
 
 def prepare(open_memory: Open, folder: Path) -> None:
     """A mirror, and then changes of every sort on both sides; one of them is a conflict."""
     with open_memory() as memory:
         memory.forget(everything=True, scope="ann", for_good=False)
-        for id, text in (
-            ("a", "Ann lives in Oslo."),
-            ("b", "Ann has a cat."),
-            ("c", "Ann sings."),
-            ("d", "x"),
-        ):
+        for id, text in BEFORE.items():
             memory.remember(text, id=id, scope="ann", session="mon")
         mirror_folder(memory, folder, scope="ann")
         file = folder / "sessions" / "mon.md"

@@ -43,7 +43,7 @@ class _HttpModel:
 
     def health(self) -> dict[str, Any]:
         """Returns the health of the connection to the service."""
-        return self._http.retrier.health().as_dict()
+        return self._http.retrier.health()
 
     def _misread(self, what: str, bad: Exception, question: str) -> Misconfigured:
         return Misconfigured(

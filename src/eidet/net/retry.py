@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from ..core.errors import Misconfigured, Unavailable
@@ -52,24 +52,6 @@ class RetryPolicy:
                 raise Misconfigured(f"retry policy: {name} is a number above 0, not {getattr(self, name)!r}")
 
 
-@dataclass(slots=True, kw_only=True)
-class _Health:
-    """The state of a server: `up`, `down` (not called for a while) or `unsure` (the last attempt failed)."""
-
-    name: str
-    state: str = "up"
-    calls: int = 0
-    retries: int = 0
-    failures: int = 0
-    failed_in_a_row: int = 0
-    last_error: str | None = None
-    asked_again_in_seconds: float = 0.0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the fields as a dict, for `stats`."""
-        return asdict(self)
-
-
 class Retrier:
     """The caller of one server, with retries and a circuit breaker. Thread-safe."""
 
@@ -86,7 +68,8 @@ class Retrier:
         self.policy: RetryPolicy = policy or RetryPolicy()
         self._clock, self._sleep, self._dice = clock, sleep, dice
         self._lock = threading.Lock()
-        self._health = _Health(name=name)
+        self._calls = self._retries = self._failures = self._failed_in_a_row = 0
+        self._last_error: str | None = None
         self._opens = 0.0  # when a server that counts as down may be called again; else 0
         self._probing = False
 
@@ -130,27 +113,32 @@ class Retrier:
                 return answer
             self._sleep(pause)
             with self._lock:
-                self._health.retries += 1
+                self._retries += 1
 
-    def health(self) -> _Health:
+    def health(self) -> dict[str, Any]:
+        """Returns counts, and the state: `up`, `down` (not called for a while) or `unsure` (failed last)."""
         with self._lock:
-            wait = max(self._opens - self._clock(), 0.0)
-            return replace(self._health, state=self._state(), asked_again_in_seconds=wait)
-
-    def _state(self) -> str:
-        if self._opens:
-            return "down"
-        return "unsure" if self._health.failed_in_a_row else "up"
+            unsure = "unsure" if self._failed_in_a_row else "up"
+            return {
+                "name": self.name,
+                "state": "down" if self._opens else unsure,
+                "calls": self._calls,
+                "retries": self._retries,
+                "failures": self._failures,
+                "failed_in_a_row": self._failed_in_a_row,
+                "last_error": self._last_error,
+                "asked_again_in_seconds": max(self._opens - self._clock(), 0.0),
+            }
 
     def _enter(self) -> None:
         """Raises `Unavailable` while the server is down; after a pause, lets one caller at a time through."""
         with self._lock:
-            self._health.calls += 1
+            self._calls += 1
             if not self._opens:
                 return
             wait = self._opens - self._clock()
             if wait > 0 or self._probing:
-                why, again = self._health.last_error, f"it is asked again in {max(wait, 0.0):.1f} s"
+                why, again = self._last_error, f"it is asked again in {max(wait, 0.0):.1f} s"
                 raise Unavailable(
                     f"{self.name} is down ({why}); {again}",
                     retry_after=max(wait, self.policy.first_pause_seconds),
@@ -159,17 +147,17 @@ class Retrier:
 
     def _note_success(self) -> None:
         with self._lock:
-            self._health.failed_in_a_row, self._opens, self._probing = 0, 0.0, False
+            self._failed_in_a_row, self._opens, self._probing = 0, 0.0, False
 
     def _note_failure(self, error: Unavailable) -> None:
         with self._lock:
-            self._health.failures += 1
-            self._health.last_error = str(error)
+            self._failures += 1
+            self._last_error = str(error)
             if isinstance(error, Busy):
-                self._health.failed_in_a_row, self._opens = 0, 0.0
+                self._failed_in_a_row, self._opens = 0, 0.0
                 return
-            self._health.failed_in_a_row += 1
-            if self._health.failed_in_a_row >= self.policy.break_after:
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= self.policy.break_after:
                 self._opens = self._clock() + self.policy.rest_seconds
 
     def _pause_after(self, attempts: int, error: Unavailable) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ..core.errors import Misconfigured, NotFound, Unavailable
-from ..core.private_files import OWNER_FOLDER
+from ..core.private_files import OWNER_FOLDER, remove_partial
 from ..core.record import Record, new_id
 from ..core.scope import Scope
 from ..core.validate import dump_json
@@ -97,28 +97,23 @@ class FolderArchive:
         self.folder: Path = Path(folder).expanduser()
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
+        from ..store.export_file import write_export
+
         name = f"archive-{new_id(now)}.jsonl"
         fresh = self.folder / f".{name}"
         try:
             self.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-            self._write(fresh, records, {**manifest, "archived": now, **about(records)})
+            write_export(fresh, records, {**manifest, "archived": now, **about(records)})
+            _to_disk(fresh)
             fresh.replace(self.folder / name)
             _to_disk(self.folder)
         except OSError as error:
             raise Unavailable(
                 f"{self.folder} cannot be written ({error.strerror}): nothing is deleted"
             ) from error
+        finally:
+            remove_partial(fresh)
         return name
-
-    def _write(self, path: Path, records: Sequence[Record], manifest: dict[str, Any]) -> None:
-        from ..store.export_file import write_export
-
-        try:
-            write_export(path, records, manifest)
-            _to_disk(path)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
 
     def names(self) -> list[str]:
         if not self.folder.is_dir():

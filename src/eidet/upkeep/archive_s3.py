@@ -135,7 +135,7 @@ class S3Archive:
         raise Taken(f"{self.url}: {name} kept changing; try again")
 
     def health(self) -> dict[str, Any]:
-        return self._retrier.health().as_dict()
+        return self._retrier.health()
 
     def _expunge(self, name: str, gone: Callable[[Record], bool], now: float) -> int:
         export, etag = self._read(name)

@@ -5,12 +5,13 @@ Pure except for the embedder that compares sentences. Each planner takes the rec
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _FEWEST: Final = 3  # messages of an episode
 _LINKED: Final = 2_000  # messages that an episode names; of a longer session, the last ones
 _SIMILAR: Final = 0.8  # least cosine of sentences with the same meaning
 _EQUAL: Final = 0.85  # least cosine of the vectors of the same words, which a lower tier rounds
+_STRIDE: Final = 512  # rows compared at once
 _ROUNDING: Final = 1e-6  # equal vectors have a cosine a little off 1
 _TELLING: Final = 0.35  # least information of a sentence that becomes a fact
 _EPISODES: Final = 1_000  # the newest ones, which are searched for facts
@@ -123,24 +125,19 @@ def _part_of(new: Record) -> MergedPart:
 # Episodes of sessions.
 
 
-@dataclass(slots=True)
-class _Talk:
-    """A session so far: the number of its messages, and the times of the first and the last."""
+class _Talk(NamedTuple):
+    """A session so far: the number of its messages, and the time of the last."""
 
-    count: int = 0
-    first: float = float("inf")
-    last: float = float("-inf")
-
-    def add(self, record: Record) -> None:
-        self.count += 1
-        self.first, self.last = min(self.first, record.occurred), max(self.last, record.occurred)
+    messages: int = 0
+    last: float = -math.inf
 
 
 def talks_of(messages: Iterable[Record]) -> dict[str, _Talk]:
-    found: dict[str, _Talk] = {}
+    found: defaultdict[str, _Talk] = defaultdict(_Talk)
     for message in messages:
         if message.session is not None:
-            found.setdefault(message.session, _Talk()).add(message)
+            count, last = found[message.session]
+            found[message.session] = _Talk(count + 1, max(last, message.occurred))
     return found
 
 
@@ -150,8 +147,8 @@ def episode_id(session: str) -> str:
 
 def due_for_episode(talk: _Talk, told: Record | None, now: float, settings: Upkeep) -> str | None:
     """Returns the reason why a session is due for an episode, or None if it is not."""
-    fresh = talk.count - _messages_in(told)
-    if talk.count < _FEWEST or fresh <= 0:
+    fresh = talk.messages - _messages_in(told)
+    if talk.messages < _FEWEST or fresh <= 0:
         return None
     idle = (now - talk.last) / 3600
     if settings.session_idle_hours is not None and idle >= settings.session_idle_hours:
@@ -242,14 +239,16 @@ def clusters(vectors: Vectors, threshold: float) -> Iterator[list[int]]:
     """Yields groups of two or more rows, each within `threshold` (cosine) of the first in its group.
 
     The first is the earliest, so that no chain of small steps joins distant rows, and a row is in one group
-    at most. Zero vectors are in no group. For n rows of width d and k groups or single rows, this takes time
-    n * k * d, and memory for a copy of the vectors.
+    at most. Zero vectors are in no group. For n rows of width d, this takes time n * n * d, and memory for a
+    copy of the vectors.
     """
     unit = unit_rows(vectors)
     free = np.asarray(unit.any(axis=1))
-    for row in range(len(unit)):
-        if free[row]:
-            near = np.flatnonzero(free & (unit @ unit[row] >= threshold - _ROUNDING))
-            free[near] = False
-            if len(near) > 1:
-                yield near.tolist()
+    for start in range(0, len(unit), _STRIDE):
+        near = unit[start : start + _STRIDE] @ unit[start:].T >= threshold - _ROUNDING
+        for row, beside in enumerate(near, start):
+            if free[row]:
+                group = start + np.flatnonzero(beside & free[start:])
+                free[group] = False
+                if len(group) > 1:
+                    yield group.tolist()

@@ -12,7 +12,6 @@ from tests.unit.hooks.agents import Agent, kept
 
 from eidet import BadInput, Memory
 from eidet.hooks import Captured, install_hooks, with_hooks
-from eidet.hooks.captured import plain, state_of
 
 # What is captured.
 
@@ -221,11 +220,3 @@ def test_what_cannot_be_captured_is_refused_at_once(how: dict[str, Any]) -> None
         install_hooks(type("Fresh", (Agent,), {}), **how)
     with pytest.raises(BadInput):
         install_hooks(Agent(), memory=Memory())  # type: ignore[call-overload]
-
-
-def test_values_in_plain_json() -> None:
-    assert plain({"a": (1, {2}), "b": object(), 3: b"x"}) == {"a": [1, [2]]}
-    loop: list[Any] = []
-    loop.append(loop)
-    assert str(plain(loop)).startswith("[[[")
-    assert state_of(Agent())["inventory"] == {}

@@ -125,16 +125,6 @@ def test_several_methods_are_captured_by_name(memory: Memory) -> None:
     assert [record.data["method"] for record in kept(memory, "action")] == ["plan", "act"]
 
 
-def test_an_agent_that_calls_its_own_method_is_captured(memory: Memory) -> None:
-    class Runner(Agent):
-        def run(self) -> None:
-            for _ in range(3):
-                self.act()
-
-    with_hooks(Runner(), memory=memory).run()
-    assert len(kept(memory, "action")) == 3
-
-
 def test_slots_and_dataclasses_are_captured(memory: Memory) -> None:
     class Slotted:
         __slots__ = ("__weakref__", "health")

@@ -45,17 +45,6 @@ class AsyncState(Agent):
         return {}
 
 
-class Evil(Agent):
-    @property
-    def trap(self) -> Any:
-        raise ValueError("do not look")
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("step_number", "name") and object.__getattribute__(self, "__dict__").get("armed"):
-            raise OSError("armed")
-        return super().__getattribute__(name)
-
-
 def _refusing(captured: Captured) -> None:
     raise ConnectionError("the store is away")
 
@@ -104,22 +93,6 @@ def test_a_closed_memory_disturbs_nobody(tmp_path: Path, caplog: pytest.LogCaptu
             return 3
 
     assert asyncio.run(with_hooks(Async(), memory=memory).act()) == 3
-
-
-def test_an_agent_that_raises_when_looked_at_still_acts(
-    memory: Memory, caplog: pytest.LogCaptureFixture
-) -> None:
-    agent = Evil()
-    agent.__dict__["armed"] = True
-    agent.__dict__.pop("step_number")
-
-    class Calm(Evil):
-        def act(self, observation: Any = None, *, hurt: float = 0.0) -> dict[str, Any]:
-            return {"calm": True}
-
-    agent.__class__ = Calm
-    assert with_hooks(agent, memory=memory).act() == {"calm": True}
-    assert "armed" in caplog.text
 
 
 def test_trouble_is_told_once_a_minute_for_each_place(caplog: pytest.LogCaptureFixture) -> None:

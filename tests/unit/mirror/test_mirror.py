@@ -98,14 +98,6 @@ def test_an_edit_revises_and_says_which_file_it_came_from(memory: Memory, folder
     assert memory.history("a", scope="ann")[-1].by == f"file:{MONTH}"
 
 
-def test_a_field_that_is_taken_out_gets_its_default(memory: Memory, folder: Path) -> None:
-    edit(folder / MONTH, '"who": "bob"\n', "")
-    run(memory, folder)
-    b = memory.get("b", scope="ann")
-    assert b is not None
-    assert b.who is None
-
-
 def test_text_after_a_block_is_new_and_so_is_a_file(memory: Memory, folder: Path) -> None:
     edit(folder / MONTH, "\n^a\n", "\n^a\n\nAnn swims.\n")
     (folder / "garden").mkdir()

@@ -40,14 +40,6 @@ def test_it_starts_when_first_needed_and_sleeps_until_woken() -> None:
     assert not worker.running
 
 
-def test_it_goes_on_by_itself_after_the_seconds_that_a_step_returns() -> None:
-    steps = Steps(0.01)
-    worker = BackgroundWorker("test", steps)
-    worker.start()
-    until(lambda: steps.count > 3)
-    worker.stop(60)
-
-
 def test_the_thread_ends_when_nothing_is_left_and_begins_again() -> None:
     steps = Steps(None)
     worker = BackgroundWorker("test", steps)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -14,19 +13,13 @@ from tests.making import examples
 
 from eidet.quality import (
     DAY,
-    FASTEST,
     RESPONSIVE,
-    SCORES,
-    TIMES,
     Quality,
     Survey,
     Tally,
     Windows,
-    day_of,
     quality_of,
     rate,
-    score_name,
-    time_name,
 )
 from eidet.quality.drift import Drift, drift, split, two_rates
 from eidet.quality.metrics import MEANINGS, growth, metrics_of
@@ -116,35 +109,6 @@ def test_quantiles_are_near_those_of_the_data() -> None:
     assert found.seconds_mean == pytest.approx(sum(times) / 5000, rel=0.01)
     assert found.responsive is not None
     assert found.responsive.value == sum(seconds <= RESPONSIVE for seconds in times) / 5000
-
-
-@pytest.mark.parametrize(
-    ("score", "name"),
-    [
-        (0.0, 0),
-        (1 / 32, 1),
-        (0.5, 16),
-        (0.9999, 31),
-        (1.0, 31),
-        (7.0, 31),
-        (-1.0, 0),
-        (math.nan, 0),
-        (math.inf, 31),
-    ],
-)
-def test_every_score_has_a_bin(score: float, name: int) -> None:
-    assert score_name(score) == SCORES[name]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "name"), [(0.0, 0), (-1.0, 0), (FASTEST, 0), (2 * FASTEST, 4), (1e9, 95), (1e-3, 26)]
-)
-def test_every_duration_has_a_bin(seconds: float, name: int) -> None:
-    assert time_name(seconds) == TIMES[name]
-
-
-def test_days_are_those_of_utc() -> None:
-    assert [day_of(now) for now in (0.0, DAY - 0.001, DAY, -1.0)] == [0, 0, 1, -1]
 
 
 # Drift.
@@ -280,35 +244,3 @@ def test_a_young_memory_grows_by_its_own_days(age_days: float, per_day: float) -
     now = 1000 * DAY
     assert growth(NONE._replace(fresh=28, oldest=now - age_days * DAY), now, Windows()) == per_day
     assert growth(NONE, now, Windows()) is None
-
-
-# The buffer.
-
-
-def test_what_is_taken_is_gone_and_what_is_given_back_adds_up() -> None:
-    buffer = TallyBuffer()
-    buffer.add("a", 1, "forget", {"forgotten": 2})
-    taken = buffer.take()
-    assert (len(buffer), buffer.take(), buffer.rows()) == (0, [], [])
-    buffer.add("a", 1, "forget", {"forgotten": 3})
-    buffer.give_back(taken)
-    assert buffer.rows() == [Tally("a", 1, "forget", {"forgotten": 5})]
-    assert len(buffer) == 2
-
-
-def test_a_recall_counts_once_in_everything_it_says() -> None:
-    buffer = TallyBuffer()
-    buffer.count_recall("a", 1, "recall", hits=3, score=0.5, seconds=0.002)
-    buffer.count_recall("a", 1, "recall", hits=0, score=None, seconds=0.2)
-    (row,) = buffer.rows()
-    assert row.counts == {
-        "recalls": 2,
-        "micros": 202_000,
-        "quick": 1,
-        "hits": 3,
-        "empty": 1,
-        "s16": 1,
-        time_name(0.002): 1,
-        time_name(0.2): 1,
-    }
-    assert Counter(len(name) for name in (*SCORES, *TIMES)) == {3: 128}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eidet.core.errors import Corrupt, Misconfigured, NotFound, Unavailable
+from eidet.core.errors import Corrupt, Misconfigured, NotFound
 from eidet.core.record import Record
 from eidet.upkeep.archive import FolderArchive, archive_of
 
@@ -31,12 +31,6 @@ def test_other_files_are_none_of_its_pieces(tmp_path: Path) -> None:
     for name in ("notes.txt", "../x", "archive-ff.jsonl"):
         with pytest.raises(NotFound):
             archive.manifest(name)
-
-
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(Unavailable, match="nothing is deleted"):
-        FolderArchive(tmp_path / "file").keep([TWO], {}, now=NOW)
 
 
 def test_an_archive_is_named_by_a_folder_or_given(tmp_path: Path) -> None:

@@ -176,11 +176,3 @@ def test_similar_experiences_can_be_those_that_went_well(memory: Memory) -> None
     assert sorted(lived.lessons("a locked database")) == ["Ask Ann", "Retry", "Use a timeout"]
     assert len(lived.lessons("a locked database", 1)) == 1
     assert Episodic(memory, scope="other").lessons("a locked database") == []
-
-
-def test_an_experience_is_forgotten_once(memory: Memory) -> None:
-    lived = Episodic(memory)
-    ids = [lived.record(f"number {number}").id for number in range(3)]
-    assert lived.forget(ids[0])
-    assert not lived.forget(ids[0])
-    assert len(lived) == 2

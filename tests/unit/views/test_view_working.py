@@ -151,12 +151,3 @@ def test_no_change_of_many_threads_is_lost(memory: Memory, persist: bool) -> Non
     for thread in threads:
         thread.join()
     assert sorted(alone.scratchpad) == sorted(f"{who}.{number}" for who in range(4) for number in range(5))
-
-
-def test_no_change_of_two_memories_on_one_file_is_lost(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db") as here, Memory(tmp_path / "m.db") as there:
-        one, two = (Working(memory, persist=True) for memory in (here, there))
-        for number in range(5):
-            one.think(f"one {number}")
-            two.think(f"two {number}")
-        assert len(one.scratchpad) == len(two.scratchpad) == 10

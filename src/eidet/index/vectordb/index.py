@@ -280,7 +280,7 @@ class VectorIndex:
             here, there = here + recent, there + sent
         return {
             **self.queries.stats(),
-            "database": self._database.retrier.health().as_dict(),
+            "database": self._database.retrier.health(),
             "rows_in_ram": here,
             "rows_in_database": there,
         }
@@ -288,7 +288,7 @@ class VectorIndex:
     def close(self) -> None:
         """Sends pending changes if the database is up, to leave less to the next process."""
         self._filler.close()
-        if self._database.retrier.health().state == "up":
+        if self._database.retrier.health()["state"] == "up":
             for scope in self.cache.scopes:
                 if self._filler.refresh(scope) is not None:
                     self._filler.try_to_send(scope)

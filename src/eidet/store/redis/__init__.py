@@ -170,7 +170,7 @@ class RedisStore:
 
     def health(self) -> dict[str, Any]:
         """Returns the state of the connection without using it."""
-        return self.retrier.health().as_dict()
+        return self.retrier.health()
 
     def size(self) -> int:
         """Returns the memory that the server uses (`used_memory`), other data included."""

@@ -101,7 +101,7 @@ def test_what_is_forgotten_leaves_a_piece_that_can_be_read(memory: Memory, tmp_p
     def is_second(record: Record) -> bool:
         return record.text == "fact 1"
 
-    assert archive.expunge(name, is_second, now=2.0) == 1  # type: ignore[attr-defined]
+    assert archive.expunge(name, is_second, now=2.0) == 1
     assert memory.upkeep.unarchive(inside) == 3
     assert [record.text for record in memory.find(scope=Scope("ann"))] == ["fact 2", "fact 0"]
 

@@ -15,7 +15,7 @@ from tests.timing import until
 from tests.unit.upkeep.life.given import QUICK
 
 from eidet import BadInput, Memory, Settings
-from eidet.core.record import Record, Tier
+from eidet.core.record import Tier
 from eidet.core.settings import Upkeep
 from eidet.store import verbs
 from eidet.upkeep import Maintained
@@ -122,13 +122,3 @@ def test_recalls_go_on_while_upkeep_works(tmp_path: Path, clock: Clock) -> None:
         assert worker.last is not None
         assert worker.last.counts == {"move": SIZE}
         assert memory.admin.check() == []
-
-
-def test_records_changed_meanwhile_are_left_as_they_are(memory: Memory, clock: Clock) -> None:
-    record = memory.remember("note")
-    clock.days(100)
-    stale: list[Record] = [record]
-    memory.revise(record.id, text="changed")
-    store = memory.parts.store
-    assert verbs.rewrite_form(store, [(stale[0], stale[0].but(tier=Tier.LONG))], now=clock.now) == [None]
-    assert memory.get(record.id).text == "changed"  # type: ignore[union-attr]

@@ -41,13 +41,6 @@ def test_memories_move_down_as_they_age_and_show_less(memory: Memory, clock: Clo
     assert memory.upkeep.detail(full.id).text == LONG
 
 
-def test_what_is_very_old_goes_to_the_long_tier_at_once(memory: Memory, clock: Clock) -> None:
-    memory.remember("old")
-    clock.days(100)
-    memory.upkeep.maintain(settings=QUICK)
-    assert tiers(memory) == ["long 2"]
-
-
 def test_importance_delays_a_move_and_use_puts_it_off(memory: Memory, clock: Clock) -> None:
     memory.remember("dull", importance=0.0)
     clock.now += 1

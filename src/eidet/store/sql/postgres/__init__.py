@@ -61,7 +61,7 @@ class PostgresStore(RelationalStore):
 
     def health(self) -> dict[str, Any]:
         """Returns the state of the connection to the server."""
-        return self.retrier.health().as_dict()
+        return self.retrier.health()
 
     def describe(self) -> StoreTraits:
         return StoreTraits(home=self._find_home)
