@@ -35,6 +35,7 @@ from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+PROCEDURE = {"when": "we release", "steps": ["Run the tests", "Tag it"]}
 KEYS = """
 [[key]]
 name = "ann"
@@ -142,6 +143,12 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
     "recall, in a box": lambda m, _: [hit.id for hit in m.recall(box=Box(low=(0, 0), high=(3, 3)))],
     "recall, by sessions": lambda m, _: [hit.record.session for hit in m.recall("Porto", unit="session")],
     "recall, below": lambda m, _: [hit.id for hit in m.recall("secret", scope="acme/**")],
+    "recall, then": lambda m, _: ids_of(hit.record for hit in m.recall("Ann", as_of="2026-03-01")),
+    "recall, superseded": lambda m, _: [
+        hit.superseded_by is None for hit in m.recall("where does Ann live?")
+    ],
+    "find, known before": lambda m, _: m.find(known_at="2020-01-01"),
+    "remember, a procedure": lambda m, _: m.remember(PROCEDURE, kind="procedure", scope="made").text,
     "context, records": lambda m, _: len(m.context("Porto", budget=300).records),
     "get, none": lambda m, _: m.get("nothing"),
     "find, in order": lambda m, _: [one.text for one in m.find(order="importance", limit=2)],
