@@ -136,7 +136,7 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
         (hit.id, round(hit.score, 6), hit.why()) for hit in m.recall("where does Ann live?", limit=3)
     ],
     "recall, signals": lambda m, _: [signal.name for signal in m.recall("Ann")[0].signals],
-    "recall, trace": lambda m, _: m.recall("Ann", explain=True).trace.searched,
+    "recall, trace": lambda m, _: m.recall("Ann", explain=True).to_dict()["trace"]["searched"],
     "recall, a state": lambda m, _: [hit.id for hit in m.recall({"health": 0.7})],
     "recall, by filter": lambda m, _: ids_of(hit.record for hit in m.recall(session="s1")),
     "recall, near": lambda m, _: [hit.id for hit in m.recall(near=Near(place=(1, 2), radius=1))],
