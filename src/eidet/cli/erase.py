@@ -61,9 +61,9 @@ def _forget(
         raise BadInput("--receipt does not work with --not-for-good: drop one of them")
     if not (ids or asked):
         raise BadInput("say what to forget: ids, a filter such as --session, or --everything with --scope")
-    _check_terminal(yes or dry_run)
     why = asked.pop("why", None)
     what: dict[str, Any] = {"ids": ids or None, "scope": None if on.scope is None else on.reach(), **asked}
+    _check_terminal(yes or dry_run)
     with on.open_memory() as memory:
         if dry_run or not yes:
             found = memory.trust.preview_forget(**what)

@@ -36,7 +36,6 @@ ROOT: Final = 0  # the id of the user root
 NAMED: Final = 3  # scopes that a hint names at most
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Vectors = Annotated[bool, typer.Option("--vectors", help="With --json: the vectors too.")]
 _shared: Final = partial(typer.Option, rich_help_panel="Which memory, and how to print")
 
 
@@ -162,14 +161,13 @@ class Which:
         columns: Sequence[Column],
         cells: Callable[[E], Sequence[str | Text]],
         empty: str,
-        to_json: Callable[[E], object] | None = None,
     ) -> None:
         """Prints a table with a row for each, or a line of JSON for each; `empty` if there is none.
 
         Where several scopes were asked, the scope of each stands in the second column.
         """
         if self.json:
-            emit_each(map(to_json or (lambda one: one.to_dict()), found))
+            emit_each(one.to_dict() for one in found)
         elif not found:
             console(stderr=True).print(empty)
         elif self.reach().is_one:

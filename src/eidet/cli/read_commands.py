@@ -16,7 +16,7 @@ from ..core.record_table import FIELDS, RecordField
 from ..core.state import State, dump_state
 from ..core.validate import dump_json
 from ..core.verb_table import CONTEXT, FIND, RECALL, RECALL_ALL
-from .memory_options import Given, Options, Vectors, Which, command
+from .memory_options import Given, Options, Which, command
 from .show import (
     FOLD,
     ID_WIDTH,
@@ -26,10 +26,8 @@ from .show import (
     RIGHT,
     SHOWN,
     console,
-    context_json,
     emit,
     grid,
-    hits_json,
     local_time,
     plain,
     reason_columns,
@@ -79,18 +77,17 @@ def _recall(
     every: Annotated[
         bool, Option("--all", help="Every record on the topic, in order of time; by default 100 at most.")
     ] = False,
-    vectors: Vectors = False,
 ) -> None:
     """Recall what matters for a query, best first, with reasons.
 
     With --all, all of it in order of time, counted; what may be missing is said.
     """
     if every:
-        _recall_all(on, query, asked, vectors)
+        _recall_all(on, query, asked)
         return
     hits = on.ask(lambda memory: memory.recall(query, scope=on.reach(), rerank=rerank, **asked))
     if on.json:
-        emit(hits_json(query, hits, vectors=vectors))
+        emit({"query": query} | hits.to_dict())
     else:
         _tell_hits(on, hits)
     if hits.trace is not None and not on.json:
@@ -100,12 +97,12 @@ def _recall(
         console(stderr=True).print("this sounds like a question for all of them: --all lists and counts them")
 
 
-def _recall_all(on: Which, query: str, asked: Given, vectors: bool) -> None:
+def _recall_all(on: Which, query: str, asked: Given) -> None:
     if unused := asked.keys() - RECALL_ALL:
         raise BadInput(f"--all is in order of time: leave --{min(unused)} out")
     found = on.ask(lambda memory: memory.recall_all(query, scope=on.reach(), **asked))
     if on.json:
-        emit(found.to_dict(vectors=vectors))
+        emit(found.to_dict())
         return
     _tell_hits(on, found.hits)
     if found.maybe:
@@ -124,7 +121,17 @@ def _context(
     """Build a block for a prompt, never over its budget."""
     packed = on.ask(lambda memory: memory.context(query, counter=counter, scope=on.reach(), **packing))
     if on.json:
-        emit(context_json(packed))
+        emit(
+            {
+                "text": packed.text,
+                "tokens": packed.tokens,
+                "budget": packed.budget,
+                "used": [hit.id for hit in packed.hits],
+                "told": list(packed.sources),
+                "left_out": [hit.id for hit in packed.left_out],
+                "sections": dict(packed.sections),
+            }
+        )
         return
     console().print(plain(packed.text), soft_wrap=True)
     used = f"{packed.tokens:,} of {packed.budget:,} tokens, {len(packed.hits):,} memories"
@@ -132,7 +139,7 @@ def _context(
 
 
 @command(commands)
-def _find(on: Which, asked: Page, vectors: Vectors = False) -> None:
+def _find(on: Which, asked: Page) -> None:
     """Find records by kind, session, time, person or trust.
 
     With --json one a line.
@@ -143,7 +150,6 @@ def _find(on: Which, asked: Page, vectors: Vectors = False) -> None:
         [("when", {"width": MINUTE}), "kind", ("what", REST | {"min_width": ID_WIDTH})],
         lambda one: (local_time(one.occurred), str(one.kind), show_record(one)),
         "nothing found",
-        lambda record: record.to_dict(vectors=vectors),
     )
     if records.more:
         console(stderr=True).print(f"there are more: --limit and --offset show them ({len(records)} came)")
@@ -159,7 +165,6 @@ def _show(
     detail: Annotated[
         bool, Option("--detail", help="In full, as it was before its tier reduced it.")
     ] = False,
-    vectors: Vectors = False,
 ) -> None:
     """Show everything about one record, and its history.
 
@@ -179,7 +184,7 @@ def _show(
         raise typer.Exit(1)
     record, events = found
     if on.json:
-        answer: dict[str, Any] = {} if record is None else record.to_dict(vectors=vectors)
+        answer: dict[str, Any] = {} if record is None else record.to_dict()
         if with_history:
             answer["history"] = [asdict(event) | {"at": iso_time(event.at)} for event in events]
         emit(answer)

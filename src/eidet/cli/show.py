@@ -1,6 +1,6 @@
 """Prints answers for people, in tables and lines of rich, or as JSON.
 
-In JSON times are ISO 8601 in UTC, and vectors are left out unless asked for.
+In JSON times are ISO 8601 in UTC, and vectors are left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from ..core.hit import Hits
 from ..core.record import Record, Trust
 from ..core.validate import dump_json
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from ..recall.pack import Context
 
 Column = str | tuple[str, dict[str, Any]]
 RIGHT: Final = {"justify": "right"}
@@ -190,19 +188,3 @@ def emit_or_tell(json: bool, answer: object, line: str) -> None:
         emit(answer)
     else:
         typer.echo(line)
-
-
-def context_json(context: Context) -> dict[str, Any]:
-    return {
-        "text": context.text,
-        "tokens": context.tokens,
-        "budget": context.budget,
-        "used": [hit.id for hit in context.hits],
-        "told": [record.id for record in context.records],
-        "left_out": [hit.id for hit in context.left_out],
-        "sections": dict(context.sections),
-    }
-
-
-def hits_json(query: str, hits: Hits, *, vectors: bool = False) -> dict[str, Any]:
-    return {"query": query} | hits.to_dict(vectors=vectors)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -32,7 +32,6 @@ from .show import (
 
 if TYPE_CHECKING:
     from ..upkeep import Maintained
-    from ..upkeep.retain import Standing
 
 SHOWN: Final = 50
 
@@ -101,12 +100,11 @@ def _tell_policies(on: Which) -> None:
     elif not found:
         console(stderr=True).print("there are no policies; write them as [[eidet.retention]] in --config")
     else:
-        rows = ((str(one.policy), *_count_records(one)) for one in found)
+        rows = (
+            (str(one.policy), *(f"{count:,}" for count in (one.covered, one.due, one.held, one.kept)))
+            for one in found
+        )
         tell_table(("policy", "covers", "due", "due but held", "kept"), rows)
-
-
-def _count_records(one: Standing) -> Iterator[str]:
-    return (f"{count:,}" for count in (one.covered, one.due, one.held, one.kept))
 
 
 @command(commands)

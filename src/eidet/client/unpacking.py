@@ -32,33 +32,20 @@ def _unpacker_of(kind: Any) -> Unpack:
     if kind in _BY_TYPE:
         return _BY_TYPE[kind]
     origin, inside = get_origin(kind), [one for one in get_args(kind) if one not in (..., type(None))]
-    if origin in (Union, UnionType):
-        return _unpack_optional(_unpacker_of(inside[0])) if len(inside) == 1 else _keep
     if origin is tuple and len(inside) > 1:
         return tuple
+    if origin in (Union, UnionType) and len(inside) == 1:
+        inner = _unpacker_of(inside[0])
+        return lambda said: None if said is None else inner(said)
     if origin in (tuple, list, Sequence):
-        return _unpack_each(tuple if origin is tuple else list, _unpacker_of(inside[0]))
+        inner, collect = _unpacker_of(inside[0]), tuple if origin is tuple else list
+        return lambda said: collect(map(inner, said))
     if origin is Mapping and get_origin(inside[1]) is tuple:
-        return _unpack_values(_unpacker_of(inside[1]))
+        inner = _unpacker_of(inside[1])
+        return lambda said: {name: inner(value) for name, value in said.items()}
     if is_dataclass(kind) and isinstance(kind, type):
         return _unpack_fields(kind)
-    return kind if isinstance(kind, type) and issubclass(kind, Enum) else _keep
-
-
-def _keep(said: Any) -> Any:
-    return said
-
-
-def _unpack_optional(inner: Unpack) -> Unpack:
-    return lambda said: None if said is None else inner(said)
-
-
-def _unpack_each(collect: Callable[[Any], Any], inner: Unpack) -> Unpack:
-    return lambda said: collect(map(inner, said))
-
-
-def _unpack_values(inner: Unpack) -> Unpack:
-    return lambda said: {name: inner(value) for name, value in said.items()}
+    return kind if isinstance(kind, type) and issubclass(kind, Enum) else lambda said: said
 
 
 def _unpack_fields(kind: type) -> Unpack:

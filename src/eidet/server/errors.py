@@ -64,7 +64,6 @@ _STATUS: Final[dict[type[EidetError], tuple[int, str]]] = {
     NotFound: (404, "not_found"),
     Conflict: (409, "conflict"),
     Refused: (403, "refused"),
-    Unavailable: (503, "unavailable"),
     Corrupt: (500, "corrupt"),
     Misconfigured: (500, "misconfigured"),
 }
@@ -72,20 +71,16 @@ _STATUS: Final[dict[type[EidetError], tuple[int, str]]] = {
 
 def problem_of(error: EidetError) -> Problem:
     """Converts an error of a verb to one of HTTP; details for operators go to the log only."""
-    for kind, (status, type) in _STATUS.items():
-        if isinstance(error, kind):
-            return _problem_of_kind(error, status, type)
-    return make_internal()
-
-
-def _problem_of_kind(error: EidetError, status: int, type: str) -> Problem:
     if isinstance(error, Unavailable):
         LOG.warning("the memory is unavailable: %s", error)
         return make_unavailable(error.retry_after)
-    if status >= 500:
-        LOG.error("a request failed: %s", error)
-        return Problem(status, type, "the memory cannot answer this; the server's log says why")
-    return Problem(status, type, str(error))
+    for kind, (status, type) in _STATUS.items():
+        if isinstance(error, kind):
+            if status < 500:
+                return Problem(status, type, str(error))
+            LOG.error("a request failed: %s", error)
+            return Problem(status, type, "the memory cannot answer this; the server's log says why")
+    return make_internal()
 
 
 def make_unavailable(retry_after: float | None = None) -> Problem:

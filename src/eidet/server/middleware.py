@@ -45,7 +45,7 @@ class AccessMiddleware:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._pass_other(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         _keep_encoded(scope)
         _trim_headers(scope)
@@ -65,13 +65,6 @@ class AccessMiddleware:
         except Exception:  # noqa: BLE001  # logged, and answered in the one shape
             LOG.exception("request %s failed", scope[REQUEST_ID])
             await answer.fail(make_internal(), receive)
-
-    async def _pass_other(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Passes lifespan events to the app, and refuses web sockets."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-        else:
-            await send({"type": "websocket.close", "code": 1008})
 
     def _let_in(self, scope: MutableMapping[str, Any], headers: Headers) -> Caller | None:
         _check_host(headers.getlist("host"), self._serving.settings)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import Depends, Request, Security
-from fastapi.routing import APIRoute
+from fastapi import Depends, Query, Request, Security
 from fastapi.security import HTTPBearer
-from starlette.routing import BaseRoute
 
 from ..aio import AsyncMemory
 from ..core.errors import BadInput
@@ -28,35 +26,13 @@ _BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
 )
 
-_SCOPE_ABOUT: Final = (
-    "Whose memory, such as acme/ann; acme/** is acme and all below. Verbs that read take several: "
-    "scope=a&scope=b. Default: default, or the first scope of a key that may not enter it."
-)
-_SCOPE_PARAMETER: Final = {
-    "name": "scope",
-    "in": "query",
-    "schema": {"type": "array", "items": {"type": "string"}},
-    "description": _SCOPE_ABOUT,
-}
-_in_scope: Final[set[Any]] = set()  # the dependencies that read the scope of a request
-
-
-def named_scopes(request: Request) -> str | list[str] | None:
-    """Returns the scope or scopes that a request names in its query, or None.
-
-    It reads the query itself: a declared parameter of a dependency would slow every request down.
-    """
-    named = request.query_params.getlist("scope")
-    if len(named) < 2:
-        return named[0] if named else None
-    return named
-
-
-def describe_scope(routes: Iterable[BaseRoute]) -> None:
-    """Documents the scope parameter of the routes that take one."""
-    for route in routes:
-        if isinstance(route, APIRoute) and _in_scope & {one.call for one in route.dependant.dependencies}:
-            route.openapi_extra = {**(route.openapi_extra or {}), "parameters": [_SCOPE_PARAMETER]}
+ScopeNames = Annotated[
+    list[str] | None,
+    Query(
+        description="Whose memory, such as acme/ann; acme/** is acme and all below. Verbs that read take "
+        "several: scope=a&scope=b. Default: default, or the first scope of a key that may not enter it."
+    ),
+]
 
 
 class _Turns:
@@ -199,24 +175,25 @@ def needs(
     "one or all": `**` means every scope, if the key reaches all.
     """
 
-    async def grant(request: Request) -> Grant:
-        caller, serving = caller_of(request), serving_of(request)
+    async def admit(request: Request) -> Grant:
+        caller = caller_of(request)
         check_rights(caller, *rights)
-        if scopes == "none":
-            return Grant(caller, serving, None)
-        named = named_scopes(request)
-        if scopes == "one or all" and named == ALL:
+        return Grant(caller, serving_of(request), None)
+
+    async def admit_to(request: Request, scope: ScopeNames = None) -> Grant:
+        everywhere = await admit(request)
+        caller = everywhere.caller
+        if scopes == "one or all" and scope == [ALL]:
             if not caller.sees_all:
                 raise make_not_found()
-            return Grant(caller, serving, None)
-        choose = Scope.among if scopes == "several" else Scope.of
-        chosen = choose(caller.choose_home() if named is None else named)
+            return everywhere
+        named = scope or [caller.choose_home()]
+        single = len(named) == 1  # `Scope.of` refuses a list
+        chosen = Scope.among(named) if scopes == "several" else Scope.of(named[0] if single else named)
         check_reach(caller, chosen)
-        return Grant(caller, serving, chosen, named is not None)
+        return replace(everywhere, reach=chosen, named=scope is not None)
 
-    if scopes != "none":
-        _in_scope.add(grant)
-    return grant
+    return admit if scopes == "none" else admit_to
 
 
 Secured = Security(_BEARER)  # documents that routes take a key; `AccessMiddleware` checks it

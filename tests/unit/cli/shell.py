@@ -48,7 +48,8 @@ class Said:
 
 def list_commands(group: Any = None, *before: str) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every command with its words, groups before those below them."""
-    for name, one in (group or typer.main.get_command(app)).commands.items():
+    within: Any = group or typer.main.get_command(app)
+    for name, one in within.commands.items():
         yield (*before, name), one
         if hasattr(one, "commands"):
             yield from list_commands(one, *before, name)

@@ -99,13 +99,6 @@ def test_a_log_that_is_not_there_is_not_found(eidet: Shell) -> None:
     assert "there is no audit log" in said.err
 
 
-def test_lines_that_are_no_entries_are_told(eidet: Shell, log: Path) -> None:
-    odd = '{"n":8,"at":"noon","verb":"put","scope":5,"ids":[1],"count":"many","of":3,"by":{},"hash":""}'
-    log.write_text(log.read_text() + "nonsense\n" + odd + "\n")
-    assert eidet("audit", str(log)).code == 1
-    assert [fault["line"] for fault in eidet("audit", str(log), "--json").json["faults"]] == [8, 9]
-
-
 # Retention.
 
 POLICIES = """

@@ -33,13 +33,6 @@ def test_recall_in_json_has_signals_and_no_vectors(filled: Shell) -> None:
     assert "trace" not in said
 
 
-def test_vectors_are_given_when_asked_for(filled: Shell) -> None:
-    (hit, *_) = filled("recall", "Lisbon", "--json", "--vectors").json["hits"]
-    (record, *_) = filled("find", "--json", "--vectors").lines
-    shown = filled("show", "ann", "--json", "--vectors").json
-    assert [len(found["vector"]) for found in (hit["record"], record, shown)] == [256] * 3
-
-
 def test_recall_goes_below_a_scope_only_when_told(filled: Shell) -> None:
     def found(*words: str) -> set[str]:
         return {hit["record"]["scope"] for hit in filled("recall", "Lisbon", "--json", *words).json["hits"]}

@@ -43,6 +43,13 @@ def test_remember_takes_data_alone(eidet: Shell) -> None:
     assert eidet("show", id, "--json").json["text"] == "health: 0.5"
 
 
+def test_a_procedure_needs_its_parts(eidet: Shell) -> None:
+    words = ("remember", "--kind", "procedure", "--data")
+    assert "steps is missing" in eidet(*words, '{"when": "we release"}').err
+    (id,) = eidet(*words, '{"when": "we release", "steps": ["Run the tests"]}').ids
+    assert eidet("show", id, "--json").json["text"] == "When: we release.\n1. Run the tests."
+
+
 def test_a_key_that_exists_gets_its_next_version(eidet: Shell) -> None:
     first = eidet("remember", "Ann lives in Lisbon", "--key", "home", "--json").json
     second = eidet("remember", "Ann lives in Porto", "--key", "home", "--json").json

@@ -28,7 +28,7 @@ class Keyed(NamedTuple):
     all: str  # a key with all rights in acme
     root: str  # one with all rights everywhere
 
-    def count(self, key: str) -> httpx.Response:
+    def post_count(self, key: str) -> httpx.Response:
         with self.server.http(key) as http:
             return http.post("/v1/count", json={}, params={"scope": "acme"})
 
@@ -58,10 +58,10 @@ def test_the_history_says_which_key_acted(keyed: Keyed) -> None:
 
 def test_keys_come_and_go_without_a_restart(keyed: Keyed) -> None:
     guest = add_key(keyed.file, "guest", ["acme"], ["read"])
-    assert keyed.count(guest).status_code == 200
+    assert keyed.post_count(guest).status_code == 200
     remove_key(keyed.file, "guest")
-    assert keyed.count(guest).status_code == 401
-    assert keyed.count(keyed.all).status_code == 200
+    assert keyed.post_count(guest).status_code == 401
+    assert keyed.post_count(keyed.all).status_code == 200
 
 
 class RevokedMeanwhile(type(Path())):  # type: ignore[misc]
@@ -85,12 +85,12 @@ def test_a_damaged_keys_file_lets_nobody_in_until_it_is_mended(keyed: Keyed) -> 
     good = keyed.file.read_text()
     keyed.file.write_text(good + "\n[[key]\n")
     try:
-        answer = keyed.count(keyed.all)
+        answer = keyed.post_count(keyed.all)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
         assert str(keyed.file) not in answer.text
     finally:
         keyed.file.write_text(good)
-    assert keyed.count(keyed.all).status_code == 200
+    assert keyed.post_count(keyed.all).status_code == 200
 
 
 def test_a_keys_file_keeps_no_secret(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+PROCEDURE = {"when": "we release", "steps": ["Run the tests", "Tag it"]}
 KEYS = """
 [[key]]
 name = "ann"
@@ -135,13 +136,19 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
         (hit.id, round(hit.score, 6), hit.why()) for hit in m.recall("where does Ann live?", limit=3)
     ],
     "recall, signals": lambda m, _: [signal.name for signal in m.recall("Ann")[0].signals],
-    "recall, trace": lambda m, _: m.recall("Ann", explain=True).trace.searched,
+    "recall, trace": lambda m, _: m.recall("Ann", explain=True).to_dict()["trace"]["searched"],
     "recall, a state": lambda m, _: [hit.id for hit in m.recall({"health": 0.7})],
     "recall, by filter": lambda m, _: ids_of(hit.record for hit in m.recall(session="s1")),
     "recall, near": lambda m, _: [hit.id for hit in m.recall(near=Near(place=(1, 2), radius=1))],
     "recall, in a box": lambda m, _: [hit.id for hit in m.recall(box=Box(low=(0, 0), high=(3, 3)))],
     "recall, by sessions": lambda m, _: [hit.record.session for hit in m.recall("Porto", unit="session")],
     "recall, below": lambda m, _: [hit.id for hit in m.recall("secret", scope="acme/**")],
+    "recall, then": lambda m, _: ids_of(hit.record for hit in m.recall("Ann", as_of="2026-03-01")),
+    "recall, superseded": lambda m, _: [
+        hit.superseded_by is None for hit in m.recall("where does Ann live?")
+    ],
+    "find, known before": lambda m, _: m.find(known_at="2020-01-01"),
+    "remember, a procedure": lambda m, _: m.remember(PROCEDURE, kind="procedure", scope="made").text,
     "context, records": lambda m, _: len(m.context("Porto", budget=300).records),
     "get, none": lambda m, _: m.get("nothing"),
     "find, in order": lambda m, _: [one.text for one in m.find(order="importance", limit=2)],

@@ -8,14 +8,16 @@ import shlex
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from tests.servers.served import Running
+from tests.servers.served import Running, serve_in_thread
 
-from eidet.store import SETTINGS
+from eidet.server.rest.once import DAY, PREFIX
+from eidet.store import SETTINGS, verbs
 
 ONE = {"memories": [{"text": "Ann lives in Lisbon", "id": "home"}]}
 
@@ -410,3 +412,18 @@ def test_a_retry_does_not_bring_back_what_was_forgotten(
     again = http.post("/v1/memories", json=body, headers=headers)
     assert (again.status_code, again.json()["type"]) == (410, "gone")
     assert memory.get(stored["id"]) is None
+
+
+def test_a_new_key_clears_old_ones(tmp_path: Path) -> None:
+    with serve_in_thread(tmp_path / "agent.db") as running:
+        parts = running.memory.parts
+        marks = ((f"key {n}", parts.key_ids.mark(f"\0key {n}".encode())) for n in count())
+        key, own = next(found for found in marks if found[1].startswith("000"))
+        now = parts.clock()
+        for name, until in (("00old", now - 1), ("00young", now + DAY), ("11old", now - 1)):
+            assert verbs.take_lease(parts.store, PREFIX + name, "x", now=now - DAY, until=until)
+        body = {"memories": [{"text": "Ann drinks tea"}]}
+        answer = running.shared.post("/v1/memories", json=body, headers={"Idempotency-Key": key})
+        assert answer.status_code == 201
+        left = verbs.get_settings(parts.store, f"lease:{PREFIX}")
+        assert {name.rpartition(":")[2] for name in left} == {own, "00young", "11old"}

@@ -11,7 +11,9 @@ import pytest
 from tests.making import rounds
 from tests.servers.served import serve_in_thread
 
+from eidet import AsyncMemory
 from eidet.server.access import add_key
+from eidet.server.serve import create_app
 
 ROOT = Path(__file__).parents[3]
 
@@ -43,3 +45,15 @@ def test_schemathesis_finds_nothing(tmp_path: Path, keyed: bool) -> None:
             timeout=400,
         )
     assert ran.returncode == 0, ran.stdout[-4000:]
+
+
+def test_the_schema_names_the_scope_and_the_body_of_a_route() -> None:
+    routes = create_app(AsyncMemory("ram://")).openapi()["paths"]
+
+    def names(path: str, method: str) -> set[str]:
+        return {one["name"] for one in routes[path][method]["parameters"]}
+
+    for path, method in (("/v1/recall", "post"), ("/v1/memories/{id}", "get"), ("/v1/load", "post")):
+        assert "scope" in names(path, method)
+    assert "scope" not in names("/v1/scopes", "get")
+    assert routes["/v1/load"]["post"]["requestBody"]["required"]

@@ -29,7 +29,6 @@ class Row(NamedTuple):
     seq: int
     kind: str
     session: str | None
-    who: str | None
     occurred: float
     created: float
 
@@ -37,7 +36,7 @@ class Row(NamedTuple):
 def _list_rows(store: Store, scope: Scope) -> list[tuple[str, Row]]:
     """Lists the times and labels of every record of a scope (and below, if asked), with its scope."""
     return [
-        (path, Row(one.seq, one.kind, one.session, one.who, one.occurred, one.created))
+        (path, Row(one.seq, one.kind, one.session, one.occurred, one.created))
         for path in verbs.count_scopes(store, scope)
         for one in _list_entries(store, path)
     ]

@@ -41,15 +41,14 @@ _PROFILE: Final = "What matters most in a scope."
 
 __all__ = ["create_mcp", "serve_stdio"]
 
-READS: Final = ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-WRITES: Final = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-_DELETES: Final = ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-)
+
+def _hints(*, reads: bool = False, deletes: bool = False) -> ToolAnnotations:
+    return ToolAnnotations(
+        read_only_hint=reads, destructive_hint=deletes, idempotent_hint=True, open_world_hint=False
+    )
+
+
+_READS, _WRITES, _DELETES = _hints(reads=True), _hints(), _hints(deletes=True)
 
 
 def create_mcp(
@@ -79,19 +78,19 @@ def create_mcp(
 
 
 def _add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
-    server.add_verb(tools.remember, Right.WRITE, "Remember", WRITES)
-    server.add_verb(tools.recall, Right.READ, "Recall", READS)
-    server.add_verb(tools.recall_all, Right.READ, "Recall all on a topic", READS)
-    server.add_verb(tools.context, Right.READ, "Context for a question", READS)
-    server.add_verb(tools.revise, Right.WRITE, "Revise a memory", WRITES)
-    server.add_verb(tools.promote, Right.WRITE, "Copy or move to another scope", WRITES)
+    server.add_verb(tools.remember, Right.WRITE, "Remember", _WRITES)
+    server.add_verb(tools.recall, Right.READ, "Recall", _READS)
+    server.add_verb(tools.recall_all, Right.READ, "Recall all on a topic", _READS)
+    server.add_verb(tools.context, Right.READ, "Context for a question", _READS)
+    server.add_verb(tools.revise, Right.WRITE, "Revise a memory", _WRITES)
+    server.add_verb(tools.promote, Right.WRITE, "Copy or move to another scope", _WRITES)
     server.add_verb(tools.forget, Right.FORGET, "Forget for good", _DELETES)
-    server.add_verb(tools.history, Right.READ, "History of a memory", READS)
+    server.add_verb(tools.history, Right.READ, "History of a memory", _READS)
     # The caller is an agent: a page that it read could make it approve what the page wrote.
-    server.add_verb(tools.review, Right.ADMIN, "Review what waits", READS)
-    server.add_verb(tools.approve, Right.ADMIN, "Approve a memory", WRITES)
+    server.add_verb(tools.review, Right.ADMIN, "Review what waits", _READS)
+    server.add_verb(tools.approve, Right.ADMIN, "Approve a memory", _WRITES)
     server.add_verb(tools.reject, Right.ADMIN, "Reject a memory", _DELETES)
-    server.add_verb(tools.facts, Right.READ, "Facts and their times", READS)
+    server.add_verb(tools.facts, Right.READ, "Facts and their times", _READS)
 
 
 def _make_auth(url: str | None) -> AuthSettings:

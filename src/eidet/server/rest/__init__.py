@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 
 from ...core.fact_verb_table import FACTS
 from ...memory.facts import FactsNamespace
-from ..serving import Secured, Serving, describe_scope
+from ..serving import Secured, Serving
 from . import admin_routes, feed_routes, memory_routes, search_routes
 from .routing import LeavableRoute, add_plain_verb
 
@@ -29,7 +29,6 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
     for part in (memory_routes, search_routes, feed_routes, admin_routes):
         part.add_to(router)
     _add_facts(router)
-    describe_scope(router.routes)
     # Routes are added one by one, so that a 405 can list the methods of a path.
     app.router.routes.extend([*open_router.routes, *router.routes])
 

@@ -59,7 +59,7 @@ def add_to(router: APIRouter) -> None:
             _search(AsyncMemory.recall_all, _tell_all_hits),
             {"response_model": RecallAllReply},
         ),
-        "context": (_context, {"response_model": ContextReply}),
+        "context": (_search(AsyncMemory.context, _tell_context), {"response_model": ContextReply}),
         "find": (_find, {"response_model": FoundPage}),
         "forget": (_forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
         "promote": (_promote, {"response_model": StoredMemory, "tags": ["memories"]}),
@@ -75,16 +75,21 @@ def add_to(router: APIRouter) -> None:
 
 
 def _search(verb: Any, tell: Callable[..., dict[str, Any]]) -> Handler:
-    """Builds the handler of a verb that answers with hits."""
+    """Builds the handler of a verb that answers with hits, or with a block made of them."""
 
     async def run(body: Any, grant: Grant) -> Response:
         check_records(grant, body.limit, "limit")
-        given, told = to_arguments(body), {"vectors": body.vectors, "reasons": body.reasons}
-        for name in told:
+        most = grant.caller.limits.context_tokens
+        if getattr(body, "budget", 0) > most:
+            message = f"a context has at most {most:,} tokens for this key"
+            raise Problem(422, "too_many_tokens", message, field="body.budget")
+        given = to_arguments(body)
+        how = {name: getattr(body, name) for name in ("vectors", "reasons") if hasattr(body, name)}
+        for name in how:
             given.pop(name, None)
         async with grant.serving.turns.search(grant.memory):
             content = await grant.memory.threads.finish(
-                verb, lambda found: dump(tell(found, **told)), scope=grant.scope, **given
+                verb, lambda found: dump(tell(found, **how)), scope=grant.scope, **given
             )
         return respond(content)
 
@@ -97,23 +102,6 @@ async def _promote(body: Any, grant: Grant) -> Response:
     check_reach(grant.caller, Scope.of(body.to))
     record = await grant.memory.promote(body.id, scope=grant.single, to=body.to, move=body.move)
     return await answer(grant.serving, lambda: tell_record(record))
-
-
-async def _context(body: Any, grant: Grant) -> Response:
-    check_records(grant, body.limit, "limit")
-    most = grant.caller.limits.context_tokens
-    if body.budget > most:
-        raise Problem(
-            422, "too_many_tokens", f"a context has at most {most:,} tokens for this key", field="body.budget"
-        )
-    async with grant.serving.turns.search(grant.memory):
-        content = await grant.memory.threads.finish(
-            AsyncMemory.context,
-            lambda made: dump(_tell_context(made)),
-            scope=grant.scope,
-            **to_arguments(body),
-        )
-    return respond(content)
 
 
 async def _find(body: Any, grant: Grant) -> Response:

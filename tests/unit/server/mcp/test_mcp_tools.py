@@ -123,6 +123,15 @@ def test_details_reach_the_record_and_filter_it() -> None:
     run(talk)
 
 
+def test_an_agent_tells_a_procedure_in_words() -> None:
+    async def talk(agent: Client) -> None:
+        await ask(agent, "remember", text="To release, run the tests and tag it.", kind="procedure")
+        (found,) = (await ask(agent, "recall", query="how do we release?", kinds=["procedure"]))["memories"]
+        assert found["text"] == "To release, run the tests and tag it."
+
+    run(talk)
+
+
 def test_what_is_stored_under_a_key_is_replaced() -> None:
     async def talk(agent: Client) -> None:
         first = await ask(agent, "remember", text="Ann is at home", key="ann/where")

@@ -148,15 +148,15 @@ def test_working_state_under_a_hold_stays(memory: Memory) -> None:
 REFUSED_COMMANDS = (
     f"remember else --id {HELD}",
     f"forget {HELD} --yes",
-    *(f"mark {HELD} --{how}" for how in ("pin", "restore", "quarantine", "approve", "reject")),
+    *(f"mark {HELD} {how}" for how in ("pin", "restore", "quarantine", "approve", "reject")),
 )
 LEAVING_COMMANDS = (
     "load before.jsonl",
     "load archive",
     "import jsonl rows.jsonl --overwrite",
     "maintain",
-    f"mark {HELD} --hold",
-    f"mark {HELD} --unpin",
+    f"mark {HELD} hold",
+    f"mark {HELD} unpin",
     "rebuild",
     "rebuild --reembed --embedder hashing:32",
 )
