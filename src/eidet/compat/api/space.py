@@ -25,7 +25,6 @@ from .errors import (
 )
 from .events import Events, Hook
 from .models import contents_of
-from .reader import everything
 from .retrieval import Retrieval, Tiers
 
 _UNLIMITED = Upkeep(
@@ -126,7 +125,7 @@ def _add_up(one: Maintained, other: Maintained) -> Maintained:
 def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float]) -> dict[str, Any]:
     """Returns counts in total and by tier. Reads every memory of the agent."""
     memory.admin.flush()
-    records = everything(memory, None, scope, "seq")
+    records = memory.find(scope=scope, order="seq", limit=None)
     tiers = {
         name: _of([record for record in records if record.tier is tier], importance)
         for name, tier in TIERS.items()
