@@ -216,7 +216,7 @@ def test_a_model_can_be_stored_as_it_is(api: AgentMemoryAPI) -> None:
 @pytest.mark.parametrize("priority", [-0.1, 1.1, float("nan"), "high", None, True])
 def test_a_priority_is_from_0_to_1(api: AgentMemoryAPI, priority: Any) -> None:
     for store in (api.store_agent_state, api.store_agent_interaction, api.store_agent_action):
-        with pytest.raises(MemoryStoreException, match="priority is a number from 0 to 1"):
+        with pytest.raises(MemoryStoreException, match="priority must be a number from 0 to 1"):
             store("a", STATE, 1, priority)
     assert api.get_memory_statistics("a")["total_memories"] == 0
 
@@ -227,9 +227,9 @@ def test_a_priority_is_from_0_to_1(api: AgentMemoryAPI, priority: Any) -> None:
     [
         (["not", "a", "dict"], 1, "the contents of a memory are a dict, not list"),
         (None, 1, "dict, not NoneType"),
-        (STATE, "1", "step_number is a whole number, not '1'"),
-        (STATE, 1.5, "step_number is a whole number"),
-        (STATE, True, "step_number is a whole number"),
+        (STATE, "1", "step_number must be a whole number, not '1'"),
+        (STATE, 1.5, "step_number must be a whole number"),
+        (STATE, True, "step_number must be a whole number"),
         (STATE, 2**60, "step"),
         ({"x": float("nan")}, 1, "nan, which JSON cannot represent"),
         ({"x": object()}, 1, "holds a object"),

@@ -215,7 +215,7 @@ class TestMessages:
     def test_recent_messages_are_lines_of_role_and_content(self, agent: EnhancedAgentMemory) -> None:
         agent.add_message("user", "Hello")
         agent.add_message("assistant", "Hi: how can I help?")
-        assert dict(agent.working.data) == {  # type: ignore[attr-defined]
+        assert dict(agent.working.data) == {
             "msg_0": "user: Hello",
             "msg_1": "assistant: Hi: how can I help?",
         }
@@ -245,7 +245,7 @@ class TestMessages:
         Conversation(memory, "s").add({"role": "assistant", "content": "Hi"})
         assert [m.content for m in Conversation(memory, "s").messages()] == ["Hello", "Hi"]
         assert agent.get_recent_messages() == "user: Hello\nassistant: Hi"
-        assert list(agent.working.data.values()) == ["user: Hello", "assistant: Hi"]  # type: ignore[attr-defined]
+        assert list(agent.working.data.values()) == ["user: Hello", "assistant: Hi"]
         [record] = memory.find(kinds="message", who="user")
         assert (record.session, record.text) == ("s", "Hello")
 
@@ -265,7 +265,7 @@ class TestMessages:
             agent.add_message("user", f"Point {at}: the budget of project {at} is {at * 100} euros.")
         text = agent.create_summary(keep=5)
         assert text
-        assert len(agent.working.data) == 5  # type: ignore[attr-defined]
+        assert len(agent.working.data) == 5
         assert agent.get_recent_messages(100).split("\n")[0].startswith("user: Point 25")
         assert agent.memory.count() >= 31, "nothing is lost"
         assert agent.create_summary(keep=5) == text
@@ -275,7 +275,7 @@ class TestMessages:
         with EnhancedAgentMemory(memory=place, summary_every=8, summary_keep=3) as agent:
             for at in range(20):
                 agent.add_message("user", f"Step {at} was to check valve {at}.")
-            assert len(agent.working.data) == 7  # type: ignore[attr-defined]
+            assert len(agent.working.data) == 7
             assert "valve" in agent.prompt_context("valve").split("Recent messages")[0]
 
     @pytest.mark.parametrize("every", [0, -1])
@@ -471,7 +471,7 @@ def test_a_guard_and_a_key_are_for_a_memory_that_is_opened_here(tmp_path: Path) 
     assert not any(b"harbour" in file.read_bytes() for file in tmp_path.rglob("*.db*"))
     for given in ({"privacy": "redact"}, {"key": key}):
         with pytest.raises(Misconfigured, match=r"guard|key"):
-            EnhancedAgentMemory(memory=Memory(), **given)  # type: ignore[arg-type]
+            EnhancedAgentMemory(memory=Memory(), **given)
 
 
 class TestClosing:

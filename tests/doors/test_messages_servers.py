@@ -16,7 +16,6 @@ from eidet.compat.messages import (
     Message,
     PostgresMemoryStore,
     RedisMemoryStore,
-    default_store,
 )
 from eidet.core.errors import EidetError
 
@@ -114,16 +113,3 @@ def test_a_session_that_nobody_asks_for_ends_on_the_server_by_itself(redis_url: 
         assert {record.version for record in memory.find(limit=1000)} == {1}
         now[0] += 2 * HOUR
         assert memory.count() == 0
-
-
-@pytest.mark.point(96)
-def test_the_store_for_an_environment_is_on_its_server(postgres_url: str, redis_url: str) -> None:
-    variables = {"DATABASE_URL": postgres_url, "REDIS_URL": redis_url}
-
-    async def work(environment: str) -> tuple[str, list[str | None]]:
-        async with default_store(environment, variables=variables) as store:
-            await store.add_message(user(environment))
-            return type(store).__name__, contents(await store.get_history())
-
-    assert run(work("production")) == ("PostgresMemoryStore", ["production"])
-    assert run(work("cache")) == ("RedisMemoryStore", ["cache"])

@@ -12,6 +12,7 @@ from ...core.errors import EidetError, Misconfigured, MissingExtra, Refused
 from ...core.validate import dump_json
 from ...models.llm import BadAnswer, Declined
 from ..messages.base import FairLock, await_if_needed
+from ..messages.message import Message, make_request
 from ..opening import Place, check_whole
 from .conversation_memory import MODEL
 from .system import AgentMemorySystem
@@ -224,23 +225,11 @@ def _system(memory: AgentMemorySystem | Place, scope: str, session_id: str | Non
 
 
 def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """Returns the system prompt, and the conversation as the API takes it.
-
-    The conversation begins with the user; system messages go to the prompt, empty ones are left out.
-    """
-    ordered: list[str] = []
-    turns: list[dict[str, Any]] = []
-    for message in history:
-        role, content = message["role"], message["content"] or ""
-        if not content.strip():
-            continue
-        if role == "system":
-            ordered.append(content)
-        elif role == "assistant" and turns:
-            turns.append({"role": "assistant", "content": content})
-        elif role != "assistant":
-            turns.append({"role": "user", "content": content})
-    return SYSTEM.format(context="\n\n".join([*ordered, context]).strip()), turns
+    """Returns the system prompt, and the conversation as the API takes it."""
+    messages = [Message(role=message["role"], content=message["content"]) for message in history]
+    asked = make_request(messages, purpose="agent")
+    known = "\n\n".join(filter(None, (asked.system, context)))
+    return SYSTEM.format(context=known), asked.messages("")
 
 
 def _text(response: Any) -> str:

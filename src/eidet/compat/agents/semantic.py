@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
@@ -17,7 +18,7 @@ from ...core.validate import clean_text
 from ...memory import Memory
 from ...models.embed import Embedder, Vectors, embed_checked, embedder_of
 from ...models.embed.quantise import list_rows
-from ...models.http import OPENAI, HttpEmbedder
+from ...models.http import HttpEmbedder
 from ...views import Semantic
 from ..messages.search import embedder_for
 from ..opening import (
@@ -94,40 +95,47 @@ def _short_id(memory: Memory, scope: str) -> str:
 
 
 VOYAGE: Final = "https://api.voyageai.com/v1"
-LOCAL: Final = ("local", "wordllama")
-_SERVICES: Final = {  # provider: address, model, prefix of its variables
-    "voyage": (VOYAGE, "voyage-2", "VOYAGE"),
-    "openai": (OPENAI, "text-embedding-3-small", "OPENAI"),
-}
 
 
 class EmbeddingService:
-    """Computes vectors by "voyage", "openai", or "local" (offline, shipped with Eidet).
+    """Computes vectors by "voyage", "local" (offline, shipped with Eidet), or any embedder by its name.
 
-    Keys and addresses that are not given are read from VOYAGE_API_KEY or OPENAI_API_KEY, and
-    VOYAGE_BASE_URL or OPENAI_BASE_URL. No request is made before the first text.
+    The key and the address of Voyage that are not given are read from VOYAGE_API_KEY and VOYAGE_BASE_URL.
+    No request is made before the first text.
     """
 
     def __init__(
         self,
         provider: str = "voyage",
         *,
-        model: str | None = None,
+        model: str = "voyage-2",
         api_key: str | None = None,
         base_url: str | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self.provider = provider
-        self._given = (model, api_key, base_url)
-        self._environment = environment
-        self._client: Embedder | None = None
+        self._model = model
+        self._key = api_key or environment.get("VOYAGE_API_KEY", "").strip() or None
+        self._url = base_url or environment.get("VOYAGE_BASE_URL", "").strip() or None
+        if base_url is not None:
+            self._key = api_key  # a key of the environment is sent to no other address
 
-    @property
+    @cached_property
     def client(self) -> Embedder:
         """The embedder, created on first use."""
-        if self._client is None:
-            self._client = self._make_embedder()
-        return self._client
+        if self.provider != "voyage":
+            try:
+                return embedder_of("wordllama" if self.provider == "local" else self.provider)
+            except Misconfigured as unknown:
+                raise BadInput(f"Unknown provider: {self.provider}") from unknown
+        if self._key is None and self._url is None:
+            raise Misconfigured(
+                "voyage needs a key: pass api_key=… or set VOYAGE_API_KEY; "
+                'EmbeddingService("local") needs none'
+            )
+        embedder = HttpEmbedder(self._model, url=self._url or VOYAGE, key=self._key)
+        embedder.name = f"voyage:{self._model}"
+        return embedder_of(embedder)
 
     async def embed(self, text: str) -> list[float]:
         return (await self.embed_batch([text]))[0]
@@ -137,25 +145,6 @@ class EmbeddingService:
         client = self.client
         rows = await asyncio.to_thread(embed_checked, client, list(texts))
         return [[float(number) for number in row] for row in rows]
-
-    def _make_embedder(self) -> Embedder:
-        if self.provider in LOCAL:
-            return embedder_of("wordllama")
-        if self.provider not in _SERVICES:
-            raise BadInput(f"Unknown provider: {self.provider}")
-        home, usual, prefix = _SERVICES[self.provider]
-        model, key, url = self._given
-        if url is None:
-            url = self._environment.get(f"{prefix}_BASE_URL", "").strip() or None
-            key = key or self._environment.get(f"{prefix}_API_KEY", "").strip() or None
-        if not key and url is None:
-            raise Misconfigured(
-                f"{self.provider} needs a key: pass api_key=… or set {prefix}_API_KEY; "
-                'EmbeddingService("local") needs none'
-            )
-        embedder = HttpEmbedder(model or usual, url=url or home, key=key)
-        embedder.name = f"{self.provider}:{model or usual}"
-        return embedder_of(embedder)
 
 
 _Embed = Callable[[str], Any]

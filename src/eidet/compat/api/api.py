@@ -74,20 +74,12 @@ class AgentMemoryAPI(OwnsMemory):
 
     def get_memory_space(self, agent_id: str) -> MemorySpace:
         """Returns the memory of one agent, the same object each time."""
-        space = self._spaces.get(agent_id) if isinstance(agent_id, str) else None
-        if space is None:
-            label_of(agent_id)
-            with self._lock:
-                space = self._spaces.get(agent_id)
-                if space is None:
-                    space = self._spaces[agent_id] = MemorySpace(
-                        agent_id,
-                        memory=self.memory,
-                        config=self.config,
-                        scope=self._scope,
-                        events=self._events,
-                    )
-        return space
+        label_of(agent_id)
+        with self._lock:
+            if agent_id not in self._spaces:
+                given: dict[str, Any] = {"memory": self.memory, "config": self.config, "scope": self._scope}
+                self._spaces[agent_id] = MemorySpace(agent_id, events=self._events, **given)
+            return self._spaces[agent_id]
 
     # For one agent by its id: what its space does.
 

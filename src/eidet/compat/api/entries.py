@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ...core.record import Kind, Record, Tier
+from ...core.scope import ALL, ONE, check_scope
 from ...core.validate import Json, copy_json
-from ...integrations.extras import quote_label
 from ...models.embed.quantise import dequantise, quantise
 from .errors import InvalidAgentId, MemoryRetrievalException
 
@@ -17,16 +17,30 @@ TYPES: Final = (Kind.STATE, Kind.ACTION, Kind.INTERACTION)
 TIERS: Final = {"stm": Tier.SHORT, "im": Tier.MIDDLE, "ltm": Tier.LONG}
 NAMES: Final = {tier: name for name, tier in TIERS.items()}
 _OTHERS: Final = [str(kind) for kind in Kind if kind not in TYPES]
+_HEX: Final = "%{:02X}"
 
 
 def label_of(agent_id: str) -> str:
     """Returns an agent's id as a scope label; characters that a label cannot have are percent-encoded."""
     if not isinstance(agent_id, str) or not agent_id:
         raise InvalidAgentId(f"agent_id is a text that is not empty, not {agent_id!r}")
-    label = quote_label(agent_id)
+    label = "".join(_encode_id(agent_id))
+    if label == "**":  # would mean every scope
+        label = "%2A%2A"
     if len(label) > 200:
         raise InvalidAgentId(f"agent_id is too long: {len(label):,} characters of at most 200")
+    check_scope(label)
     return label
+
+
+def _encode_id(agent_id: str) -> Iterator[str]:
+    last = len(agent_id) - 1
+    for at, char in enumerate(agent_id):
+        edge = char.isspace() and at in (0, last)
+        if char in "/%" or edge or not char.isprintable() or agent_id in (ONE, ALL):
+            yield from map(_HEX.format, char.encode(errors="surrogatepass"))
+        else:
+            yield char
 
 
 def tiers_of(memory_tiers: str | Iterable[str] | None) -> tuple[Tier, ...] | None:

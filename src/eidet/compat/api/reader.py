@@ -23,7 +23,7 @@ from .errors import MemoryRetrievalException, log, severity_of, translate_errors
 from .models import contents_of
 from .result_cache import ResultCache
 
-ALL: Final = 1_000_000  # the most records per call
+ALL: Final = 1_000_000  # the most records of one recall
 EVERYTHING: Final = Where()
 _RESEMBLING: Final = Recipe(name="resembling", importance=0.0, nothing=0.0)
 WORDS: Final = Recipe(name="content", dense=0.4, words=0.6, importance=0.0)
@@ -52,9 +52,7 @@ class Look:
     decays: bool
 
     def find(self, where: Where, *, order: str, limit: int | None = None) -> list[Record]:
-        if limit is None:
-            return everything(self.memory, where, self.scope, order)
-        if not limit:
+        if limit == 0:
             return []
         return self.memory.find(where, scope=self.scope, order=order, limit=limit)
 
@@ -113,18 +111,6 @@ def _drop_empty(where: Where | None) -> Where | None:
 def both(where: Where, own: Where) -> Where:
     """Joins two filters."""
     return own if where == EVERYTHING else where & own
-
-
-def everything(memory: Memory, where: Where | None, scope: str, order: str) -> list[Record]:
-    """Finds all records that match, however many."""
-    found = memory.find(where, scope=scope, order=order, limit=ALL)
-    while (
-        found
-        and len(found) % ALL == 0
-        and (more := memory.find(where, scope=scope, order=order, limit=ALL, offset=len(found)))
-    ):
-        found += more
-    return found
 
 
 def state_as_text(state: object) -> str:

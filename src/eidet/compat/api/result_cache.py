@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -11,18 +10,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Any, Final, Generic, ParamSpec, Protocol, TypeVar, cast
 
+from ..opening import check_number
 from .errors import MemoryConfigException
 
 P = ParamSpec("P")
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 MOST: Final = 20_000  # the most records that all answers of a cache hold together
-
-
-def _check_ttl(ttl: float) -> float:
-    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 <= ttl < math.inf:
-        raise MemoryConfigException(f"a cache keeps answers for a number of seconds from 0 up, not {ttl!r}")
-    return float(ttl)
 
 
 @dataclass(slots=True)
@@ -37,7 +31,8 @@ class ResultCache(Generic[T]):
     """Keeps answers for `ttl` seconds; 0 keeps none. Thread-safe."""
 
     def __init__(self, ttl: float, size: int, clock: Callable[[], float]) -> None:
-        self._ttl, self._size, self._clock = _check_ttl(ttl), size, clock
+        self._ttl = check_number(ttl, "a cache's ttl", error=MemoryConfigException)
+        self._size, self._clock = size, clock
         self._kept: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
         self._lock = threading.Lock()
         self._weight = self._hits = self._misses = 0
@@ -82,7 +77,7 @@ class ResultCache(Generic[T]):
     def set_ttl(self, ttl: float) -> None:
         """Sets the time to live of cached and future answers; none stays longer."""
         with self._lock:
-            self._ttl = _check_ttl(ttl)
+            self._ttl = check_number(ttl, "a cache's ttl", error=MemoryConfigException)
             latest = self._clock() + self._ttl
             for kept in self._kept.values():
                 kept.until = min(kept.until, latest)
@@ -119,7 +114,7 @@ def cacheable(
     Arguments are compared by value; one that is neither hashable nor made of lists, dicts and sets is
     compared by identity.
     """
-    _check_ttl(ttl)
+    check_number(ttl, "a cache's ttl", error=MemoryConfigException)
 
     def around(function: Callable[P, T]) -> Cached[P, T]:
         cache: ResultCache[tuple[T]] = ResultCache(ttl, max_size, clock)

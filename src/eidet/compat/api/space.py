@@ -13,6 +13,7 @@ from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import Maintained
 from ...upkeep.candidates import resting
+from ..opening import check_number, check_whole
 from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
 from .entries import TIERS, Entry, place_of, tiers_of
 from .errors import (
@@ -24,7 +25,6 @@ from .errors import (
 )
 from .events import Events, Hook
 from .models import contents_of
-from .reader import everything
 from .retrieval import Retrieval, Tiers
 
 _UNLIMITED = Upkeep(
@@ -125,7 +125,7 @@ def _add_up(one: Maintained, other: Maintained) -> Maintained:
 def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float]) -> dict[str, Any]:
     """Returns counts in total and by tier. Reads every memory of the agent."""
     memory.admin.flush()
-    records = everything(memory, None, scope, "seq")
+    records = memory.find(scope=scope, order="seq", limit=None)
     tiers = {
         name: _of([record for record in records if record.tier is tier], importance)
         for name, tier in TIERS.items()
@@ -218,11 +218,8 @@ class MemorySpace(Retrieval):
         data = contents_of(contents)
         if data is None:
             raise MemoryStoreException(f"the contents of a memory are a dict, not {type(contents).__name__}")
-        if isinstance(step, bool) or not isinstance(step, int):
-            raise MemoryStoreException(f"step_number is a whole number, not {step!r}")
-        number = isinstance(priority, int | float) and not isinstance(priority, bool)
-        if not number or not 0 <= priority <= 1:
-            raise MemoryStoreException(f"priority is a number from 0 to 1, not {priority!r}")
+        check_whole(step, "step_number", least=None, error=MemoryStoreException)
+        importance = check_number(priority, "priority", most=1.0, error=MemoryStoreException)
         if memory_type not in list(Kind):
             raise MemoryStoreException(f"memory_type is state, action or interaction, not {memory_type!r}")
         return Draft(
@@ -230,7 +227,7 @@ class MemorySpace(Retrieval):
             kind=memory_type,
             agent=self.agent_id,
             step=step,
-            importance=float(priority),
+            importance=importance,
             place=place_of(data),
         )
 

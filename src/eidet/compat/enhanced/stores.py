@@ -19,7 +19,7 @@ from ...trust.seal.service import Key
 from ..opening import OwnsMemory, Place, check_positive
 
 T = TypeVar("T")
-ALL: Final = 1_000_000  # the most records of one find
+ALL: Final = 1_000_000  # the most records of one recall
 MINE: Final = "_store"  # the field of a record's metadata with its key; its data would count as content
 SCALE: Final = 10.0  # the importance that counts as 1.0
 
@@ -134,7 +134,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
 
     def records(self) -> list[Record]:
         """Lists all records, in the order added."""
-        found = self.memory.find(self._where, scope=self.scope, order="created", limit=ALL)
+        found = self.memory.find(self._where, scope=self.scope, order="created", limit=None)
         return sorted(filter(_key_of, found), key=_order_of)
 
     def key(self, record: Record) -> str:

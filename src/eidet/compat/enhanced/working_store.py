@@ -17,7 +17,7 @@ from ...memory import Memory
 from ...views import Conversation, Working, message_of
 from ...views.messages import put_away
 from ..opening import next_number
-from .stores import ALL, InMemoryStore
+from .stores import InMemoryStore
 
 
 class WorkingStore(InMemoryStore):
@@ -166,7 +166,7 @@ class OldCalls:
     @property
     def tool_call_history(self) -> list[ToolCall]:
         """The tool calls of this session, oldest first."""
-        found = self.memory.find(self._tools, scope=self.scope, order="created", limit=ALL)
+        found = self.memory.find(self._tools, scope=self.scope, order="created", limit=None)
         return [_call_of(record) for record in sorted(found, key=lambda record: (record.created, record.id))]
 
     @property

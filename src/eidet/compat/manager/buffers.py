@@ -16,7 +16,6 @@ from ..opening import next_number
 from .memory_entry import UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
 
 REACH: Final = 5  # how many windows back an important message can still be kept
-ALL: Final = 1_000_000
 
 
 def choose_window(records: Sequence[Record], size: int, threshold: float) -> list[Record]:
@@ -60,7 +59,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
 
     def records(self) -> list[Record]:
         mine = Where(kinds=(Kind.WORKING,), session=self._conversation)
-        found = self._memory.find(mine, scope=self._config.scope, order="created", limit=ALL)
+        found = self._memory.find(mine, scope=self._config.scope, order="created", limit=None)
         return [record for record in found if _item_of(record) is not None]
 
     def put(self, content: str, metadata: Mapping[str, Any], key: str | None = None) -> None:

@@ -143,7 +143,8 @@ class Agent:
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
         """Returns the turns right before the message, which may be in the history already."""
-        found = [turn for turn in context.history.last(self._turns + 1) if turn.content]
+        last = context.history.last(self._turns + 1)
+        found = [turn for turn in last if turn.content and turn.role in ("user", "assistant")]
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
         return found[max(len(found) - self._turns, 0) :]

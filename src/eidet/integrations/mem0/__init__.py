@@ -1,15 +1,15 @@
 """`Memory` and `AsyncMemory` with mem0's methods, over a memory of Eidet; mem0 is not needed.
 
-mem0_config.py     the config of the class
 mem0_filters.py    owners and scopes of memories, and filters as mem0 writes them
 memory_adding.py   messages as memories, and memories and histories in mem0's form
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from ...core.where import Condition, Where
 from ...memory import Memory as EidetMemory
 from ...models.llm import LLM, llm_of
 from ..extras import RisingTimes, finish, finishing
-from .mem0_config import Mem0Config, make_config, open_memory, parse_config_dict
 from .mem0_filters import NAMES, Home, parse_owners, parse_time, select_owners, write_time
 from .memory_adding import (
     Adding,
@@ -40,6 +39,17 @@ _PROCEDURAL: Final = "procedural_memory"
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mem0Config:
+    """The place of the memories, and the models. All fields have defaults."""
+
+    place: str | Path | EidetMemory | None = None  # a memory, or a path or URL; None: a file in MEM0_DIR
+    scope: str = "mem0"  # below it, each user has a scope
+    embedder: object = None  # as `eidet.Memory` takes it
+    llm: object = None  # as `llm_of` takes it; without one, messages are stored as they are
+    custom_instructions: str | None = None  # for the model that words memories
+
+
 class Memory:
     """mem0's `Memory` over Eidet: `Memory("memory.db")`, or `Memory.from_config({"place": …})`.
 
@@ -48,16 +58,16 @@ class Memory:
     """
 
     def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
-        self.config: Mem0Config = make_config(config)
+        self.config: Mem0Config = _make_config(config)
         self._opened = not isinstance(self.config.place, EidetMemory)
-        self.memory: EidetMemory = open_memory(self.config)
+        self.memory: EidetMemory = _open_memory(self.config)
         self.llm: LLM | None = None if self.config.llm is None else llm_of(self.config.llm)
         self._home, self._times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
 
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(parse_config_dict(config_dict))
+        return cls(_parse_config_dict(config_dict))
 
     def add(
         self,
@@ -258,7 +268,7 @@ class AsyncMemory:
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(parse_config_dict(config_dict))
+        return cls(_parse_config_dict(config_dict))
 
     async def add(
         self,
@@ -339,3 +349,42 @@ def _check_query(query: object) -> str:
     if not isinstance(query, str) or not query.strip():
         raise BadInput("Invalid query: must be a non-empty string.")
     return query.strip()
+
+
+def _make_config(config: object) -> Mem0Config:
+    """Returns a config for a config, a place, an open memory, or None."""
+    if config is None:
+        return Mem0Config()
+    if isinstance(config, Mem0Config):
+        return config
+    if isinstance(config, str | Path | EidetMemory):
+        return Mem0Config(place=config)
+    raise BadInput(
+        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
+        "Memory.from_config takes a dict"
+    )
+
+
+def _parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
+    """Parses a config dict; raises `BadInput` for settings of stores, which have no meaning here."""
+    if not isinstance(values, Mapping):
+        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
+    known = [one.name for one in fields(Mem0Config)]
+    given = {name: value for name, value in values.items() if name != "version"}
+    if unknown := [name for name in given if name not in known]:
+        raise BadInput(
+            f"unknown config {unknown[0]!r}; there are {', '.join(known)}. Eidet keeps everything in one "
+            "place, such as {'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
+        )
+    return Mem0Config(**given)
+
+
+def _open_memory(config: Mem0Config) -> EidetMemory:
+    """Returns the memory of a config, opened if it is not open."""
+    if isinstance(config.place, EidetMemory):
+        return config.place
+    if config.place is not None:
+        return EidetMemory(config.place, embedder=config.embedder)
+    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()  # where mem0 keeps its own files
+    folder.mkdir(parents=True, exist_ok=True)
+    return EidetMemory(folder / "eidet.db", embedder=config.embedder)
