@@ -172,7 +172,7 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
     "facts.entities, by kind": lambda m, _: sorted(one.name for one in m.facts.entities(kind="person")),
     "facts.why, in words": lambda m, _: str(m.facts.why(m.facts.about("Ann")[0].id)),
     "facts.instructions, only": lambda m, _: facts_of(m.facts.instructions(preferences=False)),
-    "facts.export, ever": lambda m, _: sorted(m.facts.export("mcp", ever=True).splitlines()),
+    "facts.export, ever": lambda m, _: sorted(m.facts.export(ever=True).splitlines()),
     "remember": lambda m, _: m.remember("Cy lives in Rome", id="cy", kind="fact").text,
     "recall_all": lambda m, _: ids_of(hit.record for hit in m.recall_all("where Ann lives")),
     "recall": lambda m, _: [(hit.id, round(hit.score, 6)) for hit in m.recall("where Ann lives", limit=2)],
