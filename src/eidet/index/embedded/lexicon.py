@@ -64,7 +64,7 @@ class Lexicon:
 
     def __init__(self, embedder: WordEmbedder, analyzer: Analyzer) -> None:
         self._embedder, self._analyzer = embedder, analyzer
-        self._table = WordTable(self)
+        self._table = _WordTable(self)
 
     @cached_property
     def _own(self) -> dict[int, Floats]:
@@ -87,7 +87,7 @@ class Lexicon:
     def reader(self, spell: _Spell) -> WordReader:
         """Returns a reader for the words of one scope; `spell` finds spellings of terms in its texts."""
         if self._table.count > MOST:
-            self._table = WordTable(self)
+            self._table = _WordTable(self)
         return WordReader(self._table, spell)
 
     def embed(self, ids: Sequence[int], spell: _Spell) -> list[Floats | None]:
@@ -99,7 +99,7 @@ class Lexicon:
         return [self._own.get(id, vectors.get(id)) for id in ids]
 
 
-class WordTable:
+class _WordTable:
     """Words by number, from 1, with their unit vectors in bytes. It only grows. Thread-safe."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -200,7 +200,7 @@ class WordTable:
 class WordReader(NamedTuple):
     """A table of words with a function that spells the terms of one scope."""
 
-    table: WordTable
+    table: _WordTable
     spell: _Spell
 
     def number(self, ids: Terms) -> Numbers:
