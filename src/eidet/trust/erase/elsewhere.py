@@ -48,15 +48,11 @@ def remove_files(files: Sequence[Path]) -> int:
 
 
 def forms_of(text: str | None, data: Json) -> list[bytes]:
-    """Returns the encodings of content that a file may hold: UTF-8, UTF-16, and both spellings in JSON."""
-    found: list[bytes] = []
-    if text:
-        within_json = (dump_json(text)[1:-1], json.dumps(text)[1:-1])
-        found += [text.encode(), text.encode("utf-16-le"), text.encode("utf-16-be")]
-        found += [form.encode() for form in within_json]
+    """Returns the encodings of content in the rows of a file: as it is, and in both spellings in JSON."""
+    found = [text, dump_json(text)[1:-1], json.dumps(text)[1:-1]] if text else []
     if data is not None:
-        found += [dump_json(data).encode(), dump_json(data, sort_keys=True).encode()]
-    return list(dict.fromkeys(filter(None, found)))
+        found += [dump_json(data), dump_json(data, sort_keys=True)]
+    return [form.encode() for form in dict.fromkeys(found)]
 
 
 # Archives.
