@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from datetime import datetime
+from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -105,7 +107,7 @@ def analyse_record(
     """
     record, language = record.whole, analyzer.language
     units = _pack_words(record, vector, width, analyzer)
-    moment = local(record.occurred)
+    moment = _local_moment(record.occurred, time.tzname)
     dated = times_of(record.text, moment, language)
     flags, days = marks_of(record.text, moment, language, dated)
     if not facts or record.kind not in STATING:
@@ -123,6 +125,12 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
     return [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
+
+
+@lru_cache(maxsize=16)
+def _local_moment(occurred: float, _zone: tuple[str, str]) -> datetime:
+    """Converts to local time; cached, because records of one call share moments."""
+    return local(occurred)
 
 
 def _add_speaker(record: Record, unit: str) -> str:

@@ -285,7 +285,7 @@ def test_chained_filters_stay_flat_and_deep_ones_are_refused() -> None:
 
 BOB: Any = Where(who="Bob")
 OLD: Any = Where(until=1.0)
-HAS_A: Any = Condition("data.a", "exists")
+HAS: Any = Condition("data.a", "exists")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ HAS_A: Any = Condition("data.a", "exists")
         lambda: BOB or OLD,
         lambda: not BOB,
         lambda: bool(Where()),
-        lambda: Where(conditions=(HAS_A and HAS_A,)),
+        lambda: Where(conditions=(HAS and HAS,)),
     ],
 )
 def test_filters_are_joined_by_signs_not_by_words(use: Callable[[], object]) -> None:
