@@ -166,10 +166,10 @@ def test_the_time_of_the_question_reaches_the_recall(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"budget": 0}, "at least one token"),
-        ({"budget": True}, "at least one token"),
-        ({"budget": "many"}, "at least one token"),
-        ({"neighbours": -1}, "neighbours must be a whole number of turns from 0 to 100, not -1"),
+        ({"budget": 0}, "a budget of tokens must be a whole number from 1"),
+        ({"budget": True}, "a budget of tokens must be a whole number from 1"),
+        ({"budget": "many"}, "a budget of tokens must be a whole number from 1"),
+        ({"neighbours": -1}, "neighbours must be a whole number from 0 to 100, not -1"),
         ({"neighbours": 1.5}, "neighbours must be"),
         ({"neighbours": True}, "neighbours must be"),
         ({"counter": 5}, "a token counter has a count method"),
