@@ -168,7 +168,7 @@ def archived_in_s3(place: Place, folder: Path, rest: ExitStack) -> Backend:
     archive: Any = archive_of(url)
     archive.keep([fact("archived", scope="default")], {}, now=NOW)
     case = case_of(None, folder, Settings(upkeep=Upkeep(archive=url)), archive=url)
-    return Backend(proxy, case, [archive._bucket.retrier])
+    return Backend(proxy, case, [archive._retrier])
 
 
 def asking_models(place: Place, folder: Path, rest: ExitStack) -> Backend:

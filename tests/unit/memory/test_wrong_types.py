@@ -90,7 +90,6 @@ ARGUMENTS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("facts.match", "patterns", (None, *LISTS)),
     ("maintain", "dry_run", FLAGS),
     ("maintain", "only", LISTS),
-    ("maintain", "progress", CALLS),
     ("unarchive", "ids", LISTS),
     ("verify_receipt", "receipt", (None, {}, "text", object())),
 ]
