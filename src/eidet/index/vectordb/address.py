@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import blake2b
+from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID
 
-from ...core.errors import BadInput, Misconfigured
+from ...core.errors import BadInput, Misconfigured, MissingExtra
 from ...core.settings import Settings
 from ...models.embed import Embedder
 from ...net.http import HttpClient, NoSuchResource, join_endpoint
@@ -103,13 +104,16 @@ def open_vector_index(
     width: int,
     settings: Settings,
     *,
+    package: str | None = None,
     own: tuple[str, ...] = (),
     renewed: Callable[[], None] | None = None,
     embedder: Embedder | None = None,
     analyzer: Analyzer | None = None,
 ) -> VectorIndex:
-    """Opens the index at the address in the setting `index`."""
+    """Opens the index at the address in the setting `index`; `package` is its driver, from an extra."""
     address = parse_database_address(settings.index, os.environ, own=own)
+    if package is not None and find_spec(package) is None:
+        raise MissingExtra(f"the index {address.name}", extra=address.name)
     return VectorIndex(
         store,
         width,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
+from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.settings import Settings
 from ...net.retry import Retrier
 from ...store import Store
@@ -29,9 +28,7 @@ LONGEST: Final = 100  # characters of a name
 
 def milvus(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """Opens the index `milvus+http://host:19530`, or `milvus+file:///path.db` (Milvus Lite)."""
-    if find_spec("pymilvus") is None:
-        raise MissingExtra("the index milvus", extra="milvus")
-    return open_vector_index(MilvusDatabase, store, width, settings, **parts)
+    return open_vector_index(MilvusDatabase, store, width, settings, package="pymilvus", **parts)
 
 
 class MilvusDatabase:

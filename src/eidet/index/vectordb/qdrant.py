@@ -6,10 +6,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
+from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.settings import Settings
 from ...net.retry import Retrier
 from ...store import Store
@@ -26,9 +25,7 @@ T = TypeVar("T")
 
 def qdrant(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """Opens the index `qdrant+http://host:6333`, `qdrant+file:///folder` or `qdrant://:memory:`."""
-    if find_spec("qdrant_client") is None:
-        raise MissingExtra("the index qdrant", extra="qdrant")
-    return open_vector_index(QdrantDatabase, store, width, settings, **parts)
+    return open_vector_index(QdrantDatabase, store, width, settings, package="qdrant_client", **parts)
 
 
 class QdrantDatabase:
