@@ -307,7 +307,7 @@ def finish_plot(figure: Any, axes: Any, name: str) -> None:
 
 
 def style_of(name: str) -> str:
-    marks = dict(zip(PEERS, "osD^v<>x", strict=True))
+    marks = dict(zip(PEERS, "osD^v<>px", strict=True))
     if name == "floor":
         return f"{marks[name]}--"
     return f"{marks[name]}-"
