@@ -25,7 +25,6 @@ from .. import (
     Probe,
     Rows,
     Seqs,
-    Span,
     Traits,
     ValueMatch,
     ValuePath,
@@ -62,7 +61,6 @@ def merge_candidates(parts: list[Candidates]) -> Candidates:
     seqs = _join([part.seq for part in parts], np.int64)
     order = np.argsort(seqs, kind="stable")
     traits = _merge_traits([part.traits for part in parts], order)
-    arms = ["dense", "words"] if traits.aligned is None else ["dense", "words", "aligned"]
     return Candidates(
         scopes=[path for part in parts for path in part.scopes],
         scope=_join(codes, np.int32)[order],
@@ -70,7 +68,6 @@ def merge_candidates(parts: list[Candidates]) -> Candidates:
         dense=_join([part.dense for part in parts], np.float32)[order],
         words=_join([part.words for part in parts], np.float32)[order],
         traits=traits,
-        spans={arm: _widest(parts, arm) for arm in arms},
         rarity=max((part.rarity for part in parts), default=0.0),
         searched=sum(part.searched for part in parts),
         kept=sum(part.kept for part in parts),
@@ -141,14 +138,6 @@ def _recode(part: Traits, voices: tuple[str, ...]) -> NDArray[np.int32]:
 
 def _join(arrays: Sequence[NDArray[Any]], dtype: type[D]) -> NDArray[D]:
     return np.concatenate(arrays).astype(dtype) if arrays else np.empty(0, dtype)
-
-
-def _widest(parts: list[Candidates], arm: str) -> Span:
-    """Returns the span of an arm over all parts in which a record passed."""
-    spans = [part.spans[arm] for part in parts if part.kept]
-    if not spans:
-        return Span()
-    return Span(min(span.low for span in spans), max(span.high for span in spans))
 
 
 class ShardQueries(Generic[V]):

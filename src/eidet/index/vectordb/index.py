@@ -98,7 +98,7 @@ class VectorIndex:
         if not len(passing):
             return self.queries.search(scope, head, probe)
         try:
-            known, low, notes = self._ask_database(scope, head, probe, passing, held)
+            known, notes = self._ask_database(scope, head, probe, passing, held)
         except VectorLost as lost:
             self._filler.forget(scope)
             self.cache.drop(scope)
@@ -106,12 +106,12 @@ class VectorIndex:
             return self._search_words(scope, head, probe, again)
         except Unavailable as away:
             return self._search_words(scope, head, probe, away)
-        found, unknown = self._answer(scope, head, probe, known, low)
+        found, unknown = self._answer(scope, head, probe, known)
         if len(unknown):
             best = found.seq[np.argsort(-found.words, kind="stable")]
             wanted, query = best[np.isin(best, unknown)][:_READ], unit(_vector_of(probe))
             known |= _compare(self._store, scope, wanted, query)
-            found, _ = self._answer(scope, head, probe, known, low)
+            found, _ = self._answer(scope, head, probe, known)
         return replace(found, notes=(*found.notes, *notes))
 
     def _search_words(self, scope: str, head: Head, probe: Probe, why: Unavailable) -> Candidates:
@@ -131,28 +131,25 @@ class VectorIndex:
 
     def _ask_database(
         self, scope: str, head: Head, probe: Probe, passing: Seqs, held: int
-    ) -> tuple[dict[int, float], float, list[str]]:
-        """Returns the cosines of the nearest that pass, the lowest cosine, and notes on what is missing."""
+    ) -> tuple[dict[int, float], list[str]]:
+        """Returns the cosines of the nearest that pass, and notes on what is missing."""
         query, depth = unit(_vector_of(probe)), probe.depth
         shelf = self._filler.find_shelf(scope, head)
         known = _find_nearest(self._database, shelf, query, depth, passing, held)
         if _lacks(known, depth, passing) and shelf != self._filler.find_shelf(scope, head, anew=True):
             shelf = self._filler.find_shelf(scope, head)
             known = _find_nearest(self._database, shelf, query, depth, passing, held)
-        among = passing.tolist() if len(passing) <= min(NAMED, held - 1) else None
-        far = self._database.near(shelf, -query, _SLACK, seqs=among)
-        lowest = [-match.score for match in far if _holds(passing, match.key >> UNIT_BITS)]
         missing = _lacks(known, depth, passing)
         lacks = f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`"
-        return known, min([*lowest, *known.values()], default=0.0), [lacks] if missing else []
+        return known, [lacks] if missing else []
 
     def _answer(
-        self, scope: str, head: Head, probe: Probe, known: dict[int, float], low: float
+        self, scope: str, head: Head, probe: Probe, known: dict[int, float]
     ) -> tuple[Candidates, Seqs]:
         """Builds candidates from the known cosines, and returns the seqs whose cosines are unknown."""
 
         def search(shard: RecentShard) -> tuple[Candidates, Seqs]:
-            scorer = DatabaseScorer(shard, known, low)
+            scorer = DatabaseScorer(shard, known)
             return self.queries.search_shard(probe, shard, scorer), scorer.unknown
 
         return self.cache.ask(scope, head, search)

@@ -316,9 +316,6 @@ def test_among_many_every_candidate_has_its_true_cosine(
     assert len(found) < 40
     assert np.allclose(found.dense, truth[found.seq - 1], atol=1e-4)
     assert {int(n) + 1 for n in sorted(passing, key=lambda n: -truth[n])[:6]} <= set(found.seq.tolist())
-    assert abs(found.spans["dense"].low - truth[passing].min()) < (
-        1e-3 if where is None or where.who else 0.3
-    )
     assert set(found.seq.tolist()) <= {n + 1 for n in passing}
 
 
