@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eidet.core.record import Kind
-from eidet.index import Candidates, Span, Traits
+from eidet.index import Candidates, Traits
 from eidet.recall.understand import Understood
 
 DAY = 86_400.0
@@ -35,7 +35,6 @@ class Turn:
 
 
 def found_of(turns: Sequence[Turn], **more: Any) -> Candidates:
-    dense, words = ([getattr(one, arm) for one in turns] for arm in ("dense", "words"))
     days = [(row, *when) for row, one in enumerate(turns) for when in one.days]
     traits: dict[str, Any] = {
         "kind": np.array([KINDS.index(one.kind) for one in turns], np.uint8),
@@ -46,7 +45,6 @@ def found_of(turns: Sequence[Turn], **more: Any) -> Candidates:
     }
     said: dict[str, Any] = {
         "scopes": ["a", "b"],
-        "spans": {"dense": span(dense), "words": Span(0.0, max(words, default=0.0))},
         "rarity": 1.0,
         "searched": len(turns),
         "kept": len(turns),
@@ -75,10 +73,6 @@ _TRAITS: dict[str, Any] = {
     "importance": np.float64,
     "occurred": np.float64,
 }
-
-
-def span(values: Sequence[float]) -> Span:
-    return Span(min(values, default=0.0), max(values, default=0.0))
 
 
 def asked(**what: Any) -> Understood:

@@ -58,7 +58,7 @@ def await_served(memory: Memory) -> None:
 def check_complete(memory: Memory, url: str, numbers: Iterable[int | str]) -> None:
     """Every parcel is found first by its words, and all answers are those of an index in RAM.
 
-    Scores may differ a little: the lowest cosine, by which they are scaled, is judged by a sample.
+    Scores may differ a little: they are scaled by the lowest cosine among the candidates.
     """
     with Memory(url, embedder=EMBEDDER) as other:
         for number in numbers:

@@ -25,7 +25,6 @@ _LIMIT: Final = "EIDET_HOOKS_WAIT_SECONDS"  # another limit, for a slow machine
 _READ_SECONDS: Final = 0.02  # to keep an event that comes late
 _USUAL_START: Final = 0.1  # seconds, where the system does not say when a process was started
 _CHECK_SECONDS: Final = 10.0
-RECALLS: Final = ("start", "prompt")
 CAPTURES: Final = ("note", "turn", "end")
 BUDGET: Final = 800  # tokens
 _SWITCH: Final = "EIDET_HOOKS"  # "off" switches hooks off for a session

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import io
 import os
 import platform
 import stat
@@ -12,9 +11,9 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final, TextIO
+from typing import BinaryIO, Final
 
-from .errors import Misconfigured
+from .errors import Misconfigured, Unavailable
 
 OWNER: Final = 0o600
 NAME_CHARS: Final = 50  # of a file's name that its temporary name keeps: names have a maximum length
@@ -29,12 +28,8 @@ def create_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER))
 
 
-def write_anew(path: Path) -> TextIO:
-    """Opens a new text file, replacing one of that name; does not follow a link there."""
-    return io.TextIOWrapper(write_bytes_anew(path), encoding="utf-8", newline="\n")
-
-
 def write_bytes_anew(path: Path) -> BinaryIO:
+    """Opens a new file, replacing one of that name; does not follow a link there."""
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER), "wb")
 
@@ -52,6 +47,19 @@ def replace_when_whole(path: Path) -> Iterator[BinaryIO]:
         partial.replace(path)
     finally:
         remove_partial(partial)
+
+
+@contextmanager
+def write_export_file(path: Path) -> Iterator[BinaryIO]:
+    """Works like `replace_when_whole`; raises `Unavailable` if the file cannot be written."""
+    try:
+        with replace_when_whole(path) as file:
+            yield file
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Unavailable(
+            f"{path} could not be written: {reason}; no partial file was left behind"
+        ) from error
 
 
 def write_private(path: Path, text: str) -> None:

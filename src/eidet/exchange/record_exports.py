@@ -5,13 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused, Unavailable
-from ..core.private_files import name_partial, remove_partial, write_bytes_anew
+from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
+from ..core.private_files import write_export_file
 from ..core.record import Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Settings
@@ -71,27 +70,10 @@ def _to_file(write: _WriteFile) -> Write:
     """Returns a writer of one file, which is complete or absent."""
 
     def run(memory: Memory, records: RecordsLeaving, path: Path, scope: Scope | None) -> int:
-        with _write_beside(path) as file:
+        with write_export_file(path) as file:
             return write(memory, records, file, scope)
 
     return run
-
-
-@contextmanager
-def _write_beside(path: Path) -> Iterator[BinaryIO]:
-    """Opens a file that only its owner can read, and that is complete or absent afterwards."""
-    partial = name_partial(path)
-    try:
-        with write_bytes_anew(partial) as file:
-            yield file
-        partial.replace(path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Unavailable(
-            f"{path} could not be written: {reason}; no partial file was left behind"
-        ) from error
-    finally:
-        remove_partial(partial)
 
 
 def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:

@@ -80,7 +80,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The lowest and highest score that an arm gave to any record it scored."""
+    """The lowest and highest score of an arm among the candidates."""
 
     low: float = 0.0
     high: float = 0.0
@@ -91,14 +91,12 @@ class Found:
     """A `Finder`'s answer: the records of one scope that match, by seq, in any order. Eidet scores them.
 
     statistics  the term statistics of the scope for BM25; by default, those of the records given
-    lowest      the lowest cosine of all records that passed, if not all of them are given
     leading     seqs whose neighbours in the session are candidates, too
     searched    the number of records, and `kept` the number that pass; by default, the store counts them
     """
 
     seq: Seqs
     statistics: WordStatistics | None = None
-    lowest: float | None = None
     leading: Sequence[int] = ()
     searched: int | None = None
     kept: int | None = None
@@ -146,7 +144,7 @@ class Candidates:
     scope     the number of its scope in `scopes`
     dense     the cosine of the record's best unit; exact for the best
     words     BM25
-    spans     the ranges of those (and of `traits.aligned`) over all that was searched
+    spans     the ranges of those, and of `traits.aligned`
     rarity    the weight of all terms together
     searched  the number of records, and `kept` the number that passed the filter
     damaged   the number of records by tier that cannot be read and were not searched
@@ -159,15 +157,26 @@ class Candidates:
     dense: Floats
     words: Floats
     traits: Traits
-    spans: dict[str, Span]
+    spans: dict[str, Span] = field(init=False)
     rarity: float = 0.0
     searched: int = 0
     kept: int = 0
     damaged: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        arms = {"dense": self.dense, "words": self.words, "aligned": self.traits.aligned}
+        spans = {arm: _span_of(scores) for arm, scores in arms.items() if scores is not None}
+        object.__setattr__(self, "spans", spans)
+
     def __len__(self) -> int:
         return len(self.seq)
+
+
+def _span_of(scores: Floats) -> Span:
+    if not len(scores):
+        return Span()
+    return Span(float(np.minimum.reduce(scores)), float(np.maximum.reduce(scores)))
 
 
 class ValueMatch(NamedTuple):

@@ -26,7 +26,6 @@ from . import (
     Neighbours,
     Probe,
     Seqs,
-    Span,
     ValueMatch,
     ValuePath,
 )
@@ -100,10 +99,6 @@ class OutsideIndex:
         aligned = None
         if statistics is not None and self._read_words is not None:
             aligned = shard.align_words(probe, rows, self._read_words(shard), weights)
-        low = 0.0 if found.lowest is not None else None
-        spans = {"dense": _measure_span(dense, found.lowest), "words": _measure_span(words, low)}
-        if aligned is not None:
-            spans["aligned"] = _measure_span(aligned, low)
         turn = np.array([turns.get(seq, NONE) for seq in shard.columns.seq.tolist()], np.int32)
         return shard.describe(
             probe,
@@ -111,7 +106,6 @@ class OutsideIndex:
             dense,
             words,
             aligned,
-            spans,
             rarity=float(weights.sum()),
             kept=shard.records,
             voices=voices,
@@ -234,10 +228,3 @@ def _compare_vectors(shard: PlaneShard, probe: Probe) -> Floats:
         rows = np.flatnonzero(shard.vectors.scale[: shard.count] > 0)
         dense[rows] = shard.vectors.exact(unit(probe.vector), rows)
     return dense
-
-
-def _measure_span(scores: Floats, low: float | None) -> Span:
-    """Returns the span of the scores; if not all that passed are given, from the lowest score possible."""
-    if low is None:
-        low = float(scores.min()) if len(scores) else 0.0
-    return Span(low, float(scores.max(initial=low)))

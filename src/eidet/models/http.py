@@ -13,7 +13,6 @@ from ..core.errors import BadInput, Misconfigured, Unavailable
 from ..net.http import HttpClient, join_endpoint
 from .embed import Vectors
 from .llm import Answer, Request, Stop, add_instruction
-from .llm.consult import is_closed
 
 OPENAI: Final = "https://api.openai.com/v1"
 
@@ -219,8 +218,7 @@ def _make_chat_body(request: Request, model: str, without: frozenset[str]) -> di
     if request.temperature is not None and _TEMPERATURE not in without:
         body["temperature"] = request.temperature
     if native:
-        schema = dict(request.schema or {})
-        named = {"name": "answer", "schema": schema, "strict": is_closed(schema)}
+        named = {"name": "answer", "schema": dict(request.schema or {})}
         body["response_format"] = {"type": "json_schema", "json_schema": named}
     return body
 

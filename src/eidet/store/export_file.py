@@ -15,8 +15,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
-from ..core.private_files import name_partial, remove_partial, write_anew
+from ..core.errors import BadInput, Corrupt, Misconfigured
+from ..core.private_files import write_export_file
 from ..core.record import Record
 from ..core.record_table import EXPORTED, NEEDED, decode_fields, encode_fields, parse_fields
 from ..core.validate import dump_json
@@ -45,19 +45,11 @@ Source = Path | TextOfExport
 
 def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]) -> int:
     """Writes a temporary file and renames it: the file is always whole. Returns the number of records."""
-    partial, count = name_partial(path), 0
-    try:
-        with write_anew(partial) as file:
-            for line in format_export(records, manifest):
-                file.write(line)
-                count += 1
-        partial.replace(path)
-    except OSError as error:
-        raise Unavailable(
-            f"{path} could not be written: {error.strerror}; no partial file was left behind"
-        ) from error
-    finally:
-        remove_partial(partial)
+    count = 0
+    with write_export_file(path) as file:
+        for line in format_export(records, manifest):
+            file.write(line.encode())
+            count += 1
     return count - 2
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from ..core.arguments import check_flag, check_share
 from ..core.record import Record
 from ..core.validate import Json
 from ..graph import statements_of
@@ -113,9 +114,9 @@ class _Checker:
             object=Mention(name=row["object"].strip(), kind=relation_of(relation).object),
             since=self._moment(row.get("since", "")),
             until=self._moment(row.get("until", "")),
-            ended=row.get("ended", False),
-            negated=row.get("negated", False),
-            confidence=float(row.get("confidence", 1.0)),
+            ended=_parse_flag(row.get("ended", False)),
+            negated=_parse_flag(row.get("negated", False)),
+            confidence=check_share(row.get("confidence", 1.0), "confidence"),
             nature=_nature(relation),
             start=sentence.starts[1],
             end=sentence.end(sentence.last),
@@ -147,6 +148,10 @@ class _Checker:
             return datetime.fromisoformat(day[:10]).replace(tzinfo=self.said.tzinfo).timestamp()
         except (ValueError, OverflowError, OSError):
             return None
+
+
+def _parse_flag(value: Json) -> bool:
+    return check_flag(value, "ended and negated")
 
 
 def _nature(relation: str) -> Nature:

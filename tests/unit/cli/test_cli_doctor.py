@@ -119,7 +119,7 @@ def test_an_unfinished_change_of_the_embedder_is_a_warning(filled: Shell) -> Non
 def test_files_left_behind_are_named(filled: Shell) -> None:
     index = filled.folder / "eidet.db-index"
     index.mkdir()
-    names = ["eidet.db.schema-0000", "out.jsonl.partial", "eidet.db-index/a.12.tmp"]
+    names = ["eidet.db.schema-0000", "out.jsonl.partial", "eidet.db-index/a.eix.0-12-0.partial"]
     for name in names:
         (filled.folder / name).write_text("x")
     said = filled("doctor")

@@ -91,7 +91,6 @@ def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
         assert all(here.traits.turn[here.seq == seq][0] == turns[seq] for seq in leading)
         assert here.spans["words"].high == pytest.approx(there.spans["words"].high, abs=1e-4)
         assert here.spans["dense"].high == pytest.approx(there.spans["dense"].high, abs=2e-3)
-        assert abs(here.spans["dense"].low - there.spans["dense"].low) < 0.35
     assert same / kept >= 0.97
     index.close()
 

@@ -204,20 +204,6 @@ class ScoringLaws(IndexLaws):
         for id, scores in some.items():
             assert np.allclose(scores, everything[id], atol=1e-6), id
 
-    def test_spans_hold_all_that_passed_and_nothing_else(self) -> None:
-        self.put(
-            make_record("best", words="cat", axis=0),
-            make_record("worse", words="cat dog bird", axis=1),
-            make_record("gone", words="dog", axis=0),
-            make_record("other", words="dog", axis=2, who="bob"),
-        )
-        verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
-        found = self.search("cat", axis=0, where=~Where(who="bob"))
-        words = sorted(scores[1] for scores in self.scores(found).values())
-        assert np.allclose((found.spans["words"].low, found.spans["words"].high), words, atol=1e-6)
-        assert abs(found.spans["dense"].high - 1) < 1e-3
-        assert abs(found.spans["dense"].low) < 1e-2
-
     def test_the_best_of_each_arm_are_among_few_candidates(self) -> None:
         self.put(*(make_record(f"{n}", words="common", axis=n % 8 + 1) for n in range(200)))
         self.put(

@@ -82,7 +82,7 @@ class KeepingUpLaws(IndexLaws):
             assert np.array_equal(getattr(one, name), getattr(other, name)), name
         for name in ("importance", "occurred", "turn", "kind", "flags", "length", "days"):
             assert np.array_equal(getattr(one.traits, name), getattr(other.traits, name)), name
-        assert (one.spans, one.searched, one.kept) == (other.spans, other.searched, other.kept)
+        assert (one.searched, one.kept) == (other.searched, other.kept)
 
     def around(self, id: str, reach: int, where: Where | None = None) -> tuple[int, list[str]] | None:
         """Returns a record's turn and the ids of those beside it."""

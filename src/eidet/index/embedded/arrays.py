@@ -84,14 +84,3 @@ def _find_high(scores: Floats, depth: int) -> Rows:
         low = max(low, np.partition(scores[::_SAMPLED], -rank)[-rank])
     high: Rows = (scores > low).nonzero()[0]
     return high
-
-
-def judge_lowest(sample: Floats, count: int) -> float:
-    """Estimates the lowest of `count` scores from a sample, as for a normal distribution."""
-    if not len(sample):
-        return 0.0
-    seen = float(sample.min())
-    if count <= len(sample):
-        return seen
-    away = float(sample.std()) * float(np.sqrt(2 * np.log(count)))
-    return max(-1.0, min(seen, float(sample.mean()) - away))

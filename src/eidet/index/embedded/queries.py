@@ -1,4 +1,4 @@
-"""The queries that indexes answer from shards in RAM, whatever their vector arm is."""
+"""What indexes answer from shards in RAM, whatever their vector arm is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from .. import (
     Probe,
     Rows,
     Seqs,
-    Span,
     Traits,
     ValueMatch,
     ValuePath,
@@ -62,7 +61,6 @@ def merge_candidates(parts: list[Candidates]) -> Candidates:
     seqs = _join([part.seq for part in parts], np.int64)
     order = np.argsort(seqs, kind="stable")
     traits = _merge_traits([part.traits for part in parts], order)
-    arms = ["dense", "words"] if traits.aligned is None else ["dense", "words", "aligned"]
     return Candidates(
         scopes=[path for part in parts for path in part.scopes],
         scope=_join(codes, np.int32)[order],
@@ -70,7 +68,6 @@ def merge_candidates(parts: list[Candidates]) -> Candidates:
         dense=_join([part.dense for part in parts], np.float32)[order],
         words=_join([part.words for part in parts], np.float32)[order],
         traits=traits,
-        spans={arm: _widest(parts, arm) for arm in arms},
         rarity=max((part.rarity for part in parts), default=0.0),
         searched=sum(part.searched for part in parts),
         kept=sum(part.kept for part in parts),
@@ -143,16 +140,11 @@ def _join(arrays: Sequence[NDArray[Any]], dtype: type[D]) -> NDArray[D]:
     return np.concatenate(arrays).astype(dtype) if arrays else np.empty(0, dtype)
 
 
-def _widest(parts: list[Candidates], arm: str) -> Span:
-    """Returns the span of an arm over all parts in which a record passed."""
-    spans = [part.spans[arm] for part in parts if part.kept]
-    if not spans:
-        return Span()
-    return Span(min(span.low for span in spans), max(span.high for span in spans))
+class ShardIndex(Generic[V]):
+    """What indexes share that keep shards in RAM: all of `Index` but `search` and `rebuild`.
 
-
-class ShardQueries(Generic[V]):
-    """Queries the shards of a cache, and the store for what columns lack: ids, conditions and texts."""
+    Queries the shards of a cache, and the store for what columns lack: ids, conditions and texts.
+    """
 
     def __init__(
         self,
@@ -161,22 +153,22 @@ class ShardQueries(Generic[V]):
         lexicon: Lexicon | None = None,
         analyzer: Analyzer | None = None,
     ) -> None:
-        self._store, self._cache = store, cache
+        self._store = store
+        self.cache: ScopeCache[V] = cache
         self._lexicon, self._analyzer = lexicon, analyzer
 
-    def search(self, scope: str, head: Head, probe: Probe) -> Candidates:
-        return self._cache.ask(scope, head, partial(self.search_shard, probe))
+    def search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
+        return self.cache.ask(scope, head, partial(self.search_shard, probe))
 
     def search_shard(self, probe: Probe, shard: Shard[VectorArm], scorer: Scorer | None = None) -> Candidates:
         return shard.search(probe, self.resolve_in(shard), self.words_in(shard), scorer)
 
     def count_terms(self, scope: str, head: Head, terms: Sequence[int]) -> tuple[str, WordStatistics]:
-        return scope, self._cache.ask(scope, head, lambda shard: shard.count_terms(terms))
+        return scope, self.cache.ask(scope, head, lambda shard: shard.count_terms(terms))
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        """Implements `Index.select`."""
         name, descending = check_order(order)
         if name == "uses":
             raise BadInput("the index does not keep uses; `find` orders by them")
@@ -184,10 +176,10 @@ class ShardQueries(Generic[V]):
         def pick(shard: Shard[V]) -> list[tuple[float, int, str]]:
             return _pick_first(shard, self._pass_rows(shard, where, now), name, descending, limit)
 
-        head = self._cache.read_head()
+        head = self.cache.read_head()
         keys: list[tuple[float, int, str]] = []
         for path in verbs.list_paths(self._store, scope):
-            keys += self._cache.ask(path, head, pick)
+            keys += self.cache.ask(path, head, pick)
         keys.sort()
         return [(path, abs(seq)) for _, seq, path in keys[:limit]]
 
@@ -199,18 +191,14 @@ class ShardQueries(Generic[V]):
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        """Implements `Index.around`."""
-
         def walk(shard: Shard[V]) -> dict[int, Neighbours]:
             return shard.around(seqs, reach, where, now, self.resolve_in(shard))
 
-        return self._cache.ask(scope, self._cache.read_head(), walk)
+        return self.cache.ask(scope, self.cache.read_head(), walk)
 
     def match_values(
         self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
     ) -> dict[ValuePath, ValueMatch]:
-        """Implements `Index.match_values`."""
-
         def match(shard: Shard[V]) -> dict[ValuePath, ValueMatch] | None:
             held = shard.columns.seq
             rows = held.searchsorted(seqs)
@@ -218,39 +206,43 @@ class ShardQueries(Generic[V]):
                 return None  # some were deleted meanwhile
             return shard.attributes.match(wanted, rows, held, partial(self._read_records, shard.scope))
 
-        found = self._cache.ask(scope, self._cache.read_head(), match)
+        found = self.cache.ask(scope, self.cache.read_head(), match)
         return match_records(self._read_records(scope, seqs.tolist()), wanted) if found is None else found
 
+    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
+        return merge_voices(self.cache.ask_each(scope, head, self.list_voices))
+
     def list_voices(self, scope: str, head: Head) -> tuple[str, ...]:
-        return self._cache.ask(scope, head, lambda shard: shard.columns.voices)
+        return self.cache.ask(scope, head, lambda shard: shard.columns.voices)
 
     def follow(self, scope: str) -> None:
-        """Implements `Index.follow`."""
-        if self._cache.peek(scope) is not None:
-            self._cache.ask(scope, self._cache.read_head(), lambda shard: shard.head)
+        if self.cache.peek(scope) is not None:
+            self.cache.ask(scope, self.cache.read_head(), lambda shard: shard.head)
 
-    def cleanse(self, scope: str) -> None:
-        """Follows the scope, and drops columns of values, which may hold those of deleted records."""
-        if self._cache.peek(scope) is not None:
-            self._cache.ask(scope, self._cache.read_head(), lambda shard: shard.attributes.clear())
+    def cleanse(self, scope: str) -> list[str]:
+        """Follows the scope, and drops columns of values, which may hold those of deleted records.
+
+        Cache files are not searched for erased records, as they are deleted whole.
+        """
+        if self.cache.peek(scope) is not None:
+            self.cache.ask(scope, self.cache.read_head(), lambda shard: shard.attributes.clear())
+        return []
 
     def check(self, scope: str) -> list[str]:
-        """Implements `Index.check`."""
-
         def list_seqs(shard: Shard[V]) -> tuple[set[int], set[int]]:
             columns = shard.columns
             return set(columns.seq[columns.alive].tolist()), set(shard.damaged)
 
-        held, damaged = self._cache.ask(scope, self._store.head(), list_seqs)
+        held, damaged = self.cache.ask(scope, self._store.head(), list_seqs)
         truth = set(self._store.match(Where(scope=Scope(scope))))
         return report_faults(scope, len(truth - held - damaged), len(held - truth), len(damaged))
 
     def stats(self) -> dict[str, Any]:
-        shards = self._cache.shards
+        shards = self.cache.shards
         return {
             "loaded_scopes": len(shards),
             "loaded_records": sum(shard.records for shard in shards),
-            "memory_bytes": self._cache.nbytes,
+            "memory_bytes": self.cache.nbytes,
         }
 
     # Queries to the store, for what columns do not hold.

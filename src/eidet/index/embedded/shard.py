@@ -17,7 +17,7 @@ from ...core.where import Where
 from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Head
 from ...text.analysis import Analysis, decode_analysis
-from .. import Candidates, Floats, Neighbours, Probe, Rows, Span, WordStatistics
+from .. import Candidates, Floats, Neighbours, Probe, Rows, WordStatistics
 from .arrays import top, unite
 from .attributes import Attributes
 from .columns import FEW, ColumnTable
@@ -156,7 +156,6 @@ class Shard(Generic[V_co]):
         query = None if probe.vector is None or not self.count else unit(probe.vector)
         coarse = None if query is None else arm.scan(query, passing.rows)
         words, rarity = self._count_words(probe, passing)
-        spans = {"dense": _span_of(coarse), "words": _span_of(words)}
         best = _choose_candidates(coarse, words, passing.count, probe, self.live)
         if best is not None:
             best = self._add_neighbours(best, passing.rows)
@@ -165,14 +164,10 @@ class Shard(Generic[V_co]):
         dense = _take(coarse, best, len(rows))
         if query is not None and len(rows):
             dense = arm.sharpen(query, dense, rows, max(1, probe.depth // EXACT))
-            spans["dense"] = Span(spans["dense"].low, float(np.maximum.reduce(dense)))
         aligned = self.align_words(probe, rows, lexicon, rarity)
-        if aligned is not None:
-            low = float(np.minimum.reduce(aligned)) if len(rows) == passing.count and len(rows) else 0.0
-            spans["aligned"] = Span(low, float(np.maximum.reduce(aligned, initial=0.0)))
         seen = self._portray(rows, None if best is not None else passing)
         return self.describe(
-            probe, seen, dense, counted, aligned, spans, rarity=float(rarity.sum()), kept=passing.records
+            probe, seen, dense, counted, aligned, rarity=float(rarity.sum()), kept=passing.records
         )
 
     def _portray(self, rows: Rows, whole: Passing | None) -> Portrait:
@@ -192,7 +187,6 @@ class Shard(Generic[V_co]):
         dense: Floats,
         words: Floats,
         aligned: Floats | None,
-        spans: dict[str, Span],
         *,
         rarity: float,
         kept: int,
@@ -217,7 +211,6 @@ class Shard(Generic[V_co]):
                 voices=columns.voices if voices is None else voices,
                 aligned=None if aligned is None else seen.best_units(aligned),
             ),
-            spans=spans,
             rarity=rarity,
             damaged=dict(Counter(self.damaged.values())) if self.damaged else {},
             searched=self.records,
@@ -370,9 +363,3 @@ def _split_blob(blob: bytes | None, size: int, width: int) -> list[bytes | None]
         return [None] * size
     parts: list[bytes | None] = [blob[at : at + width] for at in range(0, len(blob), width)]
     return parts + [None] * (size - len(parts))
-
-
-def _span_of(scores: Floats | None) -> Span:
-    if scores is None or not len(scores):
-        return Span()
-    return Span(float(np.minimum.reduce(scores)), float(np.maximum.reduce(scores)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.private_files import OWNER_FOLDER, write_bytes_anew
+from ...core.private_files import OWNER_FOLDER, replace_when_whole
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
@@ -91,17 +90,14 @@ class Sidecars:
         if path is None or not self._store.writable or self._is_fresh(path, shard):
             return
         shard.settle()
-        partial = path.with_suffix(f".{os.getpid()}.tmp")
         try:
             path.parent.mkdir(mode=OWNER_FOLDER, exist_ok=True)
-            with write_bytes_anew(partial) as file:
+            with replace_when_whole(path) as file:
                 _write(file, self._header(shard), _arrays(shard))
-            partial.replace(path)
             if self._is_behind(shard):  # records and their caches were deleted while this was written
                 self.remove(shard.scope)
         except OSError as error:
             log.warning("index cache %s was not written: %s", path, error)
-            partial.unlink(missing_ok=True)
 
     def _is_behind(self, shard: PlaneShard) -> bool:
         """Returns whether the shard still has records deleted meanwhile, which must not stay in a file."""

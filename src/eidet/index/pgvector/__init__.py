@@ -95,7 +95,7 @@ class PgvectorIndex:
             read_changes=self._store.changes_here,
         )
         finder = PgvectorFinder(self._store, self._tables, self._filler, self._how)
-        self._served = OutsideIndex(store, width, finder, words_in=self._ram.queries.words_in)
+        self._served = OutsideIndex(store, width, finder, words_in=self._ram.words_in)
         self._on_server: set[str] = set()  # scopes that this process last searched there
 
     def search(self, probe: Probe) -> Candidates:
@@ -120,7 +120,7 @@ class PgvectorIndex:
                 break
             self._filler.try_to_send(path)
         self._on_server.discard(path)
-        return self._ram.queries.search(path, head, probe)
+        return self._ram.search_scope(path, head, probe)
 
     def _search_server(self, path: str, probe: Probe) -> Candidates:
         found = self._served.search_scope(path, probe)
@@ -156,7 +156,7 @@ class PgvectorIndex:
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         def hear(path: str, head: Head) -> tuple[str, ...]:
             if self._is_in_ram(path):
-                return self._ram.queries.list_voices(path, head)
+                return self._ram.list_voices(path, head)
             return self._served.list_voices(path, head)
 
         return merge_voices(self._ram.cache.ask_each(scope, head, hear))

@@ -14,7 +14,6 @@ from ...store import Head
 from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
 from ...store.sql.postgres.write import array_of, escape, unescape_row
 from .. import Found, Probe, WordStatistics
-from ..embedded.arrays import judge_lowest
 from ..embedded.postings import Bm25
 from ..embedded.vectors import unit
 from ..fill import Filler, VectorShelf
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 _MATCHING_UNITS: Final = 5_000  # units whose words are compared: those with rare words
 _SHORTLIST: Final = 200  # least number of candidates, the best of both arms together
 _LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
-_SAMPLE: Final = 256  # vectors from which the lowest cosine is estimated
 _DEEPEST: Final = 1_000  # largest ef_search of the graph
 _RANK: Final = 60  # of reciprocal ranks
 
@@ -44,8 +42,6 @@ _MATCHING: Final = """WITH best AS MATERIALIZED (
     ORDER BY score DESC, u.length, u.seq LIMIT %s)
 SELECT best.seq FROM best JOIN records ON records.seq = best.seq WHERE {test}
 ORDER BY best.score DESC, best.length, best.seq LIMIT %s"""
-_COSINES: Final = """SELECT 1 - (embedding <=> %s::halfvec) FROM {units}
-    WHERE embedding IS NOT NULL LIMIT %s"""
 _VOICES: Final = """WITH RECURSIVE heard AS (
     (SELECT who FROM records WHERE scope = %s AND who IS NOT NULL ORDER BY who LIMIT 1)
     UNION ALL SELECT (SELECT who FROM records WHERE scope = %s AND who > heard.who ORDER BY who LIMIT 1)
@@ -162,7 +158,6 @@ class _Search:
             searched=searched,
             kept=passing,
             leading=ranked[:_LEADING],
-            lowest=self._judge_lowest(statistics.units),
         )
 
     def _list_seqs(self, sql: str, values: Sequence[Any]) -> list[int]:
@@ -197,13 +192,6 @@ class _Search:
         if len(near) < depth:  # few pass, or fewer than the planner estimated
             near = self._list_seqs(_NEAREST_OF.format(units=self._units, test=self._test.sql), asked)
         return near
-
-    def _judge_lowest(self, units: int) -> float:
-        """Estimates the lowest cosine of all units from a sample."""
-        if self._probe.vector is None:
-            return 0.0
-        sample = self._list_seqs(_COSINES.format(units=self._units), [self._query, _SAMPLE])
-        return judge_lowest(np.array(sample, np.float32), units)
 
     def _find_matching(self, stats: WordStatistics, looked_at: int) -> list[int]:
         """Finds the passing records that contain the rarest terms, best first; each term counts once.

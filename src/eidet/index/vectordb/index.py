@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -11,16 +11,13 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.errors import Unavailable
-from ...core.scope import Scope
-from ...core.validate import Json
-from ...core.where import Where
 from ...models.embed.quantise import find_cosines
 from ...store import Head, Store
 from ...text import Analyzer
-from .. import Candidates, Floats, Neighbours, Probe, Seqs, ValueMatch, ValuePath
+from .. import Candidates, Floats, Probe, Seqs
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
-from ..embedded.queries import ShardQueries, merge_candidates, merge_voices
+from ..embedded.queries import ShardIndex, merge_candidates
 from ..embedded.vectors import unit
 from ..fill import Filler, FillPlan
 from . import NAMED, UNIT_BITS, Database, Point, VectorLost, VectorSettings, VectorShelf
@@ -31,7 +28,7 @@ _SLACK: Final = 16  # matches requested beyond those wanted, as some records may
 _READ: Final = 400  # candidates found by words or turns alone whose vectors are read from the store
 
 
-class VectorIndex:
+class VectorIndex(ShardIndex[RecentVectors]):
     """Follows the store as the embedded index does, and holds the same in RAM except for most vectors.
 
     A large scope is sent to the database in the order of seq. Rows not sent yet are searched in RAM, so
@@ -53,7 +50,7 @@ class VectorIndex:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._how = settings or VectorSettings()
-        self._store, self._database, self._sleep = store, database, sleep
+        self._database, self._sleep = database, sleep
         plan = FillPlan(
             name=database.retrier.name,
             prefix=self._how.prefix,
@@ -66,21 +63,19 @@ class VectorIndex:
             store, width, database, list_points, plan, sent=self._release, clock=clock, sleep=sleep
         )
         self._keeper = RecentKeeper(store, width, self._filler, self._how)
-        self.cache: ScopeCache[RecentVectors] = ScopeCache(
-            store, self._keeper, memory_mb=memory_mb, renewed=renewed
-        )
-        self.queries: ShardQueries[RecentVectors] = ShardQueries(store, self.cache, lexicon, analyzer)
+        cache = ScopeCache(store, self._keeper, memory_mb=memory_mb, renewed=renewed)
+        super().__init__(store, cache, lexicon, analyzer)
 
     # Searching.
 
     def search(self, probe: Probe) -> Candidates:
-        search = partial(self._search_scope, probe=probe)
+        search = partial(self.search_scope, probe=probe)
         return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 
-    def _search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
+    def search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
         """Searches a scope; repeats the search if vectors moved to the database meanwhile."""
         if probe.vector is None or not probe.vector.any():
-            return self.queries.search(scope, head, probe)
+            return super().search_scope(scope, head, probe)
         self._keep_up(scope, head)
         for _ in range(_TRIES):
             turn = self._turn_of(scope, head)
@@ -96,9 +91,9 @@ class VectorIndex:
         """Searches once. While the database is down, searches by words alone and says so in the notes."""
         passing, held = self.cache.ask(scope, head, partial(self._list_passing, probe))
         if not len(passing):
-            return self.queries.search(scope, head, probe)
+            return super().search_scope(scope, head, probe)
         try:
-            known, low, notes = self._ask_database(scope, head, probe, passing, held)
+            known, notes = self._ask_database(scope, head, probe, passing, held)
         except VectorLost as lost:
             self._filler.forget(scope)
             self.cache.drop(scope)
@@ -106,74 +101,53 @@ class VectorIndex:
             return self._search_words(scope, head, probe, again)
         except Unavailable as away:
             return self._search_words(scope, head, probe, away)
-        found, unknown = self._answer(scope, head, probe, known, low)
+        found, unknown = self._answer(scope, head, probe, known)
         if len(unknown):
             best = found.seq[np.argsort(-found.words, kind="stable")]
             wanted, query = best[np.isin(best, unknown)][:_READ], unit(_vector_of(probe))
             known |= _compare(self._store, scope, wanted, query)
-            found, _ = self._answer(scope, head, probe, known, low)
+            found, _ = self._answer(scope, head, probe, known)
         return replace(found, notes=(*found.notes, *notes))
 
     def _search_words(self, scope: str, head: Head, probe: Probe, why: Unavailable) -> Candidates:
         """Searches by words alone; raises the database's error if there are no words."""
         if not probe.terms:
             raise why
-        found = self.queries.search(scope, head, replace(probe, vector=None))
+        found = super().search_scope(scope, head, replace(probe, vector=None))
         return replace(found, notes=(*found.notes, f"searched by words alone: {why}"))
 
     def _list_passing(self, probe: Probe, shard: RecentShard) -> tuple[Seqs, int]:
         """Returns the seqs in the database that pass, and the number of records there in total."""
         columns, vectors = shard.columns, shard.vectors
-        keep = columns.select_passing(probe.where, probe.now, self.queries.resolve_in(shard))
+        keep = columns.select_passing(probe.where, probe.now, self.resolve_in(shard))
         held = np.flatnonzero(vectors.has[: vectors.base] & columns.alive[: vectors.base])
         seqs = np.unique(columns.seq[held])
         return seqs if keep is None else np.unique(columns.seq[held[keep[held]]]), len(seqs)
 
     def _ask_database(
         self, scope: str, head: Head, probe: Probe, passing: Seqs, held: int
-    ) -> tuple[dict[int, float], float, list[str]]:
-        """Returns the cosines of the nearest that pass, the lowest cosine, and notes on what is missing."""
+    ) -> tuple[dict[int, float], list[str]]:
+        """Returns the cosines of the nearest that pass, and notes on what is missing."""
         query, depth = unit(_vector_of(probe)), probe.depth
         shelf = self._filler.find_shelf(scope, head)
         known = _find_nearest(self._database, shelf, query, depth, passing, held)
         if _lacks(known, depth, passing) and shelf != self._filler.find_shelf(scope, head, anew=True):
             shelf = self._filler.find_shelf(scope, head)
             known = _find_nearest(self._database, shelf, query, depth, passing, held)
-        among = passing.tolist() if len(passing) <= min(NAMED, held - 1) else None
-        far = self._database.near(shelf, -query, _SLACK, seqs=among)
-        lowest = [-match.score for match in far if _holds(passing, match.key >> UNIT_BITS)]
         missing = _lacks(known, depth, passing)
         lacks = f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`"
-        return known, min([*lowest, *known.values()], default=0.0), [lacks] if missing else []
+        return known, [lacks] if missing else []
 
     def _answer(
-        self, scope: str, head: Head, probe: Probe, known: dict[int, float], low: float
+        self, scope: str, head: Head, probe: Probe, known: dict[int, float]
     ) -> tuple[Candidates, Seqs]:
         """Builds candidates from the known cosines, and returns the seqs whose cosines are unknown."""
 
         def search(shard: RecentShard) -> tuple[Candidates, Seqs]:
-            scorer = DatabaseScorer(shard, known, low)
-            return self.queries.search_shard(probe, shard, scorer), scorer.unknown
+            scorer = DatabaseScorer(shard, known)
+            return self.search_shard(probe, shard, scorer), scorer.unknown
 
         return self.cache.ask(scope, head, search)
-
-    def select(
-        self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
-    ) -> list[tuple[str, int]]:
-        return self.queries.select(scope, where, now=now, order=order, limit=limit)
-
-    def around(
-        self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
-    ) -> dict[int, Neighbours]:
-        return self.queries.around(scope, seqs, reach, where, now=now)
-
-    def match_values(
-        self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
-    ) -> dict[ValuePath, ValueMatch]:
-        return self.queries.match_values(scope, seqs, wanted)
-
-    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        return merge_voices(self.cache.ask_each(scope, head, self.queries.list_voices))
 
     # Following.
 
@@ -185,7 +159,7 @@ class VectorIndex:
             self._filler.try_to_send(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        self.queries.cleanse(scope)
+        super().cleanse(scope)
         return self._filler.cleanse(scope)
 
     def _keep_up(self, scope: str, head: Head) -> None:
@@ -239,7 +213,7 @@ class VectorIndex:
         return records
 
     def check(self, scope: str) -> list[str]:
-        faults = self.queries.check(scope)
+        faults = super().check(scope)
         if self._filler.refresh(scope) is None:
             return faults
         try:
@@ -279,7 +253,7 @@ class VectorIndex:
             recent, sent = shard.vectors.count_living(shard.columns.alive)
             here, there = here + recent, there + sent
         return {
-            **self.queries.stats(),
+            **super().stats(),
             "database": self._database.retrier.health(),
             "rows_in_ram": here,
             "rows_in_database": there,

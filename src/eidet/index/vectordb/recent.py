@@ -141,12 +141,12 @@ class RecentKeeper:
 class DatabaseScorer:
     """Scores the rows of a shard by the database's cosines and by the vectors in RAM.
 
-    `known` are cosines of records by seq; all other records of the database score `low`. After a search,
-    `unknown` lists those among the candidates.
+    `known` are cosines of records by seq; all other records of the database score no more than any of them,
+    and no more than 0. After a search, `unknown` lists those among the candidates.
     """
 
-    def __init__(self, shard: RecentShard, known: Mapping[int, float], low: float) -> None:
-        self._shard, self._low = shard, low
+    def __init__(self, shard: RecentShard, known: Mapping[int, float]) -> None:
+        self._shard, self._low = shard, min([0.0, *known.values()])
         self._seqs: Seqs = np.array(sorted(known), np.int64)
         self._scores = np.array([known[seq] for seq in self._seqs.tolist()], np.float32)
         self.unknown: Seqs = np.empty(0, np.int64)

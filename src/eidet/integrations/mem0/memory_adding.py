@@ -30,11 +30,12 @@ _KNOWN: Final = 10  # stored memories that the model sees when it words new ones
 _QUERY: Final = 2000  # characters of a conversation that are the query for stored ones
 _MOST: Final = 64  # memories of one call
 _TOKENS: Final = 4096
+_STATERS: Final = ("user", "assistant")
 _MEMORY: Final[Mapping[str, Json]] = {
     "type": "object",
     "properties": {
         "text": {"type": "string", "description": "one memory: a sentence that is understood by itself"},
-        "attributed_to": {"type": "string", "enum": ["user", "assistant"]},
+        "attributed_to": {"type": "string", "enum": list(_STATERS)},
     },
     "required": ["text"],
     "additionalProperties": False,
@@ -202,10 +203,10 @@ def _write_prompt(turns: Sequence[_Said], known: Sequence[str], instructions: st
 
 
 def _parse_memories(answer: Answer) -> dict[str, dict[str, str]]:
-    """Returns the texts of memories, each once, with who stated them."""
+    """Returns the texts of memories, each once, with who stated them, if that is told as it should be."""
     value: Any = answer.value
     rows = [(row["text"].strip(), row.get("attributed_to")) for row in value["memory"][:_MOST]]
-    return {text: {} if by is None else {"attributed_to": by} for text, by in rows if text}
+    return {text: {"attributed_to": by} if by in _STATERS else {} for text, by in rows if text}
 
 
 def _tell_added(record: Record) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class Declined(Refused):
 
 
 class BadAnswer(EidetError):
-    """The answer cannot be used; `cause` is empty, truncated, malformed, misfit or unusable."""
+    """The answer cannot be used; `cause` is empty, truncated, malformed or unusable."""
 
     def __init__(self, message: str, *, cause: str) -> None:
         super().__init__(message)
@@ -79,7 +79,7 @@ class Request:
 class Answer:
     """A model's answer. Token counts are None if the model reports none.
 
-    `value` is the object of the schema; `ask` leaves it None, `consult` fills it.
+    `value` is the object that a schema asked for; `ask` leaves it None, `consult` fills it.
     """
 
     text: str

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable, translate_errors
-from ...core.validate import Json, clean_json, clean_text, dump_json
+from ...core.validate import Json, clean_json, clean_text
 from ...net.http import TooSlow
 from . import LLM, Answer, BadAnswer, Declined, Request, Turn, instruction
 
@@ -31,15 +31,6 @@ _UNREADABLE = (
 )  # fmt: skip
 _THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)  # some servers send them first
 _PLACES: Final = 64  # opening braces at which an object is tried
-_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "number": (int, float),
-    "integer": int,
-    "boolean": bool,
-    "null": type(None),
-}
 _log = logging.getLogger("eidet.llm")
 
 
@@ -51,7 +42,6 @@ class Outcome(Generic[T]):
     by: Literal["llm", "rules"]
     cause: str = ""
     why: str = ""
-    answer: Answer | None = None
 
 
 def consult_or_fall_back(
@@ -59,47 +49,34 @@ def consult_or_fall_back(
 ) -> Outcome[T]:
     """Parses the model's answer with `read`; falls back to `otherwise` if none is usable.
 
-    No failure of the model is raised; each is logged as a warning of `eidet.llm`. `read` may
-    reject the answer by raising ValueError, LookupError, TypeError …; errors of `otherwise` are raised.
+    No failure of the model is raised; each is logged as a warning of `eidet.llm`. Errors of `otherwise` are
+    raised.
     """
     if llm is None:
         return Outcome(value=otherwise(), by="rules", cause="none", why="no LLM is set")
-    answer = None
     try:
-        answer = consult(llm, request)
-        return Outcome(value=read(answer), by="llm", answer=answer)
-    except _UNREADABLE as error:
-        if answer is None and isinstance(error, EidetError):
-            known = (cause for kind, cause in _CAUSES if isinstance(error, kind))
-            cause, why = error.cause if isinstance(error, BadAnswer) else next(known, "error"), str(error)
-        else:
-            cause, why = "unusable", f"the answer could not be used: {type(error).__name__}: {error}"
+        return Outcome(value=consult(llm, request, read), by="llm")
+    except EidetError as error:
+        known = (cause for kind, cause in _CAUSES if isinstance(error, kind))
+        cause, why = error.cause if isinstance(error, BadAnswer) else next(known, "error"), str(error)
     _log.warning("%s: the rules decided, because the model failed (%s): %s", request.purpose, cause, why)
-    return Outcome(value=otherwise(), by="rules", cause=cause, why=why, answer=answer)
+    return Outcome(value=otherwise(), by="rules", cause=cause, why=why)
 
 
-def consult(llm: LLM, request: Request) -> Answer:
-    """Returns a usable answer, with its `value` if a schema was given; asks once more if it does not fit.
+def consult(llm: LLM, request: Request, read: Callable[[Answer], T]) -> T:
+    """Returns what `read` makes of the answer; asks once more for JSON that it cannot use.
 
-    Raises `Declined`, `BadAnswer`, and what `LLM.ask` raises.
+    With a schema, the answer has a `value`. `read` rejects an answer by raising ValueError, LookupError,
+    TypeError … Raises `Declined`, `BadAnswer`, and what `LLM.ask` raises.
     """
     answer = _ask_model(llm, request)
     if request.schema is None:
-        return answer
+        return _read_answer(answer, read)
     try:
-        return replace(answer, value=find_fitting(answer.text, request.schema))
+        return read_object(answer, read)
     except BadAnswer as bad:
         again = _ask_model(llm, _repair(request, answer, str(bad)))
-    return replace(
-        again,
-        value=find_fitting(again.text, request.schema),
-        tokens_in=_sum(answer.tokens_in, again.tokens_in),
-        tokens_out=_sum(answer.tokens_out, again.tokens_out),
-    )
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+    return read_object(again, read)
 
 
 def _repair(request: Request, answer: Answer, wrong: str) -> Request:
@@ -130,83 +107,27 @@ def _ask_model(llm: LLM, request: Request) -> Answer:
     return replace(answer, text=clean)
 
 
-def find_fitting(text: str, schema: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns the first object in the text that fits the schema; raises `BadAnswer` with the first misfit."""
-    first = ""
-    for value in _objects(text):
-        wrong = find_misfit(value, schema)
-        if not wrong:
-            return value
-        first = first or wrong
-    if first:
-        raise BadAnswer(f"its JSON does not fit the schema: {first}", cause="misfit")
-    if not text.strip():
+def read_object(answer: Answer, read: Callable[[Answer], T]) -> T:
+    """Reads the first JSON object in the text that `read` can use; raises `BadAnswer` if there is none."""
+    first: BadAnswer | None = None
+    for value in _objects(answer.text):
+        try:
+            return _read_answer(replace(answer, value=value), read)
+        except BadAnswer as bad:
+            first = first or bad
+    if first is not None:
+        raise first
+    if not answer.text.strip():
         raise BadAnswer("it is empty", cause="empty")
     raise BadAnswer("it holds no complete JSON object", cause="malformed")
 
 
-def find_misfit(value: Json, schema: Mapping[str, Json], path: str = "$") -> str:
-    """Returns the first misfit with its path (`$.facts[2].text`); "" if all fits.
-
-    Checks type, properties, required, additionalProperties (true or false), items, enum, minimum, maximum and
-    maxItems. Other keywords are sent to the model but not checked.
-    """
-    return next(_misfits(value, schema, path), "")
-
-
-def _misfits(value: Json, schema: Mapping[str, Json], path: str) -> Iterator[str]:
-    types = _types(schema)
-    if types and not any(_is(value, name) for name in types):
-        yield f"{path} has to be {' or '.join(types)}, not {_shorten(value)}"
-    elif "enum" in schema and value not in schema["enum"]:
-        yield f"{path} has to be one of {_shorten(list(schema['enum']))}, not {_shorten(value)}"
-    elif isinstance(value, dict):
-        yield from _object_misfits(value, schema, path)
-    elif isinstance(value, list):
-        if len(value) > schema.get("maxItems", len(value)):
-            yield f"{path} has to be at most {schema['maxItems']} items, not {len(value)}"
-        for at, item in enumerate(value):
-            yield from _misfits(item, schema.get("items", {}), f"{path}[{at}]")
-    elif isinstance(value, int | float):
-        least, most = schema.get("minimum", value), schema.get("maximum", value)
-        if not least <= value <= most:
-            yield f"{path} has to be from {least} to {most}, not {value}"
-
-
-def _object_misfits(value: dict[str, Json], schema: Mapping[str, Json], path: str) -> Iterator[str]:
-    known = schema.get("properties", {})
-    yield from (f"{path} lacks {name!r}" for name in schema.get("required", ()) if name not in value)
-    for name, item in value.items():
-        if name in known:
-            yield from _misfits(item, known[name], f"{path}.{name}")
-        elif schema.get("additionalProperties") is False:
-            yield f"{path} has {name[:60]!r}, which is not wanted"
-
-
-def is_closed(schema: Any) -> bool:
-    """Returns whether every object lists and requires all its fields, as strict modes of providers demand."""
-    if not isinstance(schema, Mapping):
-        return True
-    parts = schema.get("properties", {})
-    closed = schema.get("additionalProperties") is False and set(schema.get("required", ())) == set(parts)
-    inner = (*parts.values(), schema.get("items"))
-    return (closed or "object" not in _types(schema)) and all(map(is_closed, inner))
-
-
-def _types(schema: Mapping[str, Json]) -> list[str]:
-    given = schema.get("type", [])
-    return [given] if isinstance(given, str) else list(given)
-
-
-def _is(value: Json, name: str) -> bool:
-    if isinstance(value, bool):
-        return name == "boolean"
-    return isinstance(value, _TYPES.get(name, object))
-
-
-def _shorten(value: Json) -> str:
-    text = dump_json(value)
-    return text if len(text) <= 80 else text[:79] + "…"
+def _read_answer(answer: Answer, read: Callable[[Answer], T]) -> T:
+    try:
+        return read(answer)
+    except _UNREADABLE as error:
+        why = f"it could not be read ({type(error).__name__}: {error})"
+        raise BadAnswer(why, cause="unusable") from error
 
 
 def _objects(text: str) -> Iterator[dict[str, Json]]:

@@ -73,7 +73,7 @@ def damages(path: Path, *, thorough: bool = False) -> list[str]:
 def leftovers(path: Path) -> list[Path]:
     """Lists files beside a database that an upgrade, an export or a cache left behind, by name."""
     folder, name = path.absolute().parent, escape(path.name)
-    beside = (f"{name}.schema-*", "*.partial", f"{name}-index/*.tmp")
+    beside = (f"{name}.schema-*", "*.partial", f"{name}-index/*.partial")
     return sorted(chain.from_iterable(map(folder.glob, beside)))
 
 

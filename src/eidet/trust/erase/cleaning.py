@@ -178,7 +178,7 @@ class Cleaning:
         found: list[Path] = []
         for file in map(files.path, scopes):
             if file is not None:  # with the temporary files of interrupted writers
-                found += [one for one in (file, *file.parent.glob(f"{file.stem}.*.tmp")) if one.exists()]
+                found += [one for one in (file, *file.parent.glob(f"{file.name}.*.partial")) if one.exists()]
         return found
 
     def _from_archives(

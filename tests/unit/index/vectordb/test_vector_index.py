@@ -316,9 +316,6 @@ def test_among_many_every_candidate_has_its_true_cosine(
     assert len(found) < 40
     assert np.allclose(found.dense, truth[found.seq - 1], atol=1e-4)
     assert {int(n) + 1 for n in sorted(passing, key=lambda n: -truth[n])[:6]} <= set(found.seq.tolist())
-    assert abs(found.spans["dense"].low - truth[passing].min()) < (
-        1e-3 if where is None or where.who else 0.3
-    )
     assert set(found.seq.tolist()) <= {n + 1 for n in passing}
 
 
@@ -364,16 +361,16 @@ def test_a_collection_that_was_lost_is_noticed_and_filled_again() -> None:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("qdrant", "needs an address"),
-        ("qdrant+ftp://x", "needs an address"),
-        ("qdrant+http://user:pass@host", "user or password"),
+        ("weaviate", "needs an address"),
+        ("weaviate+ftp://x", "needs an address"),
+        ("weaviate+http://user:pass@host", "user or password"),
         ("weaviate+http://host?kex=1", "unknown option 'kex'"),
         ("weaviate+http://host?small=many", "number from 0 up"),
         ("weaviate://file", "weaviate\\+http"),
         ("pinecone+https://host", "needs a key"),
         ("pinecone+https://host?key=env:EIDET_NO_SUCH_KEY", "not set"),
         ("pinecone+https://host?key=file:/no/such/file", "cannot be read"),
-        ("qdrant+http://host?prefix=a-b", "capital letter"),
+        ("weaviate+http://host?prefix=a-b", "capital letter"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_told_before_anything_is_asked(url: str, words: str) -> None:

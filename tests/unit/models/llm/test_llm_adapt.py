@@ -102,7 +102,8 @@ def test_a_schema_is_written_into_the_prompt_and_a_dict_is_an_answer() -> None:
         asked.append(prompt)
         return {"n": 3}
 
-    assert consult(adapt_llm(ask), Request(prompt="How many?", schema=SCHEMA)).value == {"n": 3}
+    request = Request(prompt="How many?", schema=SCHEMA)
+    assert consult(adapt_llm(ask), request, lambda answer: answer.value["n"]) == 3
     assert '"required":["n"]' in asked[0]
 
 

@@ -32,7 +32,13 @@ def llm_at(server: Server, timeout: float = 5.0) -> LLM:
 
 def facts_of(answer: Answer) -> list[str]:
     found: list[str] = answer.value["facts"]
+    if not isinstance(found, list) or not all(isinstance(fact, str) for fact in found):
+        raise TypeError("facts is a list of texts")
     return found
+
+
+def text_of(answer: Answer) -> str:
+    return answer.text
 
 
 def facts(llm: LLM | None) -> Outcome[list[str]]:
@@ -65,9 +71,8 @@ def test_json_is_found_amid_other_words(server: Server, text: str) -> None:
 @pytest.mark.parametrize(
     ("first", "complaint"),
     [
-        (BAD, '$.facts has to be array, not "Ann lives in Lisbon"'),
-        ('{"facts": ["a", 7]}', "$.facts[1] has to be string, not 7"),
-        ("{}", "$ lacks 'facts'"),
+        (BAD, "TypeError: facts is a list of texts"),
+        ("{}", "KeyError: 'facts'"),
         ("I found no facts.", "no complete JSON object"),
         ('{"facts": ["a", {"x": 1}', "no complete JSON object"),
         ('{"facts": [NaN]}', "no complete JSON object"),
@@ -84,8 +89,6 @@ def test_what_does_not_fit_is_repaired_by_asking_again(server: Server, first: st
     assert bad["role"] == "assistant"
     assert complaint in again["content"]
     assert json.dumps(SCHEMA, separators=(",", ":")) in again["content"]
-    assert outcome.answer is not None
-    assert (outcome.answer.tokens_in, outcome.answer.tokens_out) == (200, 40)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_what_does_not_fit_is_repaired_by_asking_again(server: Server, first: st
         ([raw(b"<html>", "text/html")], "misconfigured", 1),
         ([status(401)], "misconfigured", 1),
         ([status(400)] * 9, "rejected", 2),
-        ([says(BAD)] * 9, "misfit", 2),
+        ([says(BAD)] * 9, "unusable", 2),
         ([says("no JSON at all")] * 9, "malformed", 2),
         ([says("")] * 9, "empty", 2),
         ([says("no", refusal="I'd rather not")], "refused", 1),
@@ -126,7 +129,7 @@ def test_an_answer_cut_by_the_limit_is_not_used_and_not_asked_for_again(
 ) -> None:
     server.script = [says(GOOD, stop="length")]
     with pytest.raises(BadAnswer, match="cut off after 77 tokens") as caught:
-        consult(llm_at(server), request_)
+        consult(llm_at(server), request_, text_of)
     assert caught.value.cause == "truncated"
     assert len(server.asked) == 1
 
@@ -139,7 +142,7 @@ def test_a_slow_answer_is_told_as_slow(server: Server) -> None:
 def test_an_empty_text_is_no_answer(server: Server) -> None:
     server.default = "<think>hm</think>  "
     with pytest.raises(BadAnswer, match="answered nothing"):
-        consult(llm_at(server), PLAIN)
+        consult(llm_at(server), PLAIN, text_of)
     assert len(server.asked) == 1
 
 
@@ -153,12 +156,12 @@ def test_an_empty_text_is_no_answer(server: Server) -> None:
     ],
 )
 def test_thoughts_in_front_are_not_part_of_an_answer(said: str, kept: str) -> None:
-    assert consult(adapt_llm(lambda prompt: said), PLAIN).text == kept
+    assert consult(adapt_llm(lambda prompt: said), PLAIN, text_of) == kept
 
 
 def test_a_text_that_utf8_cannot_carry_is_no_answer() -> None:
     with pytest.raises(BadAnswer, match="lone surrogate") as caught:
-        consult(adapt_llm(lambda prompt: "a \ud800 b"), PLAIN)
+        consult(adapt_llm(lambda prompt: "a \ud800 b"), PLAIN, text_of)
     assert caught.value.cause == "malformed"
 
 
@@ -183,17 +186,13 @@ def test_an_answer_its_reader_cannot_use_is_left_to_the_rules(server: Server, er
     outcome = consult_or_fall_back(llm_at(server), PLAIN, read=read, otherwise=lambda: "rule")
     assert (outcome.value, outcome.by, outcome.cause) == ("rule", "rules", "unusable")
     assert type(error).__name__ in outcome.why
-    assert outcome.answer is not None
-    assert outcome.answer.text == "hello"
 
 
 def test_the_rules_are_not_asked_when_the_model_answered(server: Server) -> None:
     def otherwise() -> str:
         raise AssertionError("not wanted")
 
-    outcome = consult_or_fall_back(
-        llm_at(server), PLAIN, read=lambda answer: answer.text, otherwise=otherwise
-    )
+    outcome = consult_or_fall_back(llm_at(server), PLAIN, read=text_of, otherwise=otherwise)
     assert (outcome.value, outcome.by, outcome.cause, outcome.why) == ("hello", "llm", "", "")
 
 
@@ -202,11 +201,9 @@ def test_an_error_of_the_rules_is_the_callers_own() -> None:
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
-        consult_or_fall_back(None, PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
+        consult_or_fall_back(None, PLAIN, read=text_of, otherwise=otherwise)
     with pytest.raises(LookupError, match="mine"):
-        consult_or_fall_back(
-            adapt_llm(lambda prompt: ""), PLAIN, read=lambda answer: answer.text, otherwise=otherwise
-        )
+        consult_or_fall_back(adapt_llm(lambda prompt: ""), PLAIN, read=text_of, otherwise=otherwise)
 
 
 class Rude:
@@ -246,7 +243,7 @@ def test_a_repair_asks_for_the_same_purpose_model_and_limit() -> None:
         seen.append(request)
         return BAD
 
-    assert facts(adapt_llm(ask)).cause == "misfit"
+    assert facts(adapt_llm(ask)).cause == "unusable"
     first, second = seen
     assert second == replace(first, before=second.before, prompt=second.prompt)
     assert second.before[:-1] == first.turns
