@@ -68,7 +68,7 @@ def compare_embedders(name: str, cases: Sequence[Case], embedders: Sequence[str]
 
 
 def run(cases: Sequence[Case], variant: Variant) -> RunAnswers:
-    return ask(cases, variant, depth=10, budgets=(), seed=1, tell=_tell_nobody)
+    return ask(cases, variant, depth=10, budgets=(), tell=_tell_nobody)
 
 
 def _tell_nobody(_: int) -> None:

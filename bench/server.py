@@ -88,7 +88,7 @@ def serve(path: str, port: int, told: Any) -> None:
     """The server, with a watch on its loop; tells the longest delays when it ends."""
     import uvicorn
 
-    from eidet.server.serve import PatientProtocol, create_app
+    from eidet.server.serve import create_app
     from eidet.server.server_settings import ServerSettings
 
     app = create_app(AsyncMemory(path), ServerSettings(port=port), closes=True)
@@ -103,9 +103,7 @@ def serve(path: str, port: int, told: Any) -> None:
         told.send((sorted(late)[-200:], time.process_time() - before))
 
     app.state.serving.lifespans.append(watch)
-    config = uvicorn.Config(
-        app, port=port, http=PatientProtocol, ws="none", access_log=False, log_level="error"
-    )
+    config = uvicorn.Config(app, port=port, ws="none", access_log=False, log_level="error")
     uvicorn.Server(config).run()
 
 

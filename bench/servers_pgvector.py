@@ -190,7 +190,7 @@ def _sets(database: Callable[[str], str]) -> None:
     for name, file in SETS.items():
         path = Path(DATA) / file
         if path.exists():
-            run = partial(ask, read_cases(path), depth=10, budgets=(), seed=1, tell=_tell_nobody)
+            run = partial(ask, read_cases(path), depth=10, budgets=(), tell=_tell_nobody)
             embedded = run(Variant())
             here = run(_OnServer(url=database(name.lower())))
             record(f"pgvector, {name}", _compare(embedded, here))

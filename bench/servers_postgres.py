@@ -59,7 +59,7 @@ def _bare(url: str) -> Callable[[tuple[Record, int]], object]:
 
     connection = psycopg.connect(url, autocommit=True)
     sql = f"INSERT INTO records ({', '.join(COLUMNS)}) VALUES ({', '.join(['%s'] * len(COLUMNS))})"
-    return lambda given: connection.execute(sql, row_of(*given), prepare=True)
+    return lambda given: connection.execute(sql, row_of(*given, os.urandom(16)), prepare=True)
 
 
 def _writing(url: str) -> None:
@@ -92,7 +92,7 @@ def _bulk(url: str) -> None:
     took = time.perf_counter() - started
     grown = store.size() - empty
     started = time.perf_counter()
-    store.drop(_all(), now=1.0)
+    verbs.delete_where(store, _all(), now=1.0)
     gone = time.perf_counter() - started
     store.close()
     record(
