@@ -23,6 +23,7 @@ from eidet.compat.messages import (
 KEY = bytes(range(32))
 WORD = "Ishmael"  # what must not be in any file
 SAID = f"Call me {WORD}"
+GOOD = {"agent_id": "a", "contents": {"x": 1}}
 
 
 @pytest.fixture
@@ -90,10 +91,11 @@ def test_an_empty_file_is_no_memories(name: str, text: str, tmp_path: Path) -> N
     [
         "[" * 100_000,
         json.dumps([{"eidet": "export", "format": 1}, {"agents": []}]),
-        json.dumps([7]),
-        json.dumps({"memories": []}),
+        json.dumps([GOOD, {**GOOD, "agent_id": "b", "metadata": {"importance_score": "high"}}]),
+        json.dumps([GOOD, {**GOOD, "agent_id": "b", "timestamp": "yesterday"}]),
+        json.dumps([GOOD, {**GOOD, "agent_id": "b", "step_number": True}]),
     ],
-    ids=["deep", "agents are a list", "no object", "no list"],
+    ids=["deep", "agents are a list", "importance", "time", "step"],
 )
 def test_a_file_is_checked_as_a_whole(text: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text(text)
@@ -106,10 +108,14 @@ def test_a_file_is_checked_as_a_whole(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_separators_inside_of_texts_separate_nothing(name: str, tmp_path: Path) -> None:
     words = "one\u2028two\x85three\x1cfour"
+    plain = tmp_path / f"plain-{name}"
+    entries = [{**GOOD, "contents": {"x": words}, "step_number": step} for step in (1, 2)]
+    if name == "a.json":
+        plain.write_text(json.dumps(entries, ensure_ascii=False))
+    else:
+        plain.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries))
     api = AgentMemoryAPI()
-    for step in (1, 2):
-        api.store_agent_state("a", {"x": words}, step)
-    assert api.save(tmp_path / name) == 2
+    assert api.load(plain) == api.save(tmp_path / name)
     other = AgentMemoryAPI()
     other.load(tmp_path / name)
     assert other.retrieve_recent_states("a")[0]["contents"] == {"x": words}

@@ -331,6 +331,52 @@ def test_a_file_that_cannot_be_written_or_read_is_told(full: AgentMemoryAPI, tmp
     assert [path.name for path in tmp_path.iterdir() if "agents" in path.name] == []
 
 
+@pytest.mark.point(203)
+@pytest.mark.parametrize("lines", [False, True])
+def test_plain_entries_of_others_are_read_with_contents_or_content(lines: bool, tmp_path: Path) -> None:
+    entries = [
+        {"memory_id": "m1", "agent_id": "a", "step_number": 3, "timestamp": 1679233344,
+         "contents": {"health": 0.5}, "metadata": {"importance_score": 0.75, "memory_type": "state"}},
+        {"memory_id": "m2", "agent_id": "b", "step_number": 4, "content": {"action_type": "rest"},
+         "metadata": {"memory_type": "action"}},
+    ]  # fmt: skip
+    file = tmp_path / ("entries.jsonl" if lines else "entries.json")
+    file.write_text("\n".join(map(json.dumps, entries)) if lines else json.dumps(entries))
+    api = AgentMemoryAPI()
+    assert api.load(file) == 2
+    assert api.load(file) == 2
+    found = api.retrieve_state_by_id("a", "m1")
+    assert found is not None
+    assert (found["timestamp"], found["metadata"]["importance_score"]) == (1679233344, 0.75)
+    assert [e["contents"] for e in api.retrieve_recent_states("b", 5, "action")] == [{"action_type": "rest"}]
+
+
+@pytest.mark.point(203)
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"contents": {}}, "needs agent_id"),
+        ({"agent_id": "a", "contents": [1]}, "needs contents"),
+        ({"agent_id": "a", "contents": {}, "step_number": "x"}, "needs step_number"),
+        ({"agent_id": "a", "contents": {}, "metadata": {"memory_type": "dream"}}, "needs a memory_type"),
+        ({"agent_id": "a", "contents": {}, "metadata": []}, None),
+        ({"agent_id": "a", "contents": {}, "metadata": 7}, "needs metadata"),
+        (7, "is not a dict"),
+    ],
+)
+def test_entries_are_checked_before_any_is_stored(entry: Any, words: str | None, tmp_path: Path) -> None:
+    good = {"agent_id": "a", "contents": {"x": 1}, "step_number": 1}
+    file = tmp_path / "entries.json"
+    file.write_text(json.dumps([good, entry]))
+    api = AgentMemoryAPI()
+    if words is None:
+        assert api.load(file) == 2
+        return
+    with pytest.raises(MemoryStoreException, match=f"memory 1 {words}"):
+        api.load(file)
+    assert api.agents() == []
+
+
 # Events.
 
 

@@ -21,7 +21,6 @@ from .errors import (
     MemoryConfigException,
     MemoryMaintenanceException,
     MemoryRetrievalException,
-    MemoryStoreException,
     translate_errors,
 )
 from .events import Events, Hook
@@ -188,9 +187,8 @@ class AgentMemoryAPI(OwnsMemory):
             return save_file(self.memory, scopes, Path(path))
 
     def load(self, path: str | Path) -> int:
-        """Loads a saved file for the agents it names; a damaged one changes nothing."""
-        with translate_errors(MemoryStoreException, f"{Path(path).name} was not loaded"):
-            return load_file(self.memory, Path(path), self._scope)
+        """Loads a saved file (or plain entries) for the agents it names; a damaged one changes nothing."""
+        return load_file(self, Path(path), self._scope)
 
 
 def _config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:

@@ -1,6 +1,8 @@
 """Agents' memories as files: an export of the memory, as JSON lines (.jsonl) or as one list of them (.json).
 
 Loading restores everything exactly. Agents keep their names, wherever the file is loaded.
+
+Plain entries of other origin, a JSON list or one per line, are loaded as new memories.
 """
 
 from __future__ import annotations
@@ -10,13 +12,21 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from ...core.draft import Draft
 from ...core.errors import BadInput, Corrupt, Unavailable
 from ...core.private_files import write_private
+from ...core.record import Kind, Tier
 from ...core.validate import dump_json
 from ...memory import Memory
 from ...store.export_file import read_export, verify_export, write_export
+from ...write.shape import shape_record
+from .entries import TIERS, place_of
+from .errors import MemoryStoreException, translate_errors
+
+if TYPE_CHECKING:
+    from .api import AgentMemoryAPI
 
 _MANIFEST: Final = ("embedder", "analyzer", "exported")
 
@@ -49,36 +59,99 @@ def _note(memory: Memory, verb: str, path: Path, count: int) -> None:
         memory.audit.note(verb, file=str(path), count=count)
 
 
-def load_file(memory: Memory, path: Path, base: str | None) -> int:
-    """Loads a file exactly as it was saved, and counts its memories; checks all of it before it stores any.
+def load_file(api: AgentMemoryAPI, path: Path, base: str | None) -> int:
+    """Loads a file below `base` and counts its memories; checks all of it before it stores anything."""
+    with translate_errors(MemoryStoreException, f"{path.name} was not loaded"):
+        entries = _read(path)
+        is_export = isinstance(entries[0], dict) and entries[0].get("eidet") == "export"
+        count = _load_export(api.memory, entries, base) if is_export else _load_entries(api, entries, path)
+        _note(api.memory, "load", path, count)
+        return count
 
-    The last label of a scope names the agent, below any `base`.
-    """
+
+def _read(path: Path) -> list[Any]:
+    """Reads the items of a JSON list, or one per line of a .jsonl file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Corrupt(f"{path} is not a text file: {error}") from error
+    lines = [line for line in text.split("\n") if line.strip()]  # other separators may be in texts
+    try:
+        found = [json.loads(line) for line in (lines if path.suffix == ".jsonl" else [text])]
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(f"{path} is not valid JSON ({error}); nothing was loaded") from error
+    whole = found[0] if len(found) == 1 else found
+    if isinstance(whole, dict):
+        whole = whole.get("memories", [whole])
+    if not isinstance(whole, list) or not whole:
+        raise BadInput(f"{path} contains no memories: it must be a list of entries, or a file of `save`")
+    return whole
+
+
+def _load_export(memory: Memory, lines: Sequence[Any], base: str | None) -> int:
+    """Loads records exactly as they were. The last label of a scope names the agent, below any base."""
     with TemporaryDirectory(prefix="eidet-") as folder:
-        given = path if path.suffix == ".jsonl" else _write_lines(path, Path(folder, "given.jsonl"))
+        given, moved = Path(folder, "given.jsonl"), Path(folder, "moved.jsonl")
+        given.write_text("".join(f"{dump_json(line)}\n" for line in lines), encoding="utf-8")
         manifest = verify_export(given)
         made: dict[str, Any] = {name: manifest[name] for name in _MANIFEST if name in manifest}
         records = (
             record.but(scope="/".join(filter(None, (base, record.scope.rpartition("/")[2]))))
             for record in read_export(given)
         )
-        moved = Path(folder, "moved.jsonl")
-        count = memory.load(moved) if write_export(moved, records, made) else 0
-    _note(memory, "load", path, count)
-    return count
+        return memory.load(moved) if write_export(moved, records, made) else 0
 
 
-def _write_lines(path: Path, lines: Path) -> Path:
-    """Writes the items of a JSON list as JSON lines."""
+def _load_entries(api: AgentMemoryAPI, entries: Sequence[Any], path: Path) -> int:
+    """Stores entries by agent, all or none of each agent, and returns how many."""
+    drafts: dict[str, list[Draft]] = {}
+    for at, entry in enumerate(entries):
+        where = f"{path}, memory {at}"
+        name, draft = _draft(entry, where)
+        _check_draft(api, name, draft, where)
+        drafts.setdefault(name, []).append(draft)
+    scopes = {name: api.get_memory_space(name).scope for name in drafts}
+    return sum(len(api.memory.remember(some, scope=scopes[name])) for name, some in drafts.items())
+
+
+def _check_draft(api: AgentMemoryAPI, name: str, draft: Draft, where: str) -> None:
+    """Checks that the memory will take a draft, before earlier agents are stored."""
+    parts, scope = api.memory.parts, api.get_memory_space(name).scope
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise Corrupt(f"{path} is not a text file: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{path} is not valid JSON ({error}); nothing was loaded") from error
-    if not isinstance(found, list):
-        raise BadInput(f"{path} contains no memories: it must be a file of `save`")
-    lines.write_text("".join(f"{dump_json(line)}\n" for line in found), encoding="utf-8")
-    return lines
+        shape_record(draft, scope=scope, now=parts.clock(), text_chars=parts.settings.text_chars)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from error
+
+
+def _draft(entry: Any, where: str) -> tuple[str, Draft]:
+    if not isinstance(entry, dict):
+        raise BadInput(f"{where} is not a dict")
+    contents = entry.get("contents", entry.get("content"))
+    about = entry.get("metadata") or {}
+    step = entry.get("step_number")
+    kind = about.get("memory_type", "state") if isinstance(about, dict) else None
+    needs = {
+        "agent_id, a text": isinstance(entry.get("agent_id"), str),
+        "contents, a dict": isinstance(contents, dict),
+        "step_number, a whole number": isinstance(step, int | None) and not isinstance(step, bool),
+        "metadata, a dict": isinstance(about, dict),
+        "a memory_type": kind in list(Kind),
+    }
+    for wanted, fits in needs.items():
+        if not fits:
+            raise BadInput(f"{where} needs {wanted}")
+    tier = about.get("current_tier", about.get("tier"))
+    draft = Draft(
+        data=contents,
+        kind=kind,
+        agent=entry["agent_id"],
+        step=step,
+        importance=about.get("importance_score"),
+        occurred=entry.get("timestamp"),
+        id=entry.get("memory_id"),
+        place=place_of(contents or {}),
+        tier=TIERS.get(tier, Tier.SHORT) if isinstance(tier, str) else None,
+    )
+    return entry["agent_id"], draft
