@@ -6,17 +6,17 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from ...core.errors import BadInput
 from ...core.record import Kind, Record, Tier
 from ...core.scope import ALL, ONE, check_scope
 from ...core.validate import Json, copy_json
+from ...core.where import Where
 from ...models.embed.quantise import dequantise, quantise
 from .errors import InvalidAgentId, MemoryRetrievalException
 
 Entry = dict[str, Any]
-TYPES: Final = (Kind.STATE, Kind.ACTION, Kind.INTERACTION)
 TIERS: Final = {"stm": Tier.SHORT, "im": Tier.MIDDLE, "ltm": Tier.LONG}
 NAMES: Final = {tier: name for name, tier in TIERS.items()}
-_OTHERS: Final = [str(kind) for kind in Kind if kind not in TYPES]
 _HEX: Final = "%{:02X}"
 
 
@@ -47,31 +47,21 @@ def tiers_of(memory_tiers: str | Iterable[str] | None) -> tuple[Tier, ...] | Non
     """Returns tiers by this door's names (stm, im, ltm) or the memory's own (short, middle, long)."""
     if memory_tiers is None:
         return None
-    named = _as_tuple(memory_tiers, "memory_tiers")
-    known = {**TIERS, **{str(tier): tier for tier in Tier}}
-    if unknown := [name for name in named if str(name).lower() not in known]:
-        raise MemoryRetrievalException(f"there is no tier {unknown[0]!r}; there are stm, im and ltm")
-    return tuple(dict.fromkeys(known[str(name).lower()] for name in named))
-
-
-def _as_tuple(given: object, what: str) -> tuple[Any, ...]:
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise MemoryRetrievalException(f"{what} is a name or a list of names, not {given!r}")
-    return tuple(given)
+    try:
+        named = (memory_tiers,) if isinstance(memory_tiers, str) else memory_tiers
+        known = dict.fromkeys(TIERS.get(str(name).lower(), str(name).lower()) for name in named)
+        return Where(tiers=known).tiers
+    except (BadInput, TypeError) as error:
+        raise MemoryRetrievalException(
+            f"there is no tier {memory_tiers!r:.80}; there are stm, im and ltm"
+        ) from error
 
 
 def kinds_of(memory_type: str | Iterable[str] | None) -> tuple[Kind, ...] | None:
-    if memory_type is None:
-        return None
-    named = _as_tuple(memory_type, "memory_type")
-    if unknown := [name for name in named if name not in list(Kind)]:
-        raise MemoryRetrievalException(
-            f"there is no memory_type {unknown[0]!r}; there are state, action, interaction, "
-            + ", ".join(_OTHERS)
-        )
-    return tuple(Kind(name) for name in named)
+    try:
+        return Where(kinds=memory_type).kinds
+    except BadInput as error:
+        raise MemoryRetrievalException(f"memory_type, {error}") from error
 
 
 def place_of(contents: Mapping[str, Json]) -> tuple[float, ...] | None:
