@@ -26,6 +26,7 @@ from ...store.export_file import read_export, verify_export, write_export
 from ...write.shape import shape_record
 from .entries import TIERS
 from .errors import MemoryStoreException, translate_errors
+from .space import make_draft
 
 if TYPE_CHECKING:
     from .api import AgentMemoryAPI
@@ -133,7 +134,7 @@ def _draft(api: AgentMemoryAPI, entry: Any) -> tuple[str, Draft]:
     }
     tier = about.get("current_tier", about.get("tier"))
     draft = replace(
-        space.draft(**batched),
+        make_draft(space.agent_id, **batched),
         id=entry.get("memory_id"),
         occurred=entry.get("timestamp"),
         tier=TIERS.get(tier, Tier.SHORT) if isinstance(tier, str) else None,

@@ -155,6 +155,27 @@ def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[st
     }
 
 
+def make_draft(
+    agent_id: str, contents: Any, step_number: int = 0, priority: float = 1.0, memory_type: str = "state"
+) -> Draft:
+    """Checks a memory to store, and returns it as the memory takes it."""
+    data = contents_of(contents)
+    if data is None:
+        raise MemoryStoreException(f"the contents of a memory are a dict, not {type(contents).__name__}")
+    check_whole(step_number, "step_number", least=None, error=MemoryStoreException)
+    importance = check_number(priority, "priority", most=1.0, error=MemoryStoreException)
+    if memory_type not in list(Kind):
+        raise MemoryStoreException(f"memory_type is state, action or interaction, not {memory_type!r}")
+    return Draft(
+        data=data,
+        kind=memory_type,
+        agent=agent_id,
+        step=step_number,
+        importance=importance,
+        place=place_of(data),
+    )
+
+
 class MemorySpace(Retrieval):
     """The memories of one agent. `memory_type` and `memory_tiers` narrow any query; None means all.
 
@@ -183,7 +204,7 @@ class MemorySpace(Retrieval):
         self, contents: Any, step_number: int, priority: float = 1.0, *, memory_type: str = "state"
     ) -> str:
         """Stores contents (a dict or a model with `as_dict`) and returns the id of the memory."""
-        draft = self.draft(contents, step_number, priority, memory_type)
+        draft = make_draft(self.agent_id, contents, step_number, priority, memory_type)
         about = {"agent_id": self.agent_id, "step_number": step_number}
         with translate_errors(MemoryStoreException, f"the {memory_type} was not stored", **about):
             record = self.memory.remember(draft, scope=self.scope)
@@ -208,27 +229,7 @@ class MemorySpace(Retrieval):
         if not isinstance(one, Mapping) or "contents" not in one:
             raise MemoryStoreException(f"memory {at} of the batch is a dict with contents, not {one!r:.80}")
         known = ("contents", "step_number", "priority", "memory_type")
-        return self.draft(**{name: one[name] for name in known if name in one})
-
-    def draft(
-        self, contents: Any, step_number: int = 0, priority: float = 1.0, memory_type: str = "state"
-    ) -> Draft:
-        """Checks a memory to store, and returns it as the memory takes it."""
-        data = contents_of(contents)
-        if data is None:
-            raise MemoryStoreException(f"the contents of a memory are a dict, not {type(contents).__name__}")
-        check_whole(step_number, "step_number", least=None, error=MemoryStoreException)
-        importance = check_number(priority, "priority", most=1.0, error=MemoryStoreException)
-        if memory_type not in list(Kind):
-            raise MemoryStoreException(f"memory_type is state, action or interaction, not {memory_type!r}")
-        return Draft(
-            data=data,
-            kind=memory_type,
-            agent=self.agent_id,
-            step=step_number,
-            importance=importance,
-            place=place_of(data),
-        )
+        return make_draft(self.agent_id, **{name: one[name] for name in known if name in one})
 
     def _announce_stored(self, records: Sequence[Record]) -> None:
         for record in records:
