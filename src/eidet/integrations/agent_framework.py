@@ -75,14 +75,7 @@ class EidetContextProvider(ContextProvider):
         self.prompt = prompt
         self._times = RisingTimes(memory.parts.clock)
 
-    async def before_run(
-        self,
-        *,
-        agent: SupportsAgentRun,  # noqa: ARG002  # the framework gives it by name
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002
-    ) -> None:
+    async def before_run(self, *, session: AgentSession, context: SessionContext, **_run: Any) -> None:
         """Adds a message with what the memory knows about the input; none if that is nothing."""
         query = "\n".join(_texts_of(context.input_messages)).strip()
         if not query:
@@ -94,12 +87,7 @@ class EidetContextProvider(ContextProvider):
             context.extend_messages(self, [message], origin_session_ids=origins)
 
     async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002
+        self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, **_run: Any
     ) -> None:
         """Stores the input and the answer, all or none.
 
@@ -184,29 +172,15 @@ class EidetHistoryProvider(HistoryProvider):
         whole = self.store_inputs and self.store_outputs
         return whole and memory is self.memory and find_scope(self.scope, session) == scope
 
-    async def before_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def before_run(self, *, session: AgentSession, state: dict[str, Any], **run: Any) -> None:
         """Loads the history into the context."""
         state["scope"] = find_scope(self.scope, session)
-        await super().before_run(agent=agent, session=session, context=context, state=state)
+        await super().before_run(session=session, state=state, **run)
 
-    async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def after_run(self, *, session: AgentSession, state: dict[str, Any], **run: Any) -> None:
         """Stores the messages of the run."""
         state["scope"] = find_scope(self.scope, session)
-        await super().after_run(agent=agent, session=session, context=context, state=state)
+        await super().after_run(session=session, state=state, **run)
 
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **_more: Any
