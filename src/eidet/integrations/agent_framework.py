@@ -137,7 +137,7 @@ class EidetHistoryProvider(HistoryProvider):
     """The messages of a session; other sessions of the scope can recall them.
 
     `scope` is as in `EidetContextProvider`. With a `limit`, only the latest messages are loaded; all
-    are kept. The other options are those of the framework's `HistoryProvider`.
+    are kept. `options` are those of the framework's `HistoryProvider`.
     """
 
     def __init__(
@@ -147,20 +147,9 @@ class EidetHistoryProvider(HistoryProvider):
         scope: str | ScopeOf = "default",
         source_id: str = "eidet_history",
         limit: int | None = None,
-        load_messages: bool = True,
-        store_inputs: bool = True,
-        store_context_messages: bool = False,
-        store_context_from: set[str] | None = None,
-        store_outputs: bool = True,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            source_id,
-            load_messages=load_messages,
-            store_inputs=store_inputs,
-            store_context_messages=store_context_messages,
-            store_context_from=store_context_from,
-            store_outputs=store_outputs,
-        )
+        super().__init__(source_id, **options)
         self.memory = memory
         self.scope: str | ScopeOf = check_scope(scope)
         self.limit = limit
