@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,12 +110,9 @@ def _all_of(tier: Tier) -> Where:
 
 
 def _add_up(one: Maintained, other: Maintained) -> Maintained:
-    counts = dict(one.counts)
-    for name, count in other.counts.items():
-        counts[name] = counts.get(name, 0) + count
     return replace(
         one,
-        counts=counts,
+        counts=dict(Counter(one.counts) + Counter(other.counts)),
         changes=one.changes + other.changes,
         skipped=one.skipped + other.skipped,
         failed=one.failed + other.failed,
@@ -143,12 +141,9 @@ def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float
 
 
 def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[str, Any]:
-    types: dict[str, int] = {}
-    for record in records:
-        types[str(record.kind)] = types.get(str(record.kind), 0) + 1
     return {
         "count": len(records),
-        "memory_types": types,
+        "memory_types": dict(Counter(str(record.kind) for record in records)),
         "average_importance": sum(map(importance, records)) / len(records) if records else 0.0,
         "retrievals": sum(record.uses for record in records),
         "vector_bytes": sum(len(record.vector or b"") for record in records),
