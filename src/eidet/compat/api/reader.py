@@ -18,7 +18,7 @@ from ...store import Head, Store
 from ...store.traits import missing_of
 from ..opening import embed_query, find_nearest
 from .config import MemoryConfig
-from .entries import NAMES, Entry, check_id, entry_of, label_of
+from .entries import NAMES, Entry, check_id, entry_of, label_of, vectors_of
 from .errors import MemoryRetrievalException, log, severity_of, translate_errors
 from .models import contents_of
 from .result_cache import ResultCache
@@ -198,7 +198,11 @@ class AgentReader:
         return record.importance * self.config.priority_after(self.clock() - record.created)
 
     def _entry(self, record: Record) -> Entry:
-        return entry_of(record, self.agent_id, importance=self._importance_of(record), whole=self._whole)
+        def read_vectors() -> dict[str, list[float]]:
+            return vectors_of(self._whole(record), self.memory.parts.embedder)
+
+        importance = self._importance_of(record)
+        return entry_of(record, self.agent_id, importance=importance, vectors=read_vectors)
 
     def _whole(self, record: Record) -> Record:
         """Returns the full record, whatever its tier shows of it."""
