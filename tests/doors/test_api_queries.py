@@ -347,5 +347,5 @@ def test_a_strategy_of_ones_own_can_be_used(space: MemorySpace) -> None:
 
 @pytest.mark.point(179)
 def test_an_unknown_type_is_told(space: MemorySpace) -> None:
-    with pytest.raises(MemoryRetrievalException, match="there is no memory_type 'dream'"):
+    with pytest.raises(MemoryRetrievalException, match="memory_type, kinds: unknown kind 'dream'; there are"):
         space.query().of_type("dream")

@@ -168,7 +168,7 @@ def test_a_raw_vector_finds_what_it_is_the_vector_of(api: AgentMemoryAPI) -> Non
         space.search_by_embedding([0.1, 0.2, 0.3])
     with pytest.raises(MemoryRetrievalException, match="list of numbers"):
         space.search_by_embedding(["x"])  # type: ignore[list-item]
-    with pytest.raises(MemoryRetrievalException, match="there is no tier 'wtm'; there are stm, im and ltm"):
+    with pytest.raises(MemoryRetrievalException, match=r"no tier \['wtm'\]; there are stm, im and ltm"):
         space.search_by_embedding([0.1], memory_tiers=["wtm"])
 
 

@@ -355,13 +355,13 @@ def test_plain_entries_of_others_are_read_with_contents_or_content(lines: bool, 
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"contents": {}}, "needs agent_id"),
-        ({"agent_id": "a", "contents": [1]}, "needs contents"),
-        ({"agent_id": "a", "contents": {}, "step_number": "x"}, "needs step_number"),
-        ({"agent_id": "a", "contents": {}, "metadata": {"memory_type": "dream"}}, "needs a memory_type"),
+        ({"contents": {}}, "agent_id is a text"),
+        ({"agent_id": "a", "contents": [1]}, "the contents of a memory are a dict"),
+        ({"agent_id": "a", "contents": {}, "step_number": "x"}, "step_number must be a whole number"),
+        ({"agent_id": "a", "contents": {}, "metadata": {"memory_type": "dream"}}, "memory_type is state"),
         ({"agent_id": "a", "contents": {}, "metadata": []}, None),
-        ({"agent_id": "a", "contents": {}, "metadata": 7}, "needs metadata"),
-        (7, "is not a dict"),
+        ({"agent_id": "a", "contents": {}, "metadata": 7}, "an entry is a dict, as its metadata are"),
+        (7, "an entry is a dict"),
     ],
 )
 def test_entries_are_checked_before_any_is_stored(entry: Any, words: str | None, tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ def test_entries_are_checked_before_any_is_stored(entry: Any, words: str | None,
     if words is None:
         assert api.load(file) == 2
         return
-    with pytest.raises(MemoryStoreException, match=f"memory 1 {words}"):
+    with pytest.raises(MemoryStoreException, match=f"memory 1: {words}"):
         api.load(file)
     assert api.agents() == []
 

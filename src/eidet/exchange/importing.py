@@ -108,7 +108,7 @@ class Importer:
             done += len(batch)
             if progress is not None:
                 progress(done, max(done, checked.found))
-        examples = (*checked.examples, *writer.examples)[:EXAMPLES]
+        examples = (*checked.examples, *writer.notes.examples)[:EXAMPLES]
         counts: dict[str, Any] = {"created": 0, **writer.counts}
         return replace(checked, dry_run=dry_run, examples=examples, **counts)
 
@@ -158,7 +158,7 @@ class _BatchWriter:
         self._memory, self._overwrites, self._dry_run = memory, overwrites, dry_run
         self._guards = memory.trust.guarding.guards  # a guard changes texts as they are stored
         self.counts: Counter[str] = Counter()
-        self.examples: list[LeftOut] = []
+        self.notes = Notes()
 
     def write(self, batch: Iterable[_ReadyItem]) -> None:
         by_scope: dict[str, list[_ReadyItem]] = {}
@@ -178,18 +178,18 @@ class _BatchWriter:
     def _compare(self, item: _ReadyItem, old: Record | None) -> str:
         """Decides how an item counts; "created" and "changed" are written."""
         if old is None and self._is_entombed(_as_it_was(item)):
-            self._note(item, ENTOMBED)
+            self.notes.skip(item.where, ENTOMBED)
             return "entombed"
         if old is None:
             return "created"
         if self._guards or old.digest == item.record.digest:
             return "same"
         if old.state.hold is not None:
-            self._note(item, HELD)
+            self.notes.skip(item.where, HELD)
             return "held"
         if self._overwrites:
             return "changed"
-        self._note(item, CONFLICT)
+        self.notes.skip(item.where, CONFLICT)
         return "conflicts"
 
     def _is_entombed(self, record: Record) -> bool:
@@ -202,14 +202,10 @@ class _BatchWriter:
         rejected = {one.index for one in remembered.rejected}
         for number, (item, kind) in enumerate(wanted):
             if number in rejected:
-                self._note(item, ENTOMBED)
+                self.notes.skip(item.where, ENTOMBED)
                 self.counts["entombed"] += 1
             else:
                 self.counts[kind] += 1
-
-    def _note(self, item: _ReadyItem, why: str) -> None:
-        if len(self.examples) < EXAMPLES:
-            self.examples.append(LeftOut(where=item.where, why=why))
 
 
 def _fill_scope(template: str, labels: Mapping[str, str]) -> str:

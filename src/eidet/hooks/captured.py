@@ -65,16 +65,16 @@ def _whole(value: Any, depth: int) -> Json:
 
 
 def _fields(value: Any) -> Mapping[Any, Any] | None:
-    """Returns the fields of a mapping, dataclass, named tuple or object that converts to a dict."""
+    """Returns the fields of a mapping, of an object that converts to a dict, or of a dataclass."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, type):
         return None
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
     for name in (*_AS_DICT, "_asdict"):
         if callable(tell := getattr(value, name, None)) and isinstance(values := tell(), Mapping):
             return values
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
     return None
 
 

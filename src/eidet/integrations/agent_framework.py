@@ -75,14 +75,7 @@ class EidetContextProvider(ContextProvider):
         self.prompt = prompt
         self._times = RisingTimes(memory.parts.clock)
 
-    async def before_run(
-        self,
-        *,
-        agent: SupportsAgentRun,  # noqa: ARG002  # the framework gives it by name
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002
-    ) -> None:
+    async def before_run(self, *, session: AgentSession, context: SessionContext, **_run: Any) -> None:
         """Adds a message with what the memory knows about the input; none if that is nothing."""
         query = "\n".join(_texts_of(context.input_messages)).strip()
         if not query:
@@ -94,12 +87,7 @@ class EidetContextProvider(ContextProvider):
             context.extend_messages(self, [message], origin_session_ids=origins)
 
     async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002
+        self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, **_run: Any
     ) -> None:
         """Stores the input and the answer, all or none.
 
@@ -149,7 +137,7 @@ class EidetHistoryProvider(HistoryProvider):
     """The messages of a session; other sessions of the scope can recall them.
 
     `scope` is as in `EidetContextProvider`. With a `limit`, only the latest messages are loaded; all
-    are kept. The other options are those of the framework's `HistoryProvider`.
+    are kept. `options` are those of the framework's `HistoryProvider`.
     """
 
     def __init__(
@@ -159,20 +147,9 @@ class EidetHistoryProvider(HistoryProvider):
         scope: str | ScopeOf = "default",
         source_id: str = "eidet_history",
         limit: int | None = None,
-        load_messages: bool = True,
-        store_inputs: bool = True,
-        store_context_messages: bool = False,
-        store_context_from: set[str] | None = None,
-        store_outputs: bool = True,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            source_id,
-            load_messages=load_messages,
-            store_inputs=store_inputs,
-            store_context_messages=store_context_messages,
-            store_context_from=store_context_from,
-            store_outputs=store_outputs,
-        )
+        super().__init__(source_id, **options)
         self.memory = memory
         self.scope: str | ScopeOf = check_scope(scope)
         self.limit = limit
@@ -184,29 +161,15 @@ class EidetHistoryProvider(HistoryProvider):
         whole = self.store_inputs and self.store_outputs
         return whole and memory is self.memory and find_scope(self.scope, session) == scope
 
-    async def before_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def before_run(self, *, session: AgentSession, state: dict[str, Any], **run: Any) -> None:
         """Loads the history into the context."""
         state["scope"] = find_scope(self.scope, session)
-        await super().before_run(agent=agent, session=session, context=context, state=state)
+        await super().before_run(session=session, state=state, **run)
 
-    async def after_run(
-        self,
-        *,
-        agent: SupportsAgentRun,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
-    ) -> None:
+    async def after_run(self, *, session: AgentSession, state: dict[str, Any], **run: Any) -> None:
         """Stores the messages of the run."""
         state["scope"] = find_scope(self.scope, session)
-        await super().after_run(agent=agent, session=session, context=context, state=state)
+        await super().after_run(session=session, state=state, **run)
 
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **_more: Any

@@ -7,18 +7,18 @@ them. CrewAI ranks by the vectors that its embedder makes, so let the memory mak
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
+from ..compat.opening import find_nearest
 from ..core.draft import Draft
 from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from ..models.embed.quantise import find_cosines, list_rows
+from ..models.embed.quantise import list_rows
 from .extras import finishing, make_missing, walk
 
 try:
@@ -76,14 +76,9 @@ class EidetStorage:
         if limit <= 0:
             return []
         where = _where(scope_prefix, categories, metadata_filter)
-        hits = self.memory.recall(
-            "", vector=query_embedding, scope=self.scope, where=where, limit=limit, least=0
-        )
-        records = [hit.record for hit in hits]
-        scores = (max(0.0, cosine) for cosine in find_cosines(records, query_embedding))
-        pairs = zip(records, scores, strict=True)
-        found = [(self._restore(record), score) for record, score in pairs if score >= min_score]
-        return sorted(found, key=operator.itemgetter(1), reverse=True)
+        near = find_nearest(self.memory, query_embedding, scope=self.scope, where=where, limit=limit, least=0)
+        scored = ((record, max(0.0, cosine)) for record, cosine in near)
+        return [(self._restore(record), score) for record, score in scored if score >= min_score]
 
     def delete(
         self,

@@ -132,15 +132,14 @@ def walk(
     *,
     session: str | None = None,
     order: str = "occurred",
-    page: int = PAGE,
 ) -> Iterator[Record]:
-    """Yields the records that match; reads `page` of them at once, and only as the caller needs them."""
+    """Yields the records that match; reads a page of them at once, and only as the caller needs them."""
     at = 0
     while True:
-        found = memory.find(where, scope=scope, session=session, order=order, limit=page, offset=at)
+        found = memory.find(where, scope=scope, session=session, order=order, limit=PAGE, offset=at)
         yield from found
         at += len(found)
-        if len(found) < page:
+        if len(found) < PAGE:
             return
 
 

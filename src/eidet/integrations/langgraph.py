@@ -10,16 +10,15 @@ A `batch` reads first, then writes; the writes of one namespace are made togethe
 from __future__ import annotations
 
 import asyncio
-import operator
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from sys import float_info
 from typing import Any, Final
 from urllib.parse import unquote
 
 from ..core.draft import Draft
+from ..core.errors import BadInput
 from ..core.hit import Hit
 from ..core.record import Record, key_id
 from ..core.scope import Scope
@@ -27,7 +26,7 @@ from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed.quantise import find_cosines
-from .extras import make_missing, quote_label, walk
+from .extras import make_missing, quote_label
 
 try:
     from langgraph.store.base import (
@@ -53,14 +52,8 @@ except ModuleNotFoundError as error:
 
 Namespace = tuple[str, ...]
 
-_COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
-    "$gt": operator.gt,
-    "$gte": operator.ge,
-    "$lt": operator.lt,
-    "$lte": operator.le,
-}
-PAGE: Final = 200  # records read at once where a filter is checked in Python
-_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
+_COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+_NOTHING: Final = Where(ids=())
 _ITEM: Final = Where(conditions=(Condition("meta.indexed", "exists"),))  # the scope may have other records
 _INDEXED: Final = Where(conditions=(Condition("meta.indexed", "=", True),))
 
@@ -136,16 +129,18 @@ class EidetStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         scope = Scope.under(self._path(op.namespace_prefix))
-        pushed = _pushdown(op.filter)
+        where = _ITEM & _where_of(op.filter or {}, ("data",)) & ~Where(scope=Scope.exactly(self.scope))
         wanted = op.offset + op.limit
         found: list[tuple[float | None, Record]] = []
-        if op.query:
+        if op.query and wanted:
             asked = self._vector(op.query)
-            for hit in self._rank(op.query, asked, scope, pushed, wanted, op.filter):
-                found.append((_score(hit, asked), hit.record))
-            pushed &= ~_INDEXED
-        if len(found) < wanted:
-            found += [(None, one) for one in self._list(scope, pushed, wanted - len(found), op.filter)]
+            words, chosen = op.query if asked is None else "", _INDEXED & where
+            hits = self.memory.recall(words, vector=asked, scope=scope, where=chosen, limit=wanted, least=0)
+            found += [(_score(hit, asked), hit.record) for hit in hits]
+            where &= ~_INDEXED
+        if rest := wanted - len(found):  # items without a score, in the order in which they were first stored
+            listed = self.memory.find(where, scope=scope, order="created", limit=rest)
+            found += [(None, record) for record in listed]
         page = found[op.offset : wanted]
         self._refresh([record for _, record in page], op.refresh_ttl)
         return [SearchItem(**self._fields_of(record), score=score) for score, record in page]
@@ -156,37 +151,6 @@ class EidetStore(BaseStore):
             return None
         vector: list[float] = self.embeddings.embed_query(query)
         return vector
-
-    def _rank(
-        self,
-        query: str,
-        vector: list[float] | None,
-        scope: Scope,
-        where: Where,
-        wanted: int,
-        filter: Mapping[str, Any] | None,
-    ) -> list[Hit]:
-        """Returns hits that pass the filter, best first; recalls more until there are enough."""
-        chosen = _INDEXED & where
-        words = query if vector is None else ""
-        ask = wanted
-        while True:
-            hits = self.memory.recall(words, vector=vector, scope=scope, where=chosen, limit=ask, least=0)
-            passed = [hit for hit in hits if self._is_found(hit.record, filter)]
-            if len(passed) >= wanted or len(hits) < ask:
-                return passed[:wanted]
-            ask *= 4
-
-    def _list(
-        self, scope: Scope, where: Where, wanted: int, filter: Mapping[str, Any] | None
-    ) -> list[Record]:
-        """Lists items without a score, in the order in which they were first stored."""
-        records = walk(self.memory, where, scope, order="created", page=PAGE)
-        return list(islice((one for one in records if self._is_found(one, filter)), wanted))
-
-    def _is_found(self, record: Record, filter: Mapping[str, Any] | None) -> bool:
-        """Returns whether an item passes the filter. An item at the root belongs to another store."""
-        return record.scope != self.scope and _passes(record.data, filter)
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         namespaces: set[Namespace] = set()
@@ -284,51 +248,46 @@ def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
     return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
 
 
-def _pushdown(filter: Mapping[str, Any] | None) -> Where:
-    """Returns the part of a filter that the index can test, equal texts. `_passes` tests all of it."""
-    conditions = [
-        Condition(f"data.{key}", "=", value)
-        for key, value in (filter or {}).items()
-        if isinstance(value, str) and _PLAIN_KEY.match(key)
-    ]
-    return _ITEM & Where(conditions=tuple(conditions)) if conditions else _ITEM
+def _where_of(filter: Mapping[str, Any], path: tuple[str, ...]) -> Where:
+    """Translates a filter as LangGraph's stores mean it: of a dict, the wanted keys."""
+    return Where(every=tuple(_test_key(path, key, wanted) for key, wanted in filter.items()))
 
 
-def _passes(value: Any, filter: Mapping[str, Any] | None) -> bool:
-    return all(_equals(_at(value, key), wanted) for key, wanted in (filter or {}).items())
+def _test_key(path: tuple[str, ...], key: str, wanted: Any) -> Where:
+    """Tests a key, or if it is missing, the dotted path that it may be, as in `user.level`."""
+    plain = _test((*path, key), wanted)
+    if "." not in key:
+        return plain
+    there = _condition((*path, key), "exists", True)
+    return (there & plain) | (~there & _test((*path, *key.split(".")), wanted))
 
 
-def _at(value: Mapping[str, Any], key: str) -> Any:
-    """Returns the value of a key, or else of a dotted path, as in `user.level`."""
-    if key in value or "." not in key:
-        return value.get(key)
-    inner: Any = value
-    for part in key.split("."):
-        inner = inner.get(part) if isinstance(inner, Mapping) else None
-    return inner
+def _test(path: tuple[str, ...], wanted: Any) -> Where:
+    if wanted is None:
+        return _condition(path, "=", None) | _condition(path, "exists", False)
+    if not isinstance(wanted, Mapping):
+        return _condition(path, "=", wanted)
+    if any(str(key).startswith("$") for key in wanted):
+        return Where(every=tuple(_compare(path, name, bound) for name, bound in wanted.items()))
+    return _condition(path, "exists", True) & _where_of(wanted, path)
 
 
-def _equals(value: Any, wanted: Any) -> bool:
-    """Compares as LangGraph's stores do: dicts by the wanted keys, lists item by item."""
-    if isinstance(wanted, Mapping):
-        if any(str(key).startswith("$") for key in wanted):
-            return all(_holds(value, name, bound) for name, bound in wanted.items())
-        return isinstance(value, Mapping) and _passes(value, wanted)
-    if isinstance(wanted, list | tuple):
-        same = isinstance(value, list | tuple) and len(value) == len(wanted)
-        return same and all(_equals(one, other) for one, other in zip(value, wanted, strict=True))
-    return bool(value == wanted)
-
-
-def _holds(value: Any, name: str, bound: Any) -> bool:
+def _compare(path: tuple[str, ...], name: str, bound: Any) -> Where:
     if name == "$eq":
-        return bool(value == bound)
+        return _test(path, bound)
     if name == "$ne":
-        return bool(value != bound)
-    compare = _COMPARISONS.get(name)
-    if compare is None:
+        return ~_test(path, bound)
+    if name not in _COMPARISONS:
         raise ValueError(f"unsupported operator {name!r}; there are $eq, $ne, $gt, $gte, $lt, $lte")
     try:
-        return compare(float(value), float(bound))
+        number = max(min(float(bound), float_info.max), -float_info.max)  # JSON has no infinity
     except (TypeError, ValueError):
-        return False
+        return _NOTHING
+    return _condition(path, _COMPARISONS[name], number)
+
+
+def _condition(path: tuple[str, ...], operator: str, value: Any) -> Where:
+    try:
+        return Where(conditions=(Condition(path, operator, value),))
+    except BadInput:  # no stored value equals one that is no JSON
+        return _NOTHING

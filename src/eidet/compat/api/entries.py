@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from ...core.errors import BadInput
 from ...core.record import Kind, Record, Tier
 from ...core.scope import ALL, ONE, check_scope
 from ...core.validate import Json, copy_json
-from ...models.embed.quantise import dequantise, quantise
+from ...core.where import Where
+from ...models.embed import Embedder
+from ...models.embed.quantise import list_rows, quantise
 from .errors import InvalidAgentId, MemoryRetrievalException
 
 Entry = dict[str, Any]
-TYPES: Final = (Kind.STATE, Kind.ACTION, Kind.INTERACTION)
+Vectors = dict[str, list[float]]
 TIERS: Final = {"stm": Tier.SHORT, "im": Tier.MIDDLE, "ltm": Tier.LONG}
 NAMES: Final = {tier: name for name, tier in TIERS.items()}
-_OTHERS: Final = [str(kind) for kind in Kind if kind not in TYPES]
 _HEX: Final = "%{:02X}"
 
 
@@ -47,31 +48,21 @@ def tiers_of(memory_tiers: str | Iterable[str] | None) -> tuple[Tier, ...] | Non
     """Returns tiers by this door's names (stm, im, ltm) or the memory's own (short, middle, long)."""
     if memory_tiers is None:
         return None
-    named = _as_tuple(memory_tiers, "memory_tiers")
-    known = {**TIERS, **{str(tier): tier for tier in Tier}}
-    if unknown := [name for name in named if str(name).lower() not in known]:
-        raise MemoryRetrievalException(f"there is no tier {unknown[0]!r}; there are stm, im and ltm")
-    return tuple(dict.fromkeys(known[str(name).lower()] for name in named))
-
-
-def _as_tuple(given: object, what: str) -> tuple[Any, ...]:
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise MemoryRetrievalException(f"{what} is a name or a list of names, not {given!r}")
-    return tuple(given)
+    try:
+        named = (memory_tiers,) if isinstance(memory_tiers, str) else memory_tiers
+        known = dict.fromkeys(TIERS.get(str(name).lower(), str(name).lower()) for name in named)
+        return Where(tiers=known).tiers
+    except (BadInput, TypeError) as error:
+        raise MemoryRetrievalException(
+            f"there is no tier {memory_tiers!r:.80}; there are stm, im and ltm"
+        ) from error
 
 
 def kinds_of(memory_type: str | Iterable[str] | None) -> tuple[Kind, ...] | None:
-    if memory_type is None:
-        return None
-    named = _as_tuple(memory_type, "memory_type")
-    if unknown := [name for name in named if name not in list(Kind)]:
-        raise MemoryRetrievalException(
-            f"there is no memory_type {unknown[0]!r}; there are state, action, interaction, "
-            + ", ".join(_OTHERS)
-        )
-    return tuple(Kind(name) for name in named)
+    try:
+        return Where(kinds=memory_type).kinds
+    except BadInput as error:
+        raise MemoryRetrievalException(f"memory_type, {error}") from error
 
 
 def place_of(contents: Mapping[str, Json]) -> tuple[float, ...] | None:
@@ -96,7 +87,7 @@ def _is_coordinate(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e150
 
 
-def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callable[[Record], Record]) -> Entry:
+def entry_of(record: Record, agent_id: str, *, importance: float, vectors: Callable[[], Vectors]) -> Entry:
     """Converts a record to a dict. Its vectors are read on first access, which most callers never need."""
     return {
         "memory_id": record.id,
@@ -112,7 +103,7 @@ def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callabl
             "retrieval_count": record.uses,
             "memory_type": str(record.kind),
         },
-        "embeddings": _Embeddings(record, whole),
+        "embeddings": _Embeddings(vectors),
     }
 
 
@@ -131,18 +122,17 @@ _VECTORS: Final = ("full_vector", "compressed_vector", "abstract_vector")
 class _Embeddings(dict[str, list[float]]):
     """The vectors of a memory as each tier sees them; a dict that is filled on first access."""
 
-    __slots__ = ("_record", "_whole")
+    __slots__ = ("_read",)
     __hash__ = None
 
-    def __init__(self, record: Record, whole: Callable[[Record], Record]) -> None:
+    def __init__(self, read: Callable[[], Vectors]) -> None:
         super().__init__({name: [] for name in _VECTORS})  # a JSON encoder skips an empty dict
-        self._record: Record | None = record
-        self._whole = whole
+        self._read: Callable[[], Vectors] | None = read
 
     def fill(self) -> None:
-        record, self._record = self._record, None
-        if record is not None:
-            dict.update(self, _vectors_of(record, self._whole))
+        read, self._read = self._read, None
+        if read is not None:
+            dict.update(self, read())
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, list[float]]]]:
         """Makes copies and pickles plain dicts."""
@@ -168,37 +158,23 @@ for _name in f"{_READING} {_CHANGING}".split():
     setattr(_Embeddings, _name, _fill_first(_name))
 
 
-def _vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, list[float]]:
-    """Returns full_vector as made, compressed_vector from 8 bits per number, abstract_vector from one.
-
-    A memory of a lower tier is read in full, because its tier does not show all of them.
-    """
-    full = (whole(record) if record.level else record).vector
-    if not full:
+def vectors_of(whole: Record, embedder: Embedder) -> Vectors:
+    """Returns full_vector as made, compressed_vector from 8 bits per number, abstract_vector from one."""
+    if not whole.vector:
         return {name: [] for name in _VECTORS}
-    width = len(full) // 4 // _units(full, record)
-    return {
-        name: _one(dequantise(quantise(full, level, width), level, width), width)
-        for level, name in enumerate(_VECTORS)
-    }
+    full, width = whole.vector, embedder.width
+    lowered = [
+        whole.but(vector=quantise(full, level, width), level=level) for level, _ in enumerate(_VECTORS)
+    ]
+    return dict(zip(_VECTORS, map(_mean, list_rows(lowered, width)), strict=True))
 
 
-def _units(full: bytes, record: Record) -> int:
-    from ...text.analysis import decode_analysis
-
-    count = len(decode_analysis(record.terms).units)
-    return count if count and len(full) % (4 * count) == 0 else 1
-
-
-def _one(vector: bytes, width: int) -> list[float]:
+def _mean(rows: Any) -> list[float]:
     """Returns the vector of a text, or the normalised mean of those of its units, as plain numbers."""
-    numbers = array("f", vector).tolist()
-    rows = [numbers[at : at + width] for at in range(0, len(numbers), width)]
-    if len(rows) == 1:
-        return rows[0]
-    middle = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-    length = sum(part * part for part in middle) ** 0.5 or 1.0
-    return [part / length for part in middle]
+    middle = rows.mean(axis=0)
+    length = float(middle @ middle) ** 0.5 if len(rows) > 1 else 1.0
+    numbers: list[float] = (middle / (length or 1.0)).tolist()
+    return numbers
 
 
 def check_id(memory_id: object) -> str:

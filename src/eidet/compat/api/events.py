@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core.errors import EidetError
@@ -18,17 +17,11 @@ Hook = Callable[..., Any]
 DEEPEST: Final = 5  # levels of events that hooks trigger
 
 
-@dataclass(frozen=True, slots=True)
-class _Registered:
-    hook: Hook
-    priority: int
-
-
 class Events:
     """The hooks of one API. A hook that fails is logged, and the others are called."""
 
     def __init__(self) -> None:
-        self._hooks: dict[str, tuple[_Registered, ...]] = {}
+        self._hooks: dict[str, list[tuple[float, Hook]]] = {}  # with priorities
         self._depth = threading.local()
 
     def register(self, event: str, hook: Hook, priority: int = 5) -> None:
@@ -37,8 +30,8 @@ class Events:
             raise MemoryConfigException("a hook is a callable for an event with a name")
         if isinstance(priority, bool) or not isinstance(priority, int | float):
             raise MemoryConfigException(f"the priority of a hook is a number, not {priority!r}")
-        added = (*self._hooks.get(event, ()), _Registered(hook, priority))
-        self._hooks[event] = tuple(sorted(added, key=lambda one: -one.priority))
+        added = [*self._hooks.get(event, ()), (priority, hook)]
+        self._hooks[event] = sorted(added, key=lambda one: -one[0])
 
     def fire(self, event: str, data: Mapping[str, Any], space: MemorySpace) -> list[Any]:
         """Calls the hooks and returns the result of each, None for one that failed."""
@@ -53,13 +46,13 @@ class Events:
             return []
         self._depth.now = depth + 1
         try:
-            return [self._call_hook(one, event, dict(data), space) for one in hooks]
+            return [self._call_hook(hook, event, dict(data), space) for _, hook in hooks]
         finally:
             self._depth.now = depth
 
-    def _call_hook(self, one: _Registered, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
+    def _call_hook(self, hook: Hook, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
         try:
-            answer = one.hook(data, space)
+            answer = hook(data, space)
             if isinstance(answer, Mapping) and answer.get("store_memory"):
                 _store(answer, data, space)
         except Exception as error:  # noqa: BLE001  code of the user: whatever it does, the memory goes on

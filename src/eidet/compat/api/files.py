@@ -8,7 +8,9 @@ Plain entries of other origin, a JSON list or one per line, are loaded as new me
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,13 +19,14 @@ from typing import TYPE_CHECKING, Any, Final
 from ...core.draft import Draft
 from ...core.errors import BadInput, Corrupt, Unavailable
 from ...core.private_files import write_private
-from ...core.record import Kind, Tier
+from ...core.record import Tier
 from ...core.validate import dump_json
 from ...memory import Memory
 from ...store.export_file import read_export, verify_export, write_export
 from ...write.shape import shape_record
-from .entries import TIERS, place_of
+from .entries import TIERS
 from .errors import MemoryStoreException, translate_errors
+from .space import make_draft
 
 if TYPE_CHECKING:
     from .api import AgentMemoryAPI
@@ -106,52 +109,34 @@ def _load_export(memory: Memory, lines: Sequence[Any], base: str | None) -> int:
 
 def _load_entries(api: AgentMemoryAPI, entries: Sequence[Any], path: Path) -> int:
     """Stores entries by agent, all or none of each agent, and returns how many."""
-    drafts: dict[str, list[Draft]] = {}
+    parts, drafts = api.memory.parts, defaultdict[str, list[Draft]](list)
     for at, entry in enumerate(entries):
-        where = f"{path}, memory {at}"
-        name, draft = _draft(entry, where)
-        _check_draft(api, name, draft, where)
-        drafts.setdefault(name, []).append(draft)
-    scopes = {name: api.get_memory_space(name).scope for name in drafts}
-    return sum(len(api.memory.remember(some, scope=scopes[name])) for name, some in drafts.items())
+        try:
+            scope, draft = _draft(api, entry)
+            shape_record(draft, scope=scope, now=parts.clock(), text_chars=parts.settings.text_chars)
+        except (BadInput, MemoryStoreException) as error:
+            raise BadInput(f"{path}, memory {at}: {error}") from error
+        drafts[scope].append(draft)
+    return sum(len(api.memory.remember(some, scope=scope)) for scope, some in drafts.items())
 
 
-def _check_draft(api: AgentMemoryAPI, name: str, draft: Draft, where: str) -> None:
-    """Checks that the memory will take a draft, before earlier agents are stored."""
-    parts, scope = api.memory.parts, api.get_memory_space(name).scope
-    try:
-        shape_record(draft, scope=scope, now=parts.clock(), text_chars=parts.settings.text_chars)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from error
-
-
-def _draft(entry: Any, where: str) -> tuple[str, Draft]:
-    if not isinstance(entry, dict):
-        raise BadInput(f"{where} is not a dict")
-    contents = entry.get("contents", entry.get("content"))
-    about = entry.get("metadata") or {}
-    step = entry.get("step_number")
-    kind = about.get("memory_type", "state") if isinstance(about, dict) else None
-    needs = {
-        "agent_id, a text": isinstance(entry.get("agent_id"), str),
-        "contents, a dict": isinstance(contents, dict),
-        "step_number, a whole number": isinstance(step, int | None) and not isinstance(step, bool),
-        "metadata, a dict": isinstance(about, dict),
-        "a memory_type": kind in list(Kind),
+def _draft(api: AgentMemoryAPI, entry: Any) -> tuple[str, Draft]:
+    """Returns the scope of an entry's agent, and the memory to store there."""
+    about = (entry.get("metadata") or {}) if isinstance(entry, dict) else None
+    if not isinstance(about, dict):
+        raise BadInput(f"an entry is a dict, as its metadata are, not {entry!r:.80}")
+    space = api.get_memory_space(entry.get("agent_id"))
+    batched = {
+        "contents": entry.get("contents", entry.get("content")),
+        "step_number": entry.get("step_number", 0),
+        "priority": about.get("importance_score", 1.0),
+        "memory_type": about.get("memory_type", "state"),
     }
-    for wanted, fits in needs.items():
-        if not fits:
-            raise BadInput(f"{where} needs {wanted}")
     tier = about.get("current_tier", about.get("tier"))
-    draft = Draft(
-        data=contents,
-        kind=kind,
-        agent=entry["agent_id"],
-        step=step,
-        importance=about.get("importance_score"),
-        occurred=entry.get("timestamp"),
+    draft = replace(
+        make_draft(space.agent_id, **batched),
         id=entry.get("memory_id"),
-        place=place_of(contents or {}),
+        occurred=entry.get("timestamp"),
         tier=TIERS.get(tier, Tier.SHORT) if isinstance(tier, str) else None,
     )
-    return entry["agent_id"], draft
+    return space.scope, draft

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, overload
 
@@ -156,34 +156,28 @@ def _sink(target: Target, agent_id: str | None) -> Callable[[Captured], None]:
     return keep
 
 
-def _memories(captured: Captured) -> list[dict[str, Any]]:
-    """Returns the state before (unless it is known already), the action and the state after."""
-    before, after = _flat(captured.before), _flat(captured.after)
-    memories = []
+def _memories(captured: Captured) -> Iterator[dict[str, Any]]:
+    """Yields the state before (unless it is known already), the action and the state after."""
+    before, after, step = captured.before, captured.after, captured.step
     if before is not None and not captured.before_known:
-        memories.append(_memory("state", before, captured.step, captured.state_importance(before)))
-    memories.append(
-        _memory("action", _action(captured, before, after), captured.step, captured.action_importance)
-    )
+        yield _memory("state", before, step, captured.state_importance(before))
+    yield _memory("action", _action(captured), step, captured.action_importance)
     if after is not None:
-        memories.append(_memory("state", after, captured.step_after, captured.state_importance(after)))
-    return memories
+        yield _memory("state", after, captured.step_after, captured.state_importance(after))
 
 
-def _memory(kind: str, contents: dict[str, Json], step: int, priority: float) -> dict[str, Any]:
+def _memory(kind: str, contents: Mapping[str, Json], step: int, priority: float) -> dict[str, Any]:
     return {"memory_type": kind, "contents": contents, "step_number": step, "priority": priority}
 
 
-def _action(
-    captured: Captured, before: dict[str, Json] | None, after: dict[str, Json] | None
-) -> dict[str, Json]:
+def _action(captured: Captured) -> dict[str, Json]:
     return ActionData(
         action_type=captured.action or captured.method,
         agent_id=captured.agent,
         step_number=captured.step,
         action_params=dict(captured.arguments),
-        state_before=before or {},
-        state_after=after or {},
+        state_before=dict(captured.before or {}),
+        state_after=dict(captured.after or {}),
         state_difference=dict(captured.changes),
         result=captured.result,
         reward=captured.reward,
@@ -191,17 +185,3 @@ def _action(
         outcome="success" if captured.error is None else "error",
         error=captured.error,
     ).as_dict()
-
-
-def _flat(state: Mapping[str, Json] | None) -> dict[str, Json] | None:
-    """Flattens a state as `AgentState.as_dict` does."""
-    if state is None:
-        return None
-    flat: dict[str, Json] = {}
-    extra = state.get("extra_data")
-    if isinstance(extra, Mapping):
-        flat.update(extra)
-    for name, value in state.items():
-        if name != "extra_data" and value is not None:
-            flat[name] = value
-    return flat

@@ -18,7 +18,7 @@ from ...store import Head, Store
 from ...store.traits import missing_of
 from ..opening import embed_query, find_nearest
 from .config import MemoryConfig
-from .entries import NAMES, Entry, check_id, entry_of, label_of
+from .entries import NAMES, Entry, check_id, entry_of, label_of, vectors_of
 from .errors import MemoryRetrievalException, log, severity_of, translate_errors
 from .models import contents_of
 from .result_cache import ResultCache
@@ -75,29 +75,17 @@ class Look:
 
     def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories whose values are nearest to a state's; scores are at least 0."""
-        hits = self.memory.recall(
-            state,
-            scope=self.scope,
-            where=_drop_empty(where),
-            kinds=None,
-            limit=limit or ALL,
-            recipe=_RESEMBLING,
-            least=0.0,
-        )
-        return [Scored(hit.record, hit.score) for hit in hits]
+        return self._recall(state, where, limit, recipe=_RESEMBLING, kinds=None)
 
     def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories by meaning and by words, best first."""
-        hits = self.memory.recall(
-            text,
-            scope=self.scope,
-            where=_drop_empty(where),
-            limit=limit or ALL,
-            recipe=WORDS,
-            least=0.0,
-            understand=False,
-        )
-        return [Scored(hit.record, hit.score) for hit in hits]
+        return self._recall(text, where, limit, recipe=WORDS, understand=False)
+
+    def _recall(
+        self, query: str | Mapping[str, Json], where: Where | None, limit: int | None, **how: Any
+    ) -> list[Scored]:
+        how |= {"where": _drop_empty(where), "limit": limit or ALL, "least": 0.0}
+        return [Scored(hit.record, hit.score) for hit in self.memory.recall(query, scope=self.scope, **how)]
 
     def vector_of(self, text: str) -> Any:
         return embed_query(self.memory, text)
@@ -160,26 +148,15 @@ def merge_sorted(parts: Sequence[Iterable[T]], key: Callable[[T], Any], limit: i
     return list(islice(heapq.merge(*parts, key=key), limit))
 
 
-def _newest(one: Scored) -> tuple[float, int]:
-    return -one.record.occurred, -one.record.seq
+def _key_of(order: str) -> Callable[[Scored], Any]:
+    """Returns the sort key of an order such as `-step`; memories without that field come last."""
+    name, sign = order.removeprefix("-"), -1 if order.startswith("-") else 1
 
+    def key(one: Scored) -> tuple[bool, float, int]:
+        value = getattr(one.record, name)
+        return value is None, sign * (value or 0), sign * one.record.seq
 
-def _by_step(one: Scored) -> tuple[bool, float, int]:
-    step = one.record.step
-    return step is None, step or 0, one.record.seq
-
-
-def _latest_step(one: Scored) -> tuple[bool, float, int]:
-    step = one.record.step
-    return step is None, -(step or 0), -one.record.seq
-
-
-KEYS: Final[dict[str, Callable[[Scored], Any]]] = {
-    "score": by_score,
-    "step": _by_step,
-    "-step": _latest_step,
-    "-occurred": _newest,
-}
+    return by_score if name == "score" else key
 
 
 Tiers = tuple[Tier, ...] | None
@@ -221,7 +198,11 @@ class AgentReader:
         return record.importance * self.config.priority_after(self.clock() - record.created)
 
     def _entry(self, record: Record) -> Entry:
-        return entry_of(record, self.agent_id, importance=self._importance_of(record), whole=self._whole)
+        def read_vectors() -> dict[str, list[float]]:
+            return vectors_of(self._whole(record), self.memory.parts.embedder)
+
+        importance = self._importance_of(record)
+        return entry_of(record, self.agent_id, importance=importance, vectors=read_vectors)
 
     def _whole(self, record: Record) -> Record:
         """Returns the full record, whatever its tier shows of it."""
@@ -263,7 +244,7 @@ class AgentReader:
             found = ask(look, tiers)
         except (Corrupt, Unavailable) as error:
             parts = self._ask_each(ask, look, tiers or EVERY, error)
-            return merge_sorted(parts, KEYS[order], limit)
+            return merge_sorted(parts, _key_of(order), limit)
         self._tell(self._missing_tiers(tiers or EVERY))
         return found
 

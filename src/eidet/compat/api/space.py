@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,12 +110,9 @@ def _all_of(tier: Tier) -> Where:
 
 
 def _add_up(one: Maintained, other: Maintained) -> Maintained:
-    counts = dict(one.counts)
-    for name, count in other.counts.items():
-        counts[name] = counts.get(name, 0) + count
     return replace(
         one,
-        counts=counts,
+        counts=dict(Counter(one.counts) + Counter(other.counts)),
         changes=one.changes + other.changes,
         skipped=one.skipped + other.skipped,
         failed=one.failed + other.failed,
@@ -143,16 +141,34 @@ def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float
 
 
 def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[str, Any]:
-    types: dict[str, int] = {}
-    for record in records:
-        types[str(record.kind)] = types.get(str(record.kind), 0) + 1
     return {
         "count": len(records),
-        "memory_types": types,
+        "memory_types": dict(Counter(str(record.kind) for record in records)),
         "average_importance": sum(map(importance, records)) / len(records) if records else 0.0,
         "retrievals": sum(record.uses for record in records),
         "vector_bytes": sum(len(record.vector or b"") for record in records),
     }
+
+
+def make_draft(
+    agent_id: str, contents: Any, step_number: int = 0, priority: float = 1.0, memory_type: str = "state"
+) -> Draft:
+    """Checks a memory to store, and returns it as the memory takes it."""
+    data = contents_of(contents)
+    if data is None:
+        raise MemoryStoreException(f"the contents of a memory are a dict, not {type(contents).__name__}")
+    check_whole(step_number, "step_number", least=None, error=MemoryStoreException)
+    importance = check_number(priority, "priority", most=1.0, error=MemoryStoreException)
+    if memory_type not in list(Kind):
+        raise MemoryStoreException(f"memory_type is state, action or interaction, not {memory_type!r}")
+    return Draft(
+        data=data,
+        kind=memory_type,
+        agent=agent_id,
+        step=step_number,
+        importance=importance,
+        place=place_of(data),
+    )
 
 
 class MemorySpace(Retrieval):
@@ -183,7 +199,7 @@ class MemorySpace(Retrieval):
         self, contents: Any, step_number: int, priority: float = 1.0, *, memory_type: str = "state"
     ) -> str:
         """Stores contents (a dict or a model with `as_dict`) and returns the id of the memory."""
-        draft = self._draft(contents, step_number, priority, memory_type)
+        draft = make_draft(self.agent_id, contents, step_number, priority, memory_type)
         about = {"agent_id": self.agent_id, "step_number": step_number}
         with translate_errors(MemoryStoreException, f"the {memory_type} was not stored", **about):
             record = self.memory.remember(draft, scope=self.scope)
@@ -207,29 +223,8 @@ class MemorySpace(Retrieval):
     def _draft_of(self, at: int, one: Mapping[str, Any]) -> Draft:
         if not isinstance(one, Mapping) or "contents" not in one:
             raise MemoryStoreException(f"memory {at} of the batch is a dict with contents, not {one!r:.80}")
-        return self._draft(
-            one["contents"],
-            one.get("step_number", 0),
-            one.get("priority", 1.0),
-            one.get("memory_type", "state"),
-        )
-
-    def _draft(self, contents: Any, step: int, priority: float, memory_type: str) -> Draft:
-        data = contents_of(contents)
-        if data is None:
-            raise MemoryStoreException(f"the contents of a memory are a dict, not {type(contents).__name__}")
-        check_whole(step, "step_number", least=None, error=MemoryStoreException)
-        importance = check_number(priority, "priority", most=1.0, error=MemoryStoreException)
-        if memory_type not in list(Kind):
-            raise MemoryStoreException(f"memory_type is state, action or interaction, not {memory_type!r}")
-        return Draft(
-            data=data,
-            kind=memory_type,
-            agent=self.agent_id,
-            step=step,
-            importance=importance,
-            place=place_of(data),
-        )
+        known = ("contents", "step_number", "priority", "memory_type")
+        return make_draft(self.agent_id, **{name: one[name] for name in known if name in one})
 
     def _announce_stored(self, records: Sequence[Record]) -> None:
         for record in records:

@@ -25,9 +25,7 @@ from ..opening import (
 from .base import BaseMemoryStore, Kept
 from .message import Message, message_of_record
 
-_CANDIDATES: Final = (
-    100  # the index smooths over neighbouring turns; the best of so many are compared exactly
-)
+_CANDIDATES: Final = 100  # compared exactly, because the index smooths over neighbouring turns
 
 
 class SemanticMemoryStore(BaseMemoryStore):

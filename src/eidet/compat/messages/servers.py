@@ -42,10 +42,6 @@ class _OnServer(InMemoryMemoryStore):
 
     example = "…://host"
 
-    @property
-    def _opened(self) -> Memory | None:
-        return self._memory
-
 
 class PostgresMemoryStore(_OnServer):
     """Messages in PostgreSQL. `pool` is the memory on it, once it is open."""
@@ -58,7 +54,7 @@ class PostgresMemoryStore(_OnServer):
 
     @property
     def pool(self) -> Memory | None:
-        return self._opened
+        return self._memory
 
 
 class RedisMemoryStore(_OnServer):
@@ -76,7 +72,7 @@ class RedisMemoryStore(_OnServer):
 
     @property
     def client(self) -> Memory | None:
-        return self._opened
+        return self._memory
 
     def _before(self) -> None:
         """Deletes the session, except protected messages, once the newest is older than the TTL."""

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
+from ...compat.opening import OwnsMemory
 from ...core.errors import BadInput, Conflict
 from ...core.record import Record, Trust
 from ...core.scope import Scope
@@ -50,7 +51,7 @@ class Mem0Config:
     custom_instructions: str | None = None  # for the model that words memories
 
 
-class Memory:
+class Memory(OwnsMemory):
     """mem0's `Memory` over Eidet: `Memory("memory.db")`, or `Memory.from_config({"place": …})`.
 
     Without an LLM, `add` stores messages as they are, as with `infer=False`; with one, it words memories.
@@ -59,7 +60,7 @@ class Memory:
 
     def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
         self.config: Mem0Config = _make_config(config)
-        self._opened = not isinstance(self.config.place, EidetMemory)
+        self._owned = not isinstance(self.config.place, EidetMemory)
         self.memory: EidetMemory = _open_memory(self.config)
         self.llm: LLM | None = None if self.config.llm is None else llm_of(self.config.llm)
         self._home, self._times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
@@ -216,20 +217,9 @@ class Memory:
         """Deletes all memories of all users."""
         self.memory.forget(everything=True, scope=self._home.everything, for_good=False)
 
-    def close(self) -> None:
-        """Closes the memory, unless it was given open."""
-        if self._opened:
-            self.memory.close()
-
     def chat(self, query: str) -> None:
         """Raises `NotImplementedError`, as mem0 does."""
         raise NotImplementedError("Chat function not implemented yet.")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_raised: object) -> None:
-        self.close()
 
     def _select(self, filters: Mapping[str, Any] | None, show_expired: bool) -> tuple[Scope, Where]:
         scope, where = self._home.select(filters)
