@@ -15,7 +15,7 @@ from tests.making import examples
 from eidet import Memory, Scope, Unavailable
 from eidet.core.hit import Hit, Reasons, Signal
 from eidet.core.record import Kind, Record
-from eidet.recall.fuse import Ranked, rerank_hits, with_phrases, with_uses
+from eidet.recall.fuse import Ranked, rerank_hits, with_phrases
 from eidet.recall.model import load_weights, pool_groups, rank_candidates
 from eidet.recall.recipes import AUTO, RECIPES, Recipe
 from eidet.recall.signals import signals_of
@@ -147,15 +147,6 @@ def test_who_says_what_was_quoted_comes_first_and_the_shares_still_add_up() -> N
         assert one.matched == ("x",)
     assert with_phrases(hits, ("unsaid",), AUTO) is hits
     assert with_phrases(hits, ("see you",), Recipe(asked=0.0)) is hits
-
-
-def test_what_was_used_often_moves_up() -> None:
-    recipe = Recipe(uses=1.0)
-    made = with_uses([hit("a", 0.5), hit("b", 0.45, uses=9), hit("c", 0.45, uses=1)], recipe)
-    assert [one.text for one in made] == ["b", "c", "a"]
-    assert all(sum(signal.share for signal in one.signals) == pytest.approx(one.score) for one in made)
-    unused = [hit("a", 0.5), hit("b", 0.4)]
-    assert with_uses(unused, recipe) is unused
 
 
 class Lengths:
