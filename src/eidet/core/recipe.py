@@ -22,7 +22,7 @@ class Recipe:
     form        has what is asked for: a time, a number, a name
     reply       answers another speaker's matching question
     question    is itself a question, which seldom answers one (counts against it)
-    asked       is of the session, kind or place, or has the phrase, that the query names
+    asked       is of the session, or has the phrase, that the query names
     importance, recency
 
     Signals of a conversation (context, smoothing, reply, question) fade out for records longer than

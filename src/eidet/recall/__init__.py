@@ -40,7 +40,7 @@ from .understand import FIRST, LAST, LONGEST, NOW, Understood, understand_query
 
 NAMING = 5  # hits whose texts show which words of a question are names
 LOOKS = 3  # searches at most, if records change between the search and the fetch
-_NOTHING: Final[dict[str, Any]] = {"speaker": None, "dates": (), "kind": None, "place": None}  # of Understood
+_NOTHING: Final[dict[str, Any]] = {"speaker": None, "dates": ()}  # of Understood
 _WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit or an emoji, which can be searched for
 
 
@@ -295,7 +295,7 @@ class Recall:
             terms=tuple(map(term_id, wanted)),
             depth=depth,
             head=head,
-            hints=Hints(spelt=wanted, names=self._names(asked), sessions=sessions, place=asked.place),
+            hints=Hints(spelt=wanted, names=self._names(asked), sessions=sessions),
         )
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:

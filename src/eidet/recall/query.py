@@ -64,7 +64,7 @@ class Query:
         return self.state.words
 
 
-_SAID: Final = ("kinds", "session", "who", "since", "until", "near", "box")
+_SAID: Final = ("session", "who", "since", "until")
 
 
 def _least_in(text: str, options: RecallOptions) -> float:

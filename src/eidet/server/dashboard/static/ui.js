@@ -26,7 +26,7 @@ export const SIGNAL_HELP = {
   reply: "Answers another speaker's matching question.",
   question: "Is itself a question. Counts against it.",
   echo: "Says no more than the question. Counts against it.",
-  asked: "Is of the session, kind or place, or has the phrase, that the question names.",
+  asked: "Is of the session, or has the phrase, that the question names.",
   importance: "How important the record is.",
   recency: "How new it is.",
   text: "What a second look at the text tells of how well it answers.",
