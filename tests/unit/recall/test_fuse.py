@@ -14,7 +14,7 @@ from tests.making import examples
 
 from eidet import Memory, Scope, Unavailable
 from eidet.core.hit import Hit, Reasons, Signal
-from eidet.core.record import Kind, Record
+from eidet.core.record import Record
 from eidet.recall.fuse import Ranked, rerank_hits, with_phrases
 from eidet.recall.model import load_weights, pool_groups, rank_candidates
 from eidet.recall.recipes import AUTO, RECIPES, Recipe
@@ -30,7 +30,7 @@ def ranked(
     turns: Sequence[Turn], recipe: Recipe = DENSE, *, limit: int = 100, unit: str = "record"
 ) -> Ranked:
     found = found_of(turns)
-    what = asked(expects=NAMED, speaker="bob", kind=Kind.FACT)
+    what = asked(expects=NAMED, speaker="bob")
     told = signals_of(found, what, recipe, NOW, 0.0, terms=2)
     return rank_candidates(found, told, what, recipe, limit, load_weights(), unit)
 
@@ -74,7 +74,7 @@ def test_scores_fall_and_what_each_signal_gave_adds_up_to_them(
 @often
 @given(talks, st.sampled_from(sorted(RECIPES)))
 def test_every_share_is_within_bounds(turns: list[Turn], name: str) -> None:
-    what = asked(expects=NAMED, speaker="bob", kind=Kind.FACT, several=True)
+    what = asked(expects=NAMED, speaker="bob", several=True)
     made = signals_of(found_of(turns), what, RECIPES[name], NOW, 0.0)
     for signal, values in made.shares.items():
         assert ((values >= -1e-6) & (values <= 1 + 1e-6)).all(), signal
