@@ -111,7 +111,6 @@ def probe_for(
             spelt=spelt,
             names=(tuple(term_id(word) for word in named),),
             sessions=("1",),
-            place=(0.0, 0.0),
         ),
     )
 
@@ -161,7 +160,7 @@ def following(store: Store) -> EmbeddedIndex:
 def assert_same(one: Candidates, other: Candidates) -> None:
     for name in COLUMNS:
         assert column(one, name).tobytes() == column(other, name).tobytes(), name
-    for optional in ("aligned", "inside", "away"):
+    for optional in ("aligned", "inside"):
         mine, theirs = column(one, optional), column(other, optional)
         assert (mine is None) == (theirs is None)
         assert mine is None or np.array_equal(mine, theirs, equal_nan=True), optional

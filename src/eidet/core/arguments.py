@@ -131,13 +131,10 @@ def list_given(**said: object) -> frozenset[str]:
 
 
 _UNDERSTOOD = {
-    "kinds": "kind",
     "session": "session",
     "who": "speaker",
     "since": "dates",
     "until": "dates",
-    "near": "place",
-    "box": "place",
 }
 
 

@@ -22,8 +22,8 @@ class Recipe:
     form        has what is asked for: a time, a number, a name
     reply       answers another speaker's matching question
     question    is itself a question, which seldom answers one (counts against it)
-    asked       is of the session, kind or place, or has the phrase, that the query names
-    importance, recency, uses
+    asked       is of the session, or has the phrase, that the query names
+    importance, recency
 
     Signals of a conversation (context, smoothing, reply, question) fade out for records longer than
     `talk_terms` terms: they help among turns and hurt among long messages. When even the best score
@@ -46,7 +46,6 @@ class Recipe:
     asked: float = 0.0
     importance: float = 0.05
     recency: float = 0.0
-    uses: float = 0.0
     half_life_days: float = 30.0
     talk_terms: int = 28
     nothing: float = 0.015

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice, product
 from typing import NamedTuple
 
@@ -284,23 +285,18 @@ def _is_passable(interval: Interval, moments: Moments) -> bool:
 def _list_paths(
     graph: ScopeGraph, start: Node, goal: Node, moments: Moments, hops: int
 ) -> list[tuple[Interval, ...]]:
-    """Lists all shortest paths of at most `hops` facts, searching from the end that has reached less."""
-    if start == goal:
-        return []
-    ends: dict[Node, _Ways] = {start: {start: [()]}, goal: {goal: [()]}}
-    fronts = dict(ends)
-    for _ in range(hops):
-        end = min(fronts, key=lambda one: len(fronts[one]))
-        fronts[end] = _widen(graph, fronts[end], ends[end], moments)
-        ends[end] |= fronts[end]
-        if not fronts[end]:
-            return []
-        if meeting := ends[start].keys() & ends[goal].keys():
-            return _join_ways(ends[start], ends[goal], sorted(meeting), moments)
+    """Lists all shortest paths of at most `hops` facts."""
+    front: _Ways = {start: [()]}
+    known = {start}
+    for _ in range(hops if start != goal else 0):
+        front = _widen(graph, front, known, moments)
+        if goal in front:
+            return front[goal]
+        known |= front.keys()
     return []
 
 
-def _widen(graph: ScopeGraph, front: _Ways, known: _Ways, moments: Moments) -> _Ways:
+def _widen(graph: ScopeGraph, front: _Ways, known: AbstractSet[Node], moments: Moments) -> _Ways:
     """Extends a front by one step, with all shortest paths to each new node."""
     further: _Ways = {}
     for node, ways in front.items():
@@ -309,12 +305,3 @@ def _widen(graph: ScopeGraph, front: _Ways, known: _Ways, moments: Moments) -> _
                 moments.view.spend(len(ways))
                 further.setdefault(leg.to, []).extend((*way, leg.interval) for way in ways)
     return further
-
-
-def _join_ways(near: _Ways, far: _Ways, meeting: list[Node], moments: Moments) -> list[tuple[Interval, ...]]:
-    found: list[tuple[Interval, ...]] = []
-    for node in meeting:
-        moments.view.spend(len(near[node]) * len(far[node]))
-        found += [(*way, *reversed(rest)) for way in near[node] for rest in far[node]]
-    least = min(map(len, found))
-    return [way for way in found if len(way) == least]

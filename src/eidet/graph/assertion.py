@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ..core.record import Trust
 from ..store import Entry
 from ..text.facts.statement import Mention, Nature, Reference, Statement
-from .names import PERSON, SPEAKERS, USER, Signature, name_key, sign_mention
+from .names import SPEAKERS, USER, Signature, name_key, sign_mention
 
 _RANKS: Final = {
     Trust.TRUSTED.value: 3,
@@ -19,6 +19,8 @@ _RANKS: Final = {
     Trust.QUARANTINED.value: -1,
 }
 WEIGHTS: Final = {3: 0.95, 2: 0.9, 1: 0.7, 0: 0.45, -1: 0.1}  # confidence in one plain sentence, by rank
+
+PRONOUNS: Final = frozenset((Reference.HE, Reference.SHE, Reference.THEY, Reference.IT))
 
 
 class Stated(NamedTuple):
@@ -59,7 +61,7 @@ class KnownMention:
 
     def __init__(self, mention: Mention) -> None:
         self.mention = mention
-        self.leans = _leans_on_context(mention)  # its meaning depends on what was said before
+        self.leans = mention.reference in PRONOUNS  # its meaning depends on what was said before
         self.signature: Signature | None = _sign_by_name(mention)  # None if it depends on the speaker
 
 
@@ -129,10 +131,3 @@ def _sign_by_name(mention: Mention) -> Signature | None:
     if mention.reference is not Reference.NAME or mention.role:
         return None
     return sign_mention(mention, USER)
-
-
-def _leans_on_context(mention: Mention) -> bool:
-    """Returns whether its meaning may depend on earlier text: a pronoun, or a bare first name."""
-    if mention.reference is Reference.NAME:
-        return mention.kind in (PERSON, "") and not mention.role and " " not in mention.name.strip()
-    return mention.reference is not Reference.SPEAKER

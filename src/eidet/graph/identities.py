@@ -1,8 +1,8 @@
 """Resolves the signatures of a scope to entities: which of them mean the same person or thing.
 
-Namesakes stay separate if surnames or roles distinguish them; a bare name means the only person of that name,
-or the one that its session mentioned last. Everything is computed from the present signatures, whatever their
-order: no decision is stored.
+Namesakes stay separate if surnames or roles distinguish them; a bare name means the only person of that name.
+If there are several, it is an entity of its own. Everything is computed from the present signatures, whatever
+their order: no decision is stored.
 """
 
 from __future__ import annotations
@@ -161,9 +161,7 @@ class Identities:
         namesakes = self._namesakes[name]
         if signature.role:
             return _node_of_role(signature, namesakes)
-        if len(namesakes) < 2:
-            return f"{PERSON}:{(*namesakes.fulls, name)[0]}"
-        return self._nodes[signature.hint] if signature.hint is not None else f"{PERSON}:{name}"
+        return f"{PERSON}:{name if len(namesakes) > 1 else (*namesakes.fulls, name)[0]}"
 
     def _decide_nameless(self, signature: Signature) -> Node:
         """Resolves "my brother" to the only person known by name in that role; else to a node of its own."""
@@ -188,9 +186,6 @@ class Identities:
             for role in roles:
                 attached.setdefault(role, full)
         loose = sorted(self.book.list_roles(word) - attached.keys())
-        free = [full for full, roles in roles_of.items() if not roles]
-        if len(loose) == 1 and len(free) == 1 == len(roles_of):
-            attached[loose.pop()] = free[0]
         return _Namesakes(tuple(roles_of), attached, tuple(loose))
 
     # aliases

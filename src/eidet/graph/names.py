@@ -35,26 +35,17 @@ class Answers(dict[_Key, _Value]):
 
 
 class Signature(NamedTuple):
-    """The identifying parts of a mention, normalised so that those of two texts can be equal.
-
-    hint    the namesake that the session mentioned last, by a surname or a role
-    """
+    """The identifying parts of a mention, normalised so that those of two texts can be equal."""
 
     name: str
     sort: str = ""  # PERSON, THING, VAGUE, VALUE, or "" if the text does not say
     role: str = ""
     owner: str = ""
-    hint: Signature | None = None
 
     @property
     def shelf(self) -> str:
         """The key for looking it up: the name, or the role if there is no name."""
         return self.name or role_shelf(self.role, self.owner)
-
-    @property
-    def is_distinct(self) -> bool:
-        """Whether a surname or a role distinguishes it from namesakes."""
-        return bool(self.role or " " in self.name)
 
 
 def role_shelf(role: str, owner: str) -> str:
@@ -174,12 +165,6 @@ class NameBook:
         """Returns the roles that texts give with a name."""
         told = (self.signatures[number] for number in self.list_living(name))
         return {(one.role, one.owner) for one in told if one.role}
-
-    def is_distinguished(self, word: str) -> bool:
-        """Returns whether a surname or a role distinguishes anyone with this first name."""
-        if self._fulls.get(word):
-            return True
-        return any(self.signatures[number].is_distinct for number in self._shelves.get(word, ()))
 
     def is_person(self, name: str) -> bool:
         return any(self.signatures[number].sort == PERSON for number in self.list_living(name))

@@ -1,6 +1,6 @@
 """Indexes the statements of a scope by the subjects and objects they name, with pronouns resolved.
 
-Pronouns and bare names mean what the session mentioned last, in order of time. A record that arrives late
+A pronoun means what the session mentioned last, in order of time. A record that arrives late
 takes its place in the conversation, and the statements after it are resolved again as far as they may change.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -17,12 +17,11 @@ from ..text.facts.statement import VALUE, Mention, Nature, Reference
 from ..text.facts.vocabulary import RELATIONS, Relation, load_vocabulary
 from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
-from .names import PERSON, Answers, Signature, first_word, name_key, sign_mention
+from .names import PERSON, Answers, Signature, name_key, sign_mention
 
-_REACH: Final = 32  # statements back that a pronoun or a bare name may refer to
+_REACH: Final = 32  # statements back that a pronoun may refer to
 _PAUSE: Final = 3600.0  # seconds that end a conversation without a session
 
-_PRONOUNS: Final = frozenset((Reference.HE, Reference.SHE, Reference.THEY, Reference.IT))
 _ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
 
 
@@ -39,7 +38,6 @@ class StatementsIndex:
         self._discourses: dict[str | None, _Discourse] = {}
         self._mentions: Answers[Mention, KnownMention] = Answers(KnownMention)
         self._aliases: dict[Assertion, tuple[int, str]] = {}
-        self._resolver = _Resolver(self._signature, self.identities.book.is_distinguished)
         self.size: int = 0
 
     def add(self, stated: Iterable[Stated]) -> None:
@@ -128,10 +126,22 @@ class StatementsIndex:
         return True
 
     def _sign(self, known: KnownMention, assertion: Assertion, discourse: _Discourse, at: int) -> Signature:
-        signature = known.signature
-        if signature is None or (known.leans and self._resolver.needs_hint(signature)):
-            return self._resolver.resolve(known.mention, discourse, at, assertion)
-        return signature
+        if known.leans:
+            return self._resolve_pronoun(known.mention.reference, assertion.source, discourse, at)
+        return known.signature or sign_mention(known.mention, assertion.source.speaker)
+
+    def _resolve_pronoun(
+        self, reference: Reference, source: SourceRow, discourse: _Discourse, at: int
+    ) -> Signature:
+        """Returns the signature of the last fitting entity; without one, the pronoun is a name of its own."""
+        speaker = Signature(source.speaker, PERSON)
+        for before in discourse.look_back(at):
+            for candidate in _list_candidates(reference, before):
+                found = self._signature(candidate)
+                if found != speaker and _fits(reference, found):
+                    return found
+        sort = "" if reference in (Reference.IT, Reference.THEY) else PERSON
+        return Signature(f"{reference} ({source.session or int(source.occurred)})", sort)
 
     def _attach(self, assertion: Assertion, subject: Signature, thing: Signature) -> None:
         who, what = assertion.subject_mention, assertion.object_mention
@@ -203,52 +213,6 @@ class _Discourse:
 
 def _order(assertion: Assertion) -> tuple[float, int, int, int]:
     return assertion.order
-
-
-class _Resolver:
-    """Resolves the mentions of a statement to signatures, by what was said before."""
-
-    def __init__(
-        self, signatures: Callable[[int], Signature], is_distinguished: Callable[[str], bool]
-    ) -> None:
-        self._signature = signatures
-        self._is_distinguished = is_distinguished
-
-    def resolve(self, mention: Mention, conversation: _Discourse, at: int, turn: Assertion) -> Signature:
-        """Returns the signature of a mention. A pronoun without an antecedent is a name of its own."""
-        if mention.reference in _PRONOUNS:
-            return self._resolve_pronoun(mention, conversation, at, turn)
-        signature = sign_mention(mention, turn.source.speaker)
-        if self.needs_hint(signature):
-            hint = self._find_namesake(signature.name, conversation, at)
-            return signature._replace(hint=hint)
-        return signature
-
-    def _resolve_pronoun(
-        self, mention: Mention, conversation: _Discourse, at: int, turn: Assertion
-    ) -> Signature:
-        speaker = Signature(turn.source.speaker, PERSON)
-        for before in conversation.look_back(at):
-            for candidate in _list_candidates(mention.reference, before):
-                found = self._signature(candidate)
-                if found != speaker and _fits(mention.reference, found):
-                    return found
-        sort = "" if mention.reference in (Reference.IT, Reference.THEY) else PERSON
-        return Signature(f"{mention.reference} ({turn.source.session or int(turn.source.occurred)})", sort)
-
-    def needs_hint(self, signature: Signature) -> bool:
-        """Returns whether a bare name may mean several people, so that the session decides."""
-        if signature.sort not in (PERSON, "") or signature.is_distinct or not signature.name:
-            return False
-        return self._is_distinguished(signature.name)
-
-    def _find_namesake(self, name: str, conversation: _Discourse, at: int) -> Signature | None:
-        for before in conversation.look_back(at):
-            for number in (before.subject, before.object):
-                found = self._signature(number)
-                if found.is_distinct and found.sort != VALUE and first_word(found.name) == name:
-                    return found._replace(hint=None)
-        return None
 
 
 def _list_candidates(reference: Reference, before: Assertion) -> tuple[int, int]:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.record import Place
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
@@ -35,13 +34,11 @@ class Hints:
     spelt    the terms as words: an index with vectors of words aligns similar ones, too
     names    the terms of each name that the question mentions
     sessions the names of the sessions asked for
-    place    the point that distances are measured from
     """
 
     spelt: tuple[str, ...] = ()
     names: tuple[tuple[int, ...], ...] = ()
     sessions: tuple[str, ...] = ()
-    place: Place | None = None
 
 
 class WordStatistics(NamedTuple):
@@ -113,7 +110,6 @@ class Traits:
     days      (row, first day, last day) of the times that the texts mention
     mentions  for each name, whether the record has all of its terms
     inside    whether it belongs to a session asked for
-    away      its distance from the place asked for; NaN without a place
     line      the turns in order, if the index keeps them between questions
     """
 
@@ -129,7 +125,6 @@ class Traits:
     voices: tuple[str, ...] = ()
     mentions: tuple[NDArray[np.bool_], ...] = ()
     inside: NDArray[np.bool_] | None = None
-    away: NDArray[np.float64] | None = None
     aligned: Floats | None = None
     line: TurnLine | None = None
 

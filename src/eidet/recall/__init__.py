@@ -26,7 +26,7 @@ from ..store.answers import names_value, sort_by_value
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.flags import list_names
-from .fuse import Ranked, put_same_first, rerank_hits, with_phrases, with_uses
+from .fuse import Ranked, put_same_first, rerank_hits, with_phrases
 from .later import ChangesShown, put_in_time
 from .model import load_weights, rank_candidates
 from .query import Query, count_to_read, least_for, list_losses, recipe_for, zone_of
@@ -40,7 +40,7 @@ from .understand import FIRST, LAST, LONGEST, NOW, Understood, understand_query
 
 NAMING = 5  # hits whose texts show which words of a question are names
 LOOKS = 3  # searches at most, if records change between the search and the fetch
-_NOTHING: Final[dict[str, Any]] = {"speaker": None, "dates": (), "kind": None, "place": None}  # of Understood
+_NOTHING: Final[dict[str, Any]] = {"speaker": None, "dates": ()}  # of Understood
 _WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit or an emoji, which can be searched for
 
 
@@ -295,7 +295,7 @@ class Recall:
             terms=tuple(map(term_id, wanted)),
             depth=depth,
             head=head,
-            hints=Hints(spelt=wanted, names=self._names(asked), sessions=sessions, place=asked.place),
+            hints=Hints(spelt=wanted, names=self._names(asked), sessions=sessions),
         )
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
@@ -367,8 +367,6 @@ class Recall:
                 hits.append(Hit(record=record, score=score, reasons=reasons))
         if asked.phrases:
             hits = with_phrases(hits, asked.phrases, query.recipe)
-        if query.recipe.uses > 0:
-            hits = with_uses(hits, query.recipe)
         return hits
 
     def _list_hits(self, query: Query, clock: _StageClock) -> Hits:

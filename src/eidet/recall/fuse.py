@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -170,19 +169,6 @@ def _replace_score(hit: Hit, name: str, score: float) -> Hit:
         words=hit.reasons().words,
     )
     return replace(hit, score=score, reasons=lambda: reasons)
-
-
-def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
-    """Ranks the hits again by how often each was used, which only the store knows."""
-    most = max((hit.record.uses for hit in hits), default=0)
-    if not most:
-        return hits
-    weight = recipe.uses / (1 + recipe.uses)
-    again = [
-        rescore(hit, _raise(hit.score, weight * math.log1p(hit.record.uses) / math.log1p(most)), "uses")
-        for hit in hits
-    ]
-    return sorted(again, key=lambda hit: -hit.score)
 
 
 def _raise(score: float, share: float) -> float:

@@ -64,7 +64,7 @@ class Query:
         return self.state.words
 
 
-_SAID: Final = ("kinds", "session", "who", "since", "until", "near", "box")
+_SAID: Final = ("session", "who", "since", "until")
 
 
 def _least_in(text: str, options: RecallOptions) -> float:
@@ -136,10 +136,10 @@ def recipe_for(query: Query) -> Recipe:
 
 
 def count_to_read(query: Query, asked: Understood) -> int:
-    """Returns how many records to read: more if a signal needs the records themselves."""
+    """Returns how many records to read: more for a reranker or a quoted phrase, which need the records."""
     if query.reranker is not None:
         return max(query.limit, RERANKED)
-    if asked.phrases or query.recipe.uses > 0:
+    if asked.phrases:
         return max(query.limit * LATE, RERANKED)
     return max(query.limit, READ)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.record import Kind
 from ..index import Candidates, Span
 from ..index.turn_line import TurnLine
 from ..text.analysis import TIMED
@@ -34,7 +33,6 @@ NAMED: Final = ("date", "asked", "identifier")
 Floats = NDArray[Any]  # floats of any width
 Mask = NDArray[np.bool_]
 _NEVER: Final = 1 << 30  # an ordinal beyond all days
-_KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Signals:
     meant: NDArray[np.bool_] | None = None  # rows that the time asked for allows; None: all
 
     def fit(self, rows: NDArray[np.intp]) -> bool:
-        """Returns whether a row has the time, session, kind, place or identifier asked for."""
+        """Returns whether a row has the time, session or identifier asked for."""
         return any(bool(self.shares[name][rows].any()) for name in NAMED if name in self.shares)
 
 
@@ -142,22 +140,14 @@ def _about(
             shares["identifier"] = has
     if recipe.date > 0 and asked.dates:
         shares["date"] = _score_dates(found, asked, zone)
-    if recipe.asked > 0 and (matching := _matching(found, asked)):
-        shares["asked"] = _mean_of(matching)
+    if recipe.asked > 0 and found.traits.inside is not None:
+        shares["asked"] = found.traits.inside * 1.0
     if recipe.importance > 0:
         shares["importance"] = found.traits.importance
     if recipe.recency > 0:
         age = np.maximum(now - found.traits.occurred, 0.0) / DAY
         shares["recency"] = np.exp2(-age / recipe.half_life_days)
     return shares
-
-
-def _mean_of(rows: Sequence[Floats]) -> Floats:
-    """Computes the mean of a few rows, faster than `np.mean`."""
-    total = np.zeros(len(rows[0]))
-    for row in rows:
-        total += row
-    return total / len(rows)
 
 
 def _of(found: Candidates, asked: Understood) -> Floats:
@@ -180,19 +170,6 @@ def _find_identifiers(found: Candidates, asked: Understood) -> Floats:
         total += np.logical_or.reduce(found.traits.mentions[at:end])
         at = end
     return total / len(asked.identifiers)
-
-
-def _matching(found: Candidates, asked: Understood) -> list[Floats]:
-    """Scores, for each thing the query names beside its subject, how well each candidate fits."""
-    fits: list[Floats] = []
-    if asked.kind is not None:
-        fits.append((found.traits.kind == _KINDS[asked.kind]) * 1.0)
-    if found.traits.inside is not None:
-        fits.append(found.traits.inside * 1.0)
-    if found.traits.away is not None and not np.isnan(found.traits.away).all():
-        middle = float(np.nanmedian(found.traits.away)) or 1.0
-        fits.append(np.nan_to_num(1.0 / (1.0 + found.traits.away / middle)))
-    return fits
 
 
 def _score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:

@@ -212,7 +212,7 @@ def weigh_states(
     for name, weight in beside.items():
         if name in text.shares and weight > 0:
             shares[name], wanted[name] = text.shares[name] * (near > 0), weight
-    total = (sum(wanted.values()) + recipe.uses) or 1.0
+    total = sum(wanted.values()) or 1.0
     weighed = {name: shares[name] * (weight / total) for name, weight in wanted.items()}
     return Signals({**text.values, **shares}, weighed, text.match, meant=text.meant)
 

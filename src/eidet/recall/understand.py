@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
@@ -69,25 +68,10 @@ _YOU: Final = FoldedPattern(r"\b(?:you|your|yours|you're|you've|you'd|we discuss
 _QUOTED = re.compile(
     r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e]{2,200})[\"\u201c\u201d\u00ab\u00bb]"
 )
-_KIND_WORDS: Final = {
-    "facts": Kind.FACT,
-    "messages": Kind.MESSAGE,
-    "documents": Kind.DOCUMENT,
-    "episodes": Kind.EPISODE,
-    "summaries": Kind.SUMMARY,
-    "states": Kind.STATE,
-    "actions": Kind.ACTION,
-    "procedures": Kind.PROCEDURE,
-}
-_KINDS: Final = FoldedPattern(  # at the beginning
-    rf"(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b"
-)
 _ANY_EVENT: Final = STOP_WORDS["en"] | words_in(
     "happen happened happening happens going go went doing done day anything something event events plan "
     "plans planned tell show notes coming upcoming ahead scheduled due agenda calendar"
 )
-_NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
-_PLACE: Final = FoldedPattern(rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)")
 # "may" and "march" are months after words that precede a time
 _MONTHS: Final = re.compile(
     r"\b(?:january|february|april|june|july|august|september|october|november|december)\b"
@@ -117,8 +101,6 @@ class Understood:
     several: bool = False  # it asks for more than one answer
     phrases: tuple[str, ...] = ()  # quoted word for word
     session: MeantSessions | None = None  # the sessions that it counts or names
-    kind: Kind | None = None
-    place: Place | None = None
     identifiers: tuple[Identifier, ...] = ()  # codes and numbers that name one thing
     only_time: bool = False  # it only asks what happened at a time
     upcoming: bool = False  # it asks for coming events
@@ -146,10 +128,6 @@ class Understood:
         notes += [f"says {phrase!r}" for phrase in self.phrases]
         if self.session:
             notes.append(self.session.describe())
-        if self.kind:
-            notes.append(f"of kind {self.kind}")
-        if self.place:
-            notes.append(f"near {self.place}")
         return tuple(notes)
 
 
@@ -175,8 +153,6 @@ def understand_query(
         several=bool(_SEVERAL.match(question) or _SOME_OR_ALL.search(question)),
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(question) if phrase.strip()),
         session=session,
-        kind=_kind(question),
-        place=_place(question),
         identifiers=_identifiers(question, dates, language),
         only_time=bool(dates) and not names and _asks_time_only(question, dates),
         upcoming=_asks_upcoming(question, dates, now.toordinal()),
@@ -286,20 +262,6 @@ def _measure_foreignness(text: str) -> float:
         return 0.0
     letters = len(_LETTER.findall(text))
     return len(_FOREIGN.findall(text)) / letters if letters else 0.0
-
-
-def _kind(text: str) -> Kind | None:
-    found = _KINDS.match(text)
-    if found:
-        return _KIND_WORDS[found[1].casefold()]
-    return None
-
-
-def _place(text: str) -> Place | None:
-    """Parses coordinates after a word for nearness, such as "near (3, 4)" or "at (12.5, -3)"; else None."""
-    if "(" in text and (found := _PLACE.search(text)):
-        return tuple(float(number) for number in found.groups() if number)
-    return None
 
 
 def _days(one: Dated) -> str:

@@ -26,7 +26,7 @@ _LACKS: Final = {
     "form": "it lacks the form of an answer (a time, a number, a name)",
     "reply": "it does not follow a matching question",
     "question": "it is itself a question",
-    "asked": "it does not fit the session, kind or place that the question names",
+    "asked": "it is not of the session that the question names",
     "fields": "its values are further from those that are asked for",
     "kind": "its kind, speaker or length answers such questions less often",
     "importance": "it is less important",

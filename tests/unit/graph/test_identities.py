@@ -107,14 +107,16 @@ def test_two_of_one_name_stay_two_where_roles_tell_them_apart(order: tuple[State
     assert values_at(graph, "Alex (from work)", "lives_in", LATE) == ["Oslo"]
 
 
-def test_surnames_tell_namesakes_apart_and_a_bare_name_means_the_last_one() -> None:
+def test_surnames_tell_namesakes_apart_and_a_bare_name_of_several_is_neither() -> None:
     graph = ScopeGraph("s")
     graph.add([Stated(entry(1, 1.0, session="a"), [say("Alex Miller", "lives_in", "Rome")])])
     graph.add([Stated(entry(2, 2.0, session="a"), [say("Alex", "likes", "tea")])])
     graph.add([Stated(entry(3, 3.0, session="b"), [say("Alex Smith", "lives_in", "Oslo")])])
     graph.add([Stated(entry(4, 4.0, session="b"), [say("Alex", "likes", "jazz")])])
-    assert values_at(graph, "Alex Miller", "likes", LATE) == ["tea"]
-    assert values_at(graph, "Alex Smith", "likes", LATE) == ["jazz"]
+    assert values_at(graph, "Alex Miller", "likes", LATE) == []
+    assert values_at(graph, "Alex Smith", "likes", LATE) == []
+    assert sorted(names(graph, "Alex")) == ["Alex", "Alex Miller", "Alex Smith"]
+    assert values_at(graph, "person:alex", "likes", LATE) == ["tea", "jazz"]
 
 
 def test_a_bare_name_is_the_only_one_there_is() -> None:

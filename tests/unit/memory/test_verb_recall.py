@@ -172,11 +172,6 @@ def test_a_recipe_says_what_counts(memory: Memory, clock: Clock) -> None:
     memory.remember("new plan", occurred=clock.now, importance=0.1)
     assert memory.recall("plan", recipe=Recipe(importance=5.0))[0].text == "old plan"
     assert memory.recall("plan", recipe=Recipe(recency=5.0))[0].text == "new plan"
-    memory.recall("old", limit=1)
-    memory.admin.flush()
-    used = memory.recall("plan", recipe=Recipe(importance=0.0, uses=5.0))
-    assert used[0].text == "old plan"
-    assert "uses" in {signal.name for signal in used[0].signals}
 
 
 def test_reads_do_not_write(memory: Memory, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from tests.making import examples
 
 from eidet import Memory, Scope, Unavailable
 from eidet.core.hit import Hit, Reasons, Signal
-from eidet.core.record import Kind, Record
-from eidet.recall.fuse import Ranked, rerank_hits, with_phrases, with_uses
+from eidet.core.record import Record
+from eidet.recall.fuse import Ranked, rerank_hits, with_phrases
 from eidet.recall.model import load_weights, pool_groups, rank_candidates
 from eidet.recall.recipes import AUTO, RECIPES, Recipe
 from eidet.recall.signals import signals_of
@@ -30,7 +30,7 @@ def ranked(
     turns: Sequence[Turn], recipe: Recipe = DENSE, *, limit: int = 100, unit: str = "record"
 ) -> Ranked:
     found = found_of(turns)
-    what = asked(expects=NAMED, speaker="bob", kind=Kind.FACT)
+    what = asked(expects=NAMED, speaker="bob")
     told = signals_of(found, what, recipe, NOW, 0.0, terms=2)
     return rank_candidates(found, told, what, recipe, limit, load_weights(), unit)
 
@@ -74,7 +74,7 @@ def test_scores_fall_and_what_each_signal_gave_adds_up_to_them(
 @often
 @given(talks, st.sampled_from(sorted(RECIPES)))
 def test_every_share_is_within_bounds(turns: list[Turn], name: str) -> None:
-    what = asked(expects=NAMED, speaker="bob", kind=Kind.FACT, several=True)
+    what = asked(expects=NAMED, speaker="bob", several=True)
     made = signals_of(found_of(turns), what, RECIPES[name], NOW, 0.0)
     for signal, values in made.shares.items():
         assert ((values >= -1e-6) & (values <= 1 + 1e-6)).all(), signal
@@ -147,15 +147,6 @@ def test_who_says_what_was_quoted_comes_first_and_the_shares_still_add_up() -> N
         assert one.matched == ("x",)
     assert with_phrases(hits, ("unsaid",), AUTO) is hits
     assert with_phrases(hits, ("see you",), Recipe(asked=0.0)) is hits
-
-
-def test_what_was_used_often_moves_up() -> None:
-    recipe = Recipe(uses=1.0)
-    made = with_uses([hit("a", 0.5), hit("b", 0.45, uses=9), hit("c", 0.45, uses=1)], recipe)
-    assert [one.text for one in made] == ["b", "c", "a"]
-    assert all(sum(signal.share for signal in one.signals) == pytest.approx(one.score) for one in made)
-    unused = [hit("a", 0.5), hit("b", 0.4)]
-    assert with_uses(unused, recipe) is unused
 
 
 class Lengths:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from eidet import Box, Memory, Near
-from eidet.core.record import Kind
+from eidet import Memory
 from eidet.models.embed.hashing import Hashing
 from eidet.recall.participants import find_names, without
 from eidet.recall.understand import FIRST, Understood, understand_query
@@ -179,20 +178,6 @@ PARTS: dict[str, list[tuple[str, object]]] = {
         ("what did I eat on 10 April?", False),
         ("what happened?", False),
     ],
-    "kind": [
-        ("facts about Bob", Kind.FACT),
-        ("show all my documents", Kind.DOCUMENT),
-        ("Which episodes were fun?", Kind.EPISODE),
-        ("what are the facts", None),
-        ("he likes facts", None),
-    ],
-    "place": [
-        ("trees near (3, 4)", (3.0, 4.0)),
-        ("at (1.5,-2, 0)?", (1.5, -2.0, 0.0)),
-        ("(3, 4)", None),
-        ("near (3)", None),
-        ("near (x, y)", None),
-    ],
 }
 
 
@@ -221,14 +206,12 @@ def test_phrases_are_what_is_quoted() -> None:
 
 
 def test_notes_tell_in_words_what_was_understood() -> None:
-    found = read('facts: when did Bob say "hi there" to Carla yesterday near (1, 2)?')
+    found = read('facts: when did Bob say "hi there" to Carla yesterday?')
     assert found.notes() == (
         "about Bob",
         "'yesterday' is 2023-05-07",
         "asks for a time",
         "says 'hi there'",
-        "of kind fact",
-        "near (1.0, 2.0)",
     )
     assert read("what did I say?").notes() == ("said by user",)
     assert (
@@ -237,9 +220,7 @@ def test_notes_tell_in_words_what_was_understood() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "part", ["a ", "what ", "A.", "near (", "session ", '"a" ', "1", "in May ", "Bob ", "\u0130"]
-)
+@pytest.mark.parametrize("part", ["a ", "what ", "A.", "session ", '"a" ', "1", "in May ", "Bob ", "\u0130"])
 def test_a_query_of_a_million_characters_is_read_in_no_time(part: str) -> None:
     start = time.thread_time()
     read(part * (1_000_000 // len(part)))
@@ -261,7 +242,7 @@ def memory() -> Memory:
     return memory
 
 
-QUERY = "facts that Bob told yesterday of the sea in session 7 near (1, 2)"
+QUERY = "facts that Bob told yesterday of the sea in session 7"
 
 
 def weighed(memory: Memory, query: str = QUERY, **how: Any) -> set[str]:
@@ -290,14 +271,8 @@ def test_what_the_caller_says_stands_in_place_of_the_words(memory: Memory, how: 
     assert unsaid not in weighed(memory, **how)
 
 
-def test_session_kind_and_place_are_one_signal_until_all_are_given(memory: Memory) -> None:
-    near, box = Near(place=(0.0, 0.0), radius=99.0), Box(low=(0.0, 0.0), high=(99.0, 99.0))
-    said: list[dict[str, Any]] = [{"session": "7"}, {"kinds": "fact"}, {"near": near}]
-    for left_out in said:
-        rest = {name: value for one in said if one is not left_out for name, value in one.items()}
-        assert "asked" in weighed(memory, **rest)
-    assert "asked" not in weighed(memory, session="7", kinds="fact", near=near)
-    assert "asked" not in weighed(memory, session="7", kinds="fact", box=box)
+def test_a_session_that_the_caller_gives_is_no_signal(memory: Memory) -> None:
+    assert "asked" not in weighed(memory, session="7")
 
 
 def test_without_understanding_the_words_are_only_words(memory: Memory) -> None:

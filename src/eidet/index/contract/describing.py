@@ -100,22 +100,16 @@ class DescribingLaws(IndexLaws):
         found = self.search(hints=Hints(names=(york, none, twice)))
         assert [self.list_named(found, at) for at in range(3)] == [{"both", "long"}, set(), {"both", "long"}]
 
-    def test_the_session_and_the_place_asked_for_are_told_of_not_filtered(self) -> None:
+    def test_the_session_asked_for_is_told_of_not_filtered(self) -> None:
         self.put(
-            make_record("x", session="session-7", place=(3.0, 4.0)),
-            make_record("y", session="17", place=(0.0, 0.0, 5.0)),
+            make_record("x", session="session-7"),
+            make_record("y", session="17"),
             make_record("z", session="7"),
         )
-        found = self.search(hints=Hints(sessions=("session-7", "7"), place=(0.0, 0.0)))
+        found = self.search(hints=Hints(sessions=("session-7", "7")))
         assert found.traits.inside is not None
-        assert found.traits.away is not None
         assert found.traits.inside.tolist() == [True, False, True]
-        assert np.array_equal(found.traits.away, [5.0, 5.0, np.nan], equal_nan=True)
-        high = self.search(hints=Hints(place=(0.0, 0.0, 5.0))).traits.away
-        assert high is not None
-        assert np.allclose(high[:2], [np.sqrt(50), 0.0])
-        bare = self.search()
-        assert (bare.traits.inside, bare.traits.away) == (None, None)
+        assert self.search().traits.inside is None
 
     def test_flags_days_and_lengths_are_those_of_the_record(self) -> None:
         self.put(

@@ -89,7 +89,6 @@ def _merge_traits(parts: list[Traits], order: Rows) -> Traits:
         voices=voices,
         mentions=_merge_mentions(parts, order),
         inside=_join_optional([part.inside for part in parts], order),
-        away=_join_optional([part.away for part in parts], order),
         aligned=_join_optional([part.aligned for part in parts], order),
     )
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.record import Place
 from ...core.where import Where
 from .. import Floats, Hints, Rows, Seqs, Traits
 from ..turn_line import TurnLine
@@ -98,7 +97,6 @@ def describe_rows(
         voices=voices,
         mentions=tuple([_find_mentions(columns, postings, seen.rows, name) for name in hints.names]),
         inside=_match_sessions(columns, seen.rows, hints.sessions) if hints.sessions else None,
-        away=None if hints.place is None else _measure_distance(columns, seen.rows, hints.place),
         aligned=aligned,
     )
 
@@ -146,16 +144,6 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
 def _match_sessions(columns: ColumnTable, rows: Rows, names: tuple[str, ...]) -> Mask:
     codes = columns.codes["session"]
     return np.isin(columns.session[rows], [codes[name] for name in names if name in codes])
-
-
-def _measure_distance(columns: ColumnTable, rows: Rows, place: Place) -> NDArray[np.float64]:
-    """Measures the rows' distance from a place; as in filters, a missing height is 0."""
-    height = columns.z[rows]
-    axes = (columns.x[rows], columns.y[rows], np.where(np.isnan(height), 0.0, height))
-    total = np.zeros(len(rows))
-    for values, middle in zip(axes, (*place, 0.0)[:3], strict=True):
-        total += (values - middle) ** 2
-    return np.sqrt(total)
 
 
 # The rows that pass a filter are cached for the next question with the same filter.

@@ -40,7 +40,6 @@ from .scanner import (
 
 _DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
 _DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|rd|th)?")
-_SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
 _DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
 RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
@@ -122,14 +121,15 @@ def _parse_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]
 
 
 def _day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
-    """Parses the first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
+    """Parses the first and last day of "8", "8th", "eighth", "3-7", "3 to 7" or "(between) 3 and 7"."""
     if words[at][:1].isdecimal() and (match := _DAYS.fullmatch(words[at])):
         return int(match[1]), int(match[2]), at + 1
     one = day_number(words, at)
     if one is None:
         return None
     first, after = one
-    if words[after] in RANGE_LINKS:
+    is_between = words[after] == "and" and "between" in words[max(at - 2, 0) : at]
+    if is_between or words[after] in RANGE_LINKS:
         other = day_number(words, after + 1 + (words[after + 1] == "the"))
         if other and first < other[0]:
             return first, other[0], other[1]
@@ -185,20 +185,8 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
 
 
 def parse_numeric(tokens: Tokens, at: int) -> Read:
-    """Parses "2023-05-08", "8/5/2023" or "(on) 5/8"."""
-    if match := _SLASHED.fullmatch(tokens.words[at]):
-        return _parse_slashed(tokens, at, int(match[1]), int(match[2]))
+    """Parses "2023-05-08" or "8/5/2023"."""
     return placed(parse_number(tokens.words[at], tokens.before(at), True), at + 1)
-
-
-def _parse_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
-    """Month and day where a preposition says so: "3/4" is rather a fraction, "10/10" a praise."""
-    if tokens.before(at) not in _DAY_BEFORE or one == two or tokens.words[at + 1] in COUNTED:
-        return None
-    month, number = (one, two) if one <= 12 else (two, one)
-    if month > 12 or month < 1:
-        return None
-    return _parse_dates(tokens, at, month, (number, number, at + 1))
 
 
 # --- weekdays, alone or before a date, and days of the month without one

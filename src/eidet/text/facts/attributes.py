@@ -24,7 +24,7 @@ _LONGEST_TEXT: Final = 120  # characters of a value
 _FAVOURITES: Final = frozenset(("favourite", "favorite", "fav", "fave"))
 _NEW: Final = frozenset(("new", "current", "latest", "updated", "own"))
 _OLD: Final = frozenset(("old", "former", "previous"))
-_UNREAL: Final = frozenset(("unreal", "will", "may", "not", "none", "planned"))
+_UNREAL: Final = frozenset(("unreal", "will", "may", "not", "none"))
 _FREE: Final = frozenset(  # attributes whose value may be any words
     ("status", "works_as", "hobby", "studies", "nationality", "religion", "pronouns", "budget", "time_zone")
 )
@@ -109,8 +109,8 @@ def _find_value(reading: SentenceReading, relation: str, begin: int) -> Mention 
         start = words.starts[begin]
         dates = (one.text for one in reading.dated if start <= one.start <= start + 12)
         return next((Mention(name=text, kind=VALUE) for text in dates), None)
-    if relation in ("address", "goal"):
-        return Mention(name=rest[:_LONGEST_TEXT].removeprefix("to ").strip(), kind=VALUE)
+    if relation == "address":
+        return Mention(name=rest[:_LONGEST_TEXT].strip(), kind=VALUE)
     if relation == "works_as" and reading.known.jobs.isdisjoint(words.low[begin : begin + 5]):
         return None
     return _find_open_value(reading, relation, begin, rest)

@@ -13,12 +13,11 @@ from ..dates import Dated
 from .moods import Mood, Outcome, detect_mood, judge, says_no_more
 from .object_phrases import ObjectPhrases
 from .sentence_words import SentenceWords
-from .statement import VALUE, Mention, Nature, Reference, Statement
+from .statement import Mention, Nature, Reference, Statement
 from .subject_phrases import ARTICLES, FIRST_PERSON, LISTS, OWNERS, SPEAKER, SubjectPhrases
 from .valid_times import NO_TIME, Validity, find_validity
 from .vocabulary import PAST, PRESENT, Frame, Vocabulary
 
-_PLANNED_SURENESS: Final = 0.6
 _COMING_SURENESS: Final = 0.9
 _OMITTED_SURENESS: Final = 0.7
 _PLURAL: Final = frozenset((Reference.SPEAKER, Reference.THEY))
@@ -131,7 +130,7 @@ class SentenceReading:
         used: list[Frame] = []
         while clause and match and len(used) < 3:
             frame, objects, after = match
-            self._say(clause, frame, objects, after)
+            self._say(clause, frame, objects)
             used.append(frame)
             match = self._match(by_tie, after, used)
 
@@ -217,16 +216,14 @@ class SentenceReading:
 
     # --- statements
 
-    def _say(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+    def _say(self, clause: _Clause, frame: Frame, objects: list[Mention]) -> None:
         span, is_taste = self.span, "taste" in frame.marks
         outcome = judge(frame, clause.mood, span.lasting, span.since is not None)
         if outcome is Outcome.NEGATED and says_no_more(self.words, clause.verb):
             outcome = Outcome.ENDED
         ended, nature = outcome is Outcome.ENDED, Nature.PREFERENCE if is_taste else Nature.FACT
         say = partial(self.add, clause.verb, clause.subjects)
-        if outcome is Outcome.PLANNED:
-            self._say_plan(clause, after)
-        elif outcome is Outcome.COMES:
+        if outcome is Outcome.COMES:
             self._say_coming(clause, frame, objects)
         elif outcome is Outcome.NOTHING or ("denied" in frame.marks and outcome is Outcome.HOLDS):
             return
@@ -238,21 +235,13 @@ class SentenceReading:
         elif outcome is Outcome.NEGATED:
             say(frame.relation, objects, sure=clause.confidence, negated=True)
         else:
-            sure = min(clause.confidence, _PLANNED_SURENESS) if "aim" in frame.marks else clause.confidence
             when = _fit_span(frame, span, ended)
-            say(frame.relation, objects, span=when, sure=sure, ended=ended, nature=nature)
+            say(frame.relation, objects, span=when, sure=clause.confidence, ended=ended, nature=nature)
 
     def _say_coming(self, clause: _Clause, frame: Frame, objects: list[Mention]) -> None:
         at, ended, sure = self.span.since, "ends" in frame.marks, min(clause.confidence, _COMING_SURENESS)
-        relation, when = frame.relation, Validity(until=at) if ended else Validity(since=at)
-        if "trip" in frame.marks:
-            relation, when = "trip", self.span
-        self.add(clause.verb, clause.subjects, relation, objects, span=when, sure=sure, ended=ended)
-
-    def _say_plan(self, clause: _Clause, after: int) -> None:
-        plan, sure = self.words.cut(clause.verb, after), min(clause.confidence, _PLANNED_SURENESS)
-        mention = Mention(name=plan, kind=VALUE)
-        self.add(clause.verb, clause.subjects, "plan", [mention], span=self.span, sure=sure)
+        when = Validity(until=at) if ended else Validity(since=at)
+        self.add(clause.verb, clause.subjects, frame.relation, objects, span=when, sure=sure, ended=ended)
 
 
 def _may_follow(last: Frame, frame: Frame) -> bool:
@@ -272,7 +261,7 @@ def _fit_span(frame: Frame, span: Validity, ended: bool) -> Validity:
         return NO_TIME  # a birthday or birthplace always holds
     if ended and "ends" in frame.marks:
         return Validity(until=span.since)
-    if ended or "aim" in frame.marks:
+    if ended:
         return span
     if "begins" in frame.marks or span.lasting or not span.point:
         return Validity(since=span.since, until=None if span.point else span.until)

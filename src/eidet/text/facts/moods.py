@@ -1,4 +1,4 @@
-"""Detects the mood of a clause from the words before its verb: tense, negation, plans and doubt."""
+"""Detects the mood of a clause from the words before its verb: tense, negation and doubt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ class Outcome(Enum):
     ENDED = auto()
     NEGATED = auto()
     COMES = auto()  # it will hold, from a time that the text gives
-    PLANNED = auto()
     NOTHING = auto()
 
 
@@ -68,8 +67,6 @@ def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> Outcome:
     dated     it has a time
     """
     marks = frame.marks
-    if "planned" in mood:
-        return Outcome.PLANNED
     if "none" in mood or "may" in mood:
         return Outcome.NOTHING
     if "unreal" in mood and "wish" not in marks and not ("denied" in marks and "not" in mood):
@@ -79,7 +76,7 @@ def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> Outcome:
     if "not" in mood:
         return _judge_denied(frame, mood)
     if "will" in mood:
-        return _judge_future(frame, dated)
+        return _judge_coming(frame, dated)
     if frame.form == PAST:
         return _judge_past(frame, mood, lasting)
     return (
@@ -92,13 +89,12 @@ def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> Outcome:
 def _judge_denied(frame: Frame, mood: Mood) -> Outcome:
     if {"past", "have", "was"} & mood.effects or frame.form == PAST:
         return Outcome.NOTHING
-    return Outcome.NOTHING if {"begins", "ends", "now", "aim"} & frame.marks else Outcome.NEGATED
+    return Outcome.NOTHING if {"begins", "ends", "now"} & frame.marks else Outcome.NEGATED
 
 
-def _judge_future(frame: Frame, dated: bool) -> Outcome:
-    if {"begins", "ends"} & frame.marks:
-        return Outcome.COMES if dated else Outcome.PLANNED
-    return Outcome.NOTHING
+def _judge_coming(frame: Frame, dated: bool) -> Outcome:
+    is_turn = not frame.marks.isdisjoint(("begins", "ends")) and "done" not in frame.marks
+    return Outcome.COMES if dated and is_turn else Outcome.NOTHING
 
 
 def _judge_past(frame: Frame, mood: Mood, lasting: bool) -> Outcome:
@@ -120,9 +116,7 @@ def _judge_progressive(frame: Frame, mood: Mood, dated: bool) -> Outcome:
         return Outcome.ENDED if "held" in frame.marks else Outcome.NOTHING
     if "be" not in mood or "taste" in frame.marks:
         return Outcome.NOTHING
-    if {"begins", "ends"} & frame.marks:
-        return Outcome.COMES if dated else Outcome.PLANNED
-    return Outcome.HOLDS
+    return _judge_coming(frame, dated) if {"begins", "ends"} & frame.marks else Outcome.HOLDS
 
 
 def _judge_present(frame: Frame, mood: Mood, dated: bool) -> Outcome:
@@ -130,9 +124,7 @@ def _judge_present(frame: Frame, mood: Mood, dated: bool) -> Outcome:
         return Outcome.NOTHING
     if "ends" in frame.marks and frame.verb == "be":
         return Outcome.ENDED
-    if {"begins", "ends"} & frame.marks:
-        return Outcome.COMES if dated else Outcome.NOTHING
-    return Outcome.HOLDS
+    return _judge_coming(frame, dated) if {"begins", "ends"} & frame.marks else Outcome.HOLDS
 
 
 def says_no_more(words: SentenceWords, verb: int) -> bool:

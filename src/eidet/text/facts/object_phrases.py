@@ -17,8 +17,7 @@ NAMING: Final = frozenset(("called", "named", "nicknamed"))
 _KINDS: Final = {"place": "place", "org": "organisation", "school": "organisation", "group": "organisation"}
 _LONGEST_THING: Final = 8  # words
 _LONGEST_LIST: Final = 12
-_LONGEST_AIM: Final = 10
-_VALUES: Final = frozenset(("value", "job", "number", "language", "date", "aim"))
+_VALUES: Final = frozenset(("value", "job", "number", "language", "date"))
 _HEADED: Final = frozenset(("animal", "condition", "profession"))
 _NAMED_KINDS: Final = frozenset(("playable", "vehicle"))  # any name may be one
 _AGE: Final = rf"(1[01]\d|120|[1-9]\d?|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
@@ -140,20 +139,6 @@ class ObjectPhrases:
         known = self.known
         return {"animal": known.pets, "condition": known.conditions}.get(kind, known.jobs)
 
-    def _aim(self, at: int) -> PhraseAt | None:
-        """Parses an aim to the end of the clause: "learn Italian", "opening a café"."""
-        if self.low[at] not in self.known.aims:
-            return None
-        after = at + 1
-        while after <= self.words.last and after < at + _LONGEST_AIM and not self.is_time(after):
-            word = self.low[after]
-            if not word[0].isalnum() or (word in self.known.stops and word not in ("my", "this")):
-                break
-            after += 1
-        while after > at + 1 and self.low[after - 1] in self.known.ties:
-            after -= 1
-        return self._value(at, after) if after > at + 1 else None
-
     def _thing(self, at: int, kind: str) -> PhraseAt | None:
         """Parses a noun phrase; an activity may contain prepositions."""
         low, first, is_activity = self.low, at, kind == "activity"
@@ -241,7 +226,6 @@ class ObjectPhrases:
         return at
 
     _READERS: ClassVar[Mapping[str, Callable[[ObjectPhrases, int], PhraseAt | None]]] = {
-        "aim": _aim,
         "component": _component,
         "date": _date,
     }

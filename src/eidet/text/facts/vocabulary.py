@@ -135,7 +135,6 @@ class Vocabulary:
     conditions: frozenset[str]
     vague: frozenset[str]  # objects that say nothing
     generic: frozenset[str]  # what one may like with "the": the sea
-    aims: frozenset[str]  # what one wants to do in life
     actions: frozenset[str]  # what one asks an assistant to do
     polite: frozenset[str]
     leading: frozenset[str]  # before an instruction

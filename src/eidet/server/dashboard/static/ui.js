@@ -8,11 +8,11 @@ export { useMemo, useCallback, useLayoutEffect } from "./vendor/htm-preact-stand
 export const KINDS = ["message", "fact", "episode", "summary", "document", "state", "action", "interaction", "working", "triple", "procedure"];
 export const TIERS = ["short", "middle", "long"];
 export const TRUST = ["trusted", "user", "tool", "web", "unknown", "quarantined"];
-export const SIGNALS = ["dense", "words", "context", "speaker", "entity", "identifier", "date", "form", "reply", "question", "echo", "asked", "importance", "recency", "uses"];
+export const SIGNALS = ["dense", "words", "context", "speaker", "entity", "identifier", "date", "form", "reply", "question", "echo", "asked", "importance", "recency"];
 export const MEANING = {
   dense: "meaning", words: "words", context: "context", speaker: "speaker", entity: "names", identifier: "identifier",
   date: "time", form: "form", reply: "reply", question: "is a question", echo: "repeats", asked: "named",
-  importance: "importance", recency: "recency", uses: "uses", text: "how it answers", facts: "still holds",
+  importance: "importance", recency: "recency", text: "how it answers", facts: "still holds",
 };
 export const SIGNAL_HELP = {
   dense: "How near the meaning is to the question.",
@@ -26,10 +26,9 @@ export const SIGNAL_HELP = {
   reply: "Answers another speaker's matching question.",
   question: "Is itself a question. Counts against it.",
   echo: "Says no more than the question. Counts against it.",
-  asked: "Is of the session, kind or place, or has the phrase, that the question names.",
+  asked: "Is of the session, or has the phrase, that the question names.",
   importance: "How important the record is.",
   recency: "How new it is.",
-  uses: "How often it was used.",
   text: "What a second look at the text tells of how well it answers.",
   facts: "What facts tell of whether it still holds.",
 };
