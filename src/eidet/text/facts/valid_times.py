@@ -8,10 +8,12 @@ from datetime import date, datetime, time
 from typing import Final
 
 from ..dates import Dated
-from ..dates.days import clip_day, offset
+from ..dates.days import clip_day, move_day
 from ..dates.scanner import UNITS, parse_count
 from .sentence_words import SentenceWords
 
+_UNIT_DAYS: Final = frozenset(("day", "week", "month", "year"))
+_LONG_AGO: Final = {"decade": ("year", 10), "fortnight": ("week", 2)}
 _SINCE: Final = frozenset(("since", "from", "starting", "as", "beginning"))
 _UNTIL: Final = frozenset(("until", "till", "to", "through"))
 _TIED: Final = frozenset(("since", "from", "until", "till"))
@@ -86,8 +88,9 @@ def _count_back(words: SentenceWords, at: int, said: datetime) -> float | None:
     count = parse_count(words.low, at)
     if count is None or count.after > words.last:
         return None
-    unit = UNITS.get(words.low[count.after])
-    if unit is None:
+    unit = UNITS.get(words.low[count.after], "")
+    unit, times = _LONG_AGO.get(unit, (unit, 1))
+    if unit not in _UNIT_DAYS:
         return None
-    middle = count._replace(high=(count.low + count.high) // 2)
-    return _moment(offset(said.toordinal(), middle, unit, -1, exact=True).first, said)
+    middle = (count.low + count.high) // 2 * times
+    return _moment(move_day(said.toordinal(), -middle, unit), said)
