@@ -191,7 +191,6 @@ def parse_numeric(tokens: Tokens, at: int) -> Read:
 
 # --- weekdays, alone or before a date, and days of the month without one
 
-_WEEKS = {"last": -1, "this": 0, "next": 1}
 _SOFT_ENDS = words_of(
     ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "
     "that the my this until our he she they you by as then there while where"
@@ -207,20 +206,7 @@ def parse_weekday(tokens: Tokens, at: int) -> Read:
     if not _is_weekday_name(tokens, at):
         return None
     after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
-    if found := _parse_week(tokens, after, weekday):
-        return found
     return placed(guess_near(tokens, at, _weekdays(tokens.today, weekday), 0.7), after)
-
-
-def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
-    """Parses the week of a weekday: (Friday) last week · (Friday) of this week."""
-    words = tokens.words
-    at += words[at] in ("of", "in")
-    shift = _WEEKS.get(words[at])
-    if shift is None or words[at + 1] != "week":
-        return None
-    monday = tokens.today - (tokens.today - 1) % 7
-    return day(monday + 7 * shift + weekday, 0.9), at + 2
 
 
 def _weekdays(today: int, weekday: int) -> list[Days]:
@@ -257,18 +243,9 @@ def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
 
 
 def _is_weekday_name(tokens: Tokens, at: int) -> bool:
-    if _is_end_of_range(tokens, at):
-        return True
     if tokens.words[at] in WEEKDAYS:
         return tokens.before(at) not in ("every", "each", "a", "one", "any") and not _is_name(tokens, at)
     return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from")
-
-
-def _is_end_of_range(tokens: Tokens, at: int) -> bool:
-    """Returns whether the weekday is an end of a range: "Monday to Friday", "Mon-Wed"."""
-    words = tokens.words
-    from_here = words[at + 1] in RANGE_LINKS and words[at + 2] in ALL_WEEKDAYS
-    return from_here or (at > 1 and words[at - 1] in RANGE_LINKS and words[at - 2] in ALL_WEEKDAYS)
 
 
 def _is_name(tokens: Tokens, at: int) -> bool:

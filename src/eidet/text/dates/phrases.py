@@ -204,15 +204,6 @@ def _parse_counted(tokens: Tokens, at: int) -> Read:
     return _ago(tokens, count) if count else None
 
 
-def _exactly(tokens: Tokens, at: int) -> Read:
-    """Exactly two weeks ago: that very day, not the days around it."""
-    count = parse_count(tokens.words, at + 1)
-    unit = UNITS.get(tokens.words[count.after]) if count else None
-    if not count or not unit or tokens.words[count.after + 1] != "ago":
-        return None
-    return offset(tokens.today, count, unit, -1, exact=True), count.after + 2
-
-
 def _ago(tokens: Tokens, count: Count) -> Read:
     """Parses "two weeks ago", "a few weeks back" or "three weeks from now"."""
     unit, end = UNITS.get(tokens.words[count.after]), count.after + 1
@@ -336,6 +327,5 @@ _start(PARTS, _part)
 _start(DAY_WORDS, parse_day_word)
 _start(["recently", "lately"], parse_vague)
 _start([*NUMBERS, *TENS, *VAGUE, "a", "an", "in", "dozen"], _parse_counted)
-_start(["exactly", "precisely"], _exactly)
 _start(["q1", "q2", "q3", "q4"], parse_quarter)
 STARTS = READERS.keys() | _OPENERS
