@@ -113,7 +113,7 @@ def test_the_grain_of(text: str, grain: str) -> None:
 
 def test_expressions_come_in_order_and_apart() -> None:
     found = dates_in("From 3 to 7 May we hiked, last week we slept, and tomorrow we go on.", NOON)
-    assert [d.text for d in found] == ["3 to 7 May", "last week", "tomorrow"]
+    assert [d.text for d in found] == ["From 3 to 7 May", "last week", "tomorrow"]
 
 
 def test_days_that_no_month_has_are_no_dates() -> None:

@@ -272,6 +272,7 @@ _CLOCK = r"(?:[t][0-9:.]+z?)?"
 _ISO = re.compile(rf"([12][0-9]{{3}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_CLOCK}")
 _SHORT = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([12][0-9]{3}|[0-9]{2})")
 _ISO_MONTH = re.compile(r"((?:19|20)[0-9]{2})-([01][0-9])")
+_YEARS = re.compile(r"((?:1[5-9]|20)[0-9]{2})[-\u2013/]((?:1[5-9]|20)?[0-9]{2})")
 YEAR = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}")
 DECADE = re.compile(r"((?:1[5-9]|20)?[0-9]0)s")
 MAYBE = re.compile(
@@ -303,6 +304,16 @@ def parse_other_way(number: str) -> Days | None:
         return None
     one, two = int(match[1]), int(match[3])
     return None if one > 12 or two > 12 else day_of(int(match[4]), two, one, 0.6)
+
+
+def parse_years(number: str) -> Days | None:
+    """ "2019-2021" and "2019/20"."""
+    match = _YEARS.fullmatch(number)
+    if not match:
+        return None
+    first = int(match[1])
+    last = int(match[2]) if len(match[2]) == 4 else first // 100 * 100 + int(match[2])
+    return span(year_of(first).first, year_of(last).last, 0.9) if first < last <= first + 100 else None
 
 
 def find_written_out(text: str) -> list[tuple[int, int, Days]]:

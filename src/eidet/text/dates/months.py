@@ -40,6 +40,7 @@ from .scanner import (
 
 _DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
 _DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|rd|th)?")
+_SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
 _DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
 RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
@@ -121,15 +122,14 @@ def _parse_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]
 
 
 def _day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
-    """Parses the first and last day of "8", "8th", "eighth", "3-7", "3 to 7" or "(between) 3 and 7"."""
+    """Parses the first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
     if words[at][:1].isdecimal() and (match := _DAYS.fullmatch(words[at])):
         return int(match[1]), int(match[2]), at + 1
     one = day_number(words, at)
     if one is None:
         return None
     first, after = one
-    is_between = words[after] == "and" and "between" in words[max(at - 2, 0) : at]
-    if is_between or words[after] in RANGE_LINKS:
+    if words[after] in RANGE_LINKS:
         other = day_number(words, after + 1 + (words[after + 1] == "the"))
         if other and first < other[0]:
             return first, other[0], other[1]
@@ -185,12 +185,25 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
 
 
 def parse_numeric(tokens: Tokens, at: int) -> Read:
-    """Parses "2023-05-08" or "8/5/2023"."""
+    """Parses "2023-05-08", "8/5/2023" or "(on) 5/8"."""
+    if match := _SLASHED.fullmatch(tokens.words[at]):
+        return _parse_slashed(tokens, at, int(match[1]), int(match[2]))
     return placed(parse_number(tokens.words[at], tokens.before(at), True), at + 1)
+
+
+def _parse_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
+    """Month and day where a preposition says so: "3/4" is rather a fraction, "10/10" a praise."""
+    if tokens.before(at) not in _DAY_BEFORE or one == two or tokens.words[at + 1] in COUNTED:
+        return None
+    month, number = (one, two) if one <= 12 else (two, one)
+    if month > 12 or month < 1:
+        return None
+    return _parse_dates(tokens, at, month, (number, number, at + 1))
 
 
 # --- weekdays, alone or before a date, and days of the month without one
 
+_WEEKS = {"last": -1, "this": 0, "next": 1}
 _SOFT_ENDS = words_of(
     ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "
     "that the my this until our he she they you by as then there while where"
@@ -206,7 +219,20 @@ def parse_weekday(tokens: Tokens, at: int) -> Read:
     if not _is_weekday_name(tokens, at):
         return None
     after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
+    if found := _parse_week(tokens, after, weekday):
+        return found
     return placed(guess_near(tokens, at, _weekdays(tokens.today, weekday), 0.7), after)
+
+
+def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
+    """Parses the week of a weekday: (Friday) last week · (Friday) of this week."""
+    words = tokens.words
+    at += words[at] in ("of", "in")
+    shift = _WEEKS.get(words[at])
+    if shift is None or words[at + 1] != "week":
+        return None
+    monday = tokens.today - (tokens.today - 1) % 7
+    return day(monday + 7 * shift + weekday, 0.9), at + 2
 
 
 def _weekdays(today: int, weekday: int) -> list[Days]:
@@ -243,9 +269,18 @@ def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
 
 
 def _is_weekday_name(tokens: Tokens, at: int) -> bool:
+    if _is_end_of_range(tokens, at):
+        return True
     if tokens.words[at] in WEEKDAYS:
         return tokens.before(at) not in ("every", "each", "a", "one", "any") and not _is_name(tokens, at)
     return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from")
+
+
+def _is_end_of_range(tokens: Tokens, at: int) -> bool:
+    """Returns whether the weekday is an end of a range: "Monday to Friday", "Mon-Wed"."""
+    words = tokens.words
+    from_here = words[at + 1] in RANGE_LINKS and words[at + 2] in ALL_WEEKDAYS
+    return from_here or (at > 1 and words[at - 1] in RANGE_LINKS and words[at - 2] in ALL_WEEKDAYS)
 
 
 def _is_name(tokens: Tokens, at: int) -> bool:

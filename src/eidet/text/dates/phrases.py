@@ -27,17 +27,21 @@ from .days import (
 )
 from .months import (
     RANGE_LINKS,
+    day_number,
     ordinal_number,
     parse_day_first,
     parse_day_of_month,
     parse_month,
     parse_numeric,
     parse_weekday,
+    year_after,
 )
 from .relative import (
     DAY_WORDS,
+    parse_code,
     parse_day_word,
     parse_feast,
+    parse_hours,
     parse_quarter,
     parse_season,
     parse_the_weekend,
@@ -108,7 +112,7 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
 
 def _between(tokens: Tokens, at: int) -> Read:
     """Parses "between A and B", "from A to B" or "from A on"; None without the second part."""
-    one = point(tokens, at + 1)
+    one = _parse_counted_days(tokens, at + 1) or point(tokens, at + 1)
     if not one:
         return None
     link, word = tokens.words[one[1]], tokens.words[at]
@@ -118,6 +122,22 @@ def _between(tokens: Tokens, at: int) -> Read:
             return joined
     if word == "from" and link in ("on", "onward", "onwards", "forward"):
         return _open(tokens, "since", one[0]), one[1] + 1
+    return None
+
+
+def _parse_counted_days(tokens: Tokens, at: int) -> Read:
+    """Parses "between 3 and 7 May", "from the 3rd to the 7th of May": the second gives the month."""
+    words = tokens.words
+    number = day_number(words, at + (words[at] == "the"))
+    if not number or (words[number[1]] != "and" and words[number[1]] not in RANGE_LINKS):
+        return None
+    link = number[1]
+    other = parse_day_first(tokens, link + 1 + (words[link + 1] == "the"))
+    if not other or other[0].grain != "day":
+        return None
+    back = other[0].first - date.fromordinal(other[0].first).day + number[0]
+    if back < other[0].first:
+        return other[0]._replace(first=back, last=back), link
     return None
 
 
@@ -197,21 +217,31 @@ def _digits(tokens: Tokens, at: int) -> Read:
 
 
 def _parse_counted(tokens: Tokens, at: int) -> Read:
-    """Parses counted times: two weeks ago · a week from now · in two weeks."""
+    """Parses counted times: two weeks ago · two days before Christmas · a week from now · in two weeks."""
     if tokens.words[at] == "in":
         return _ahead(tokens, at)
     count = parse_count(tokens.words, at)
-    return _ago(tokens, count) if count else None
+    return (_ago(tokens, count) or _parse_counted_from(tokens, count)) if count else None
+
+
+def _exactly(tokens: Tokens, at: int) -> Read:
+    """Exactly two weeks ago: that very day, not the days around it."""
+    count = parse_count(tokens.words, at + 1)
+    unit = UNITS.get(tokens.words[count.after]) if count else None
+    if not count or not unit or tokens.words[count.after + 1] != "ago":
+        return None
+    return offset(tokens.today, count, unit, -1, exact=True), count.after + 2
 
 
 def _ago(tokens: Tokens, count: Count) -> Read:
-    """Parses "two weeks ago", "a few weeks back" or "three weeks from now"."""
-    unit, end = UNITS.get(tokens.words[count.after]), count.after + 1
-    if unit and tokens.words[end : end + 2] == ["from", "now"]:
-        return offset(tokens.today, count, unit, 1), end + 2
-    if unit and tokens.words[end] in ("ago", "back"):
+    """Parses "two weeks ago", "a week or two ago" or "a few weeks back"."""
+    words, named = tokens.words, count.after
+    end = named + 1
+    if words[end] not in ("ago", "back"):
+        return None
+    if unit := UNITS.get(words[named]):
         return offset(tokens.today, count, unit, -1), end + 1
-    return None
+    return placed(parse_hours(tokens, count, -1), end + 1)
 
 
 def _ahead(tokens: Tokens, at: int) -> Read:
@@ -225,6 +255,23 @@ def _ahead(tokens: Tokens, at: int) -> Read:
         return None
     days = offset(tokens.today, count, unit, 1)
     return days._replace(confidence=days.confidence * (0.5 if tokens.past else 0.75)), count.after + 1
+
+
+def _parse_counted_from(tokens: Tokens, count: Count) -> Read:
+    """Parses "two days before Christmas", "a week from 8 May" or "three weeks from now"."""
+    words, link = tokens.words, count.after + 1
+    unit, sign = UNITS.get(words[count.after]), 1 if words[link] == "from" else _LINKS.get(words[link])
+    if unit is None:
+        return None
+    if words[link : link + 2] == ["from", "now"]:
+        return offset(tokens.today, count, unit, 1), link + 2
+    anchor = _inner(tokens, link + 1 + (words[link + 1] == "to")) if sign else None
+    if sign is None or not anchor:
+        return None
+    base = anchor[0].first if sign < 0 else anchor[0].last
+    days = offset(base, count, unit, sign)
+    sure = days.confidence * anchor[0].confidence
+    return days._replace(confidence=sure, yearless=anchor[0].yearless), anchor[1]
 
 
 def _parse_beside(tokens: Tokens, at: int) -> Read:
@@ -290,11 +337,13 @@ def _this_unit(tokens: Tokens, at: int) -> Read:
 
 
 def _nth(tokens: Tokens, at: int) -> Read:
-    """Parses "(the) first week of June" or "last Friday of May"."""
+    """Parses "(the) first week of June", "last Friday of May" or "second quarter of 2024"."""
     words, number = tokens.words, ordinal_number(tokens.words[at])
     if number is None:
         return None
     unit, link = words[at + 1], words[at + 2]
+    if unit == "quarter" and 1 <= number <= 4:
+        return parse_quarter(tokens, at, number, at + 2) if year_after(tokens, at + 2) else None
     if link not in ("of", "in") or unit not in _NTH:
         return None
     whole = _this_unit(tokens, at + 3) or _inner(tokens, at + 3)
@@ -318,7 +367,7 @@ _start(ORDINALS, _nth, parse_day_first)
 _start(TENS, parse_day_first)
 _start(FEAST_STARTS | {"cinco", "st", "saint"}, parse_feast)
 _start(ALL_MONTHS, parse_month)
-_start(["day", "week", "weekend", "month", "year", *ALL_WEEKDAYS], _parse_beside)
+_start([*UNITS, *ALL_WEEKDAYS, "weekend"], _parse_beside)
 _start(ALL_WEEKDAYS, parse_weekday)
 _start(SEASONS, parse_season)
 _start(["weekend"], parse_the_weekend)
@@ -327,5 +376,6 @@ _start(PARTS, _part)
 _start(DAY_WORDS, parse_day_word)
 _start(["recently", "lately"], parse_vague)
 _start([*NUMBERS, *TENS, *VAGUE, "a", "an", "in", "dozen"], _parse_counted)
-_start(["q1", "q2", "q3", "q4"], parse_quarter)
+_start(["exactly", "precisely"], _exactly)
+_start(["q1", "q2", "q3", "q4", "h1", "h2"], parse_code)
 STARTS = READERS.keys() | _OPENERS

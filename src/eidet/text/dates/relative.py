@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from .days import (
     DECADE,
     YEAR,
@@ -13,6 +15,7 @@ from .days import (
     months,
     offset,
     ordinal_of,
+    parse_years,
     placed,
     season_of,
     span,
@@ -32,6 +35,7 @@ from .scanner import (
     COUNTED,
     FEAST_THINGS,
     FEASTS,
+    HOURS,
     ON,
     PARTS,
     PARTS_OF_DAY,
@@ -53,16 +57,20 @@ _SEASONAL = words_of(
 
 
 def parse_year(tokens: Tokens, at: int) -> Read:
-    """Parses "2019" after a preposition or in brackets, "90s" or "1990s"."""
+    """Parses "2019" or "2019-2021" after a preposition or in brackets, "90s" or "1990s"."""
     word = tokens.words[at]
     if match := DECADE.fullmatch(word):
         return _decade(tokens, at, int(match[1]))
     before, after = tokens.before(at), tokens.words[at + 1]
-    if not YEAR.fullmatch(word):
-        return None
     if before == "(" and after == ")":
-        return year_of(int(word), 0.7), at + 1
+        years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else parse_years(word)
+        return placed(years, at + 1)
     if before not in _YEAR_AFTER or after in COUNTED:
+        return None
+    if len(word) > 4:
+        years = parse_years(word)
+        return placed(years, at + 1)
+    if not YEAR.fullmatch(word):
         return None
     return year_of(int(word), 0.95 if before in ("in", "since", "year", "during") else 0.85), at + 1
 
@@ -98,12 +106,20 @@ def _is_season(tokens: Tokens, at: int) -> bool:
     return before in _BEFORE_SEASONS or (named and before == "for")
 
 
-def parse_quarter(tokens: Tokens, at: int) -> Read:
-    """Parses "Q3 2024", or "Q3" as that of the likely year."""
-    first = int(tokens.words[at][1]) * 3 - 2
-    if known := year_after(tokens, at + 1):
-        return months(known[0], first, 3, "span", 0.95), known[1]
-    return placed(guess_year(tokens, at, lambda y: months(y, first, 3, "span"), 0.65), at + 1)
+def parse_quarter(tokens: Tokens, at: int, number: int, after: int, length: int = 3) -> Read:
+    """Parses a quarter or half of the year that follows, or of the likely one."""
+    first = (number - 1) * length + 1
+    if known := year_after(tokens, after):
+        return months(known[0], first, length, "span", 0.95), known[1]
+    return placed(guess_year(tokens, at, lambda y: months(y, first, length, "span"), 0.65), after)
+
+
+def parse_code(tokens: Tokens, at: int) -> Read:
+    """Parses "Q3 2024" or "H1 2024"."""
+    word = tokens.words[at]
+    if word[0] == "h" and not year_after(tokens, at + 1):
+        return None
+    return parse_quarter(tokens, at, int(word[1]), at + 1, 3 if word[0] == "q" else 6)
 
 
 def _feast_name(words: list[str], at: int) -> tuple[str, int] | None:
@@ -199,11 +215,11 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
         count = Count(1, 1, named)
     if count is None or not sign:
         return None
-    unit = UNITS.get(words[count.after])
-    if unit is None:
-        return None
-    far = offset(tokens.today, count._replace(low=count.high), unit, sign, exact=True)
-    return span(far.first, tokens.today, 0.6 if count.vague else 0.8), count.after + 1
+    if unit := UNITS.get(words[count.after]):
+        far: Days | None = offset(tokens.today, count._replace(low=count.high), unit, sign, exact=True)
+    else:
+        far = parse_hours(tokens, count, sign)
+    return far and (span(far.first, tokens.today, 0.6 if count.vague else 0.8), count.after + 1)
 
 
 def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
@@ -268,3 +284,12 @@ def parse_the_weekend(tokens: Tokens, at: int) -> Read:
         return None
     near = [weekend_at(tokens.today + 7 * shift) for shift in (-1, 0, 1)]
     return placed(guess_near(tokens, at, near, 0.7), at + 1)
+
+
+def parse_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
+    """Returns the day some hours ago (-1) or ahead (1); None for other units."""
+    seconds = HOURS.get(tokens.words[count.after], 0) * count.high
+    try:
+        return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9) if seconds else None
+    except OverflowError:
+        return None

@@ -43,7 +43,7 @@ _MANY_WEEKDAYS = {name + "s": number for name, number in WEEKDAYS.items()}
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 UNITS: dict[str, str] = {word: unit for unit, words in TABLE["units"].items() for word in words.split()}
-_HOURS = words_of(TABLE["hours"])
+HOURS = {word: int(seconds) for seconds, words in TABLE["seconds"].items() for word in words.split()}
 PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "noon"})
 
 NUMBERS = number_words(
@@ -84,14 +84,14 @@ FEAST_THINGS = words_of(TABLE["feast_things"])
 
 # in the form of `split_letters`: every expression has one of these, or digits that look like a date
 _TRIGGERS = (
-    {*ALL_MONTHS, *ALL_WEEKDAYS, *_MANY_WEEKDAYS, *UNITS, *_HOURS, *PARTS_OF_DAY, *SEASONS}
+    {*ALL_MONTHS, *ALL_WEEKDAYS, *_MANY_WEEKDAYS, *UNITS, *HOURS, *PARTS_OF_DAY, *SEASONS}
     | {name.split()[-1].partition("'")[0] for name in FEASTS} - {"day", "s", "year", "years"}
     | words_of(TABLE["triggers"])
 )
 # words that always concern time; for the others of TRIGGERS the grammar decides, as some occur in
 # greetings and idioms, too
 _IDLE = {"min", "mins", "day", "night"}
-_SURE = {*WEEKDAYS, *_MANY_WEEKDAYS, *MONTHS, *UNITS, *_HOURS} - DOUBTFUL - _IDLE
+_SURE = {*WEEKDAYS, *_MANY_WEEKDAYS, *MONTHS, *UNITS, *HOURS} - DOUBTFUL - _IDLE
 TRIGGERS = frozenset(word.encode() for word in _TRIGGERS)
 TIMES = frozenset(word.encode() for word in _SURE | words_of(TABLE["times"]))
 
