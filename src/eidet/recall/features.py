@@ -182,7 +182,7 @@ TABLE: Final = (
     Feature("tells how many", "form", "a number is asked for", lambda p: p.tells[1]),
     Feature("tells which", "form", "a name is asked for", lambda p: p.tells[2]),
     Feature("tells who", "form", "a person is asked for", lambda p: p.tells[3]),
-    Feature("asked", "asked", "of the session, kind or place named", lambda p: p.share("asked")),
+    Feature("asked", "asked", "of the session named", lambda p: p.share("asked")),
     Feature("importance", "importance", "said to matter", lambda p: p.found.traits.importance.take(p.rows)),
     Feature("named", "kind", "names somebody or something", lambda p: p.has[0]),
     Feature("timed", "kind", "speaks of a time", lambda p: p.has[1]),
