@@ -110,7 +110,7 @@ def test_the_ranking_of_a_release_still_answers_in_its_order(version: str) -> No
 
 
 def test_an_unknown_ranking_is_refused_before_a_file_is_made(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"no ranking '2020'; there are 2026-11-18"):
+    with pytest.raises(BadInput, match=r"no ranking '2020'; there are 2026-11-18, 2026-11-19"):
         Memory(tmp_path / "agent.db", ranking="2020")
     assert not list(tmp_path.iterdir())
 

@@ -81,7 +81,7 @@ def _tell_meaning(explained: Explained) -> dict[str, Any]:
     if explained.ranking is None:
         return {"terms": [], "dense": ""}
     asked = explained.ranking.asked
-    names = ("dense", "speaker", "several", "session", "kind", "place", "moment", "names", "phrases")
+    names = ("dense", "speaker", "several", "session", "moment", "names", "phrases")
     return {name: getattr(asked, name) for name in names} | {
         "terms": list(explained.ranking.terms),
         "dates": _tell_dates(asked),

@@ -187,8 +187,6 @@ function Understood({ data }) {
   (told.phrases || []).forEach((phrase) => add("quotes", phrase));
   (told.identifiers || []).forEach((one) => add("identifier", one));
   add("session", told.session);
-  add("kind", told.kind);
-  if (told.place) add("near", told.place.join(", "));
   if (told.moment) add("moment", told.moment);
   return html`<section class="card"><header><h2>Understood</h2></header>
     <div class="row">${chips.length ? chips : html`<span class="soft small">No names, times or forms were read from the question.</span>`}</div>
