@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, Query, Request, Security
 from fastapi.security import HTTPBearer
+from pydantic import WithJsonSchema
 
 from ..aio import AsyncMemory
 from ..core.errors import BadInput
@@ -28,6 +29,9 @@ _BEARER: Final = HTTPBearer(
 
 ScopeNames = Annotated[
     list[str] | None,
+    WithJsonSchema(
+        {"type": "array", "items": {"type": "string"}}
+    ),  # a client leaves it out rather than send null
     Query(
         description="Whose memory, such as acme/ann; acme/** is acme and all below. Verbs that read take "
         "several: scope=a&scope=b. Default: default, or the first scope of a key that may not enter it."
