@@ -26,6 +26,8 @@ def filled(path: Path, count: int = 300) -> Path:
     with opened(str(path)) as memory:
         memory.remember([f"note{i} about thing{i % 7}" for i in range(count)])
         memory.recall("note7")
+    with contextlib.closing(sqlite3.connect(path)) as file:  # closing moves it there unless somebody reads
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path
 
 

@@ -49,7 +49,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "net": (928, 27),
     "quality": (505, 22),
     "recall": (5239, 103),
-    "server": (5770, 131),
+    "server": (5774, 131),
     "store": (12308, 274),
     "text": (4976, 139),
     "trust": (6017, 144),
