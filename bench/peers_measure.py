@@ -185,7 +185,7 @@ def find_versions(packages: Sequence[str]) -> dict[str, str]:
     found = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     for package in (*packages, "numpy", "wordllama"):
         name = package.split("==")[0]
-        found[name] = importlib.metadata.version(name)
+        found[name] = importlib.metadata.version(name.partition("[")[0])
     return found
 
 
