@@ -115,7 +115,7 @@ def open_parts(
         store = _seal_store(store, key, settings)
         log = _open_audit(audit, settings, clock)
         if log is not None:
-            store = audit_store(store, log, owns=log is not audit)
+            store = audit_store(store, log)
             store.attach()
         else:
             _check_unaudited(store, audit, settings, clock)
@@ -165,14 +165,14 @@ def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Cal
         check_unaudited(store, allowed=audit is False or settings.audit == OFF, clock=clock)
 
 
-def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
+def audit_store(store: Store, log: AuditLog) -> AuditedStore:
     """Wraps a store so that its changes are logged."""
     from .store.sql.postgres.searchable import SearchableDatabase
     from .trust.audit.store import AuditedDatabase, AuditedStore
 
     if has_ability(store, SearchableDatabase):
-        return AuditedDatabase(cast("SearchableDatabase", store), log, owns=owns)
-    return AuditedStore(store, log, owns=owns)
+        return AuditedDatabase(cast("SearchableDatabase", store), log)
+    return AuditedStore(store, log)
 
 
 def _seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
