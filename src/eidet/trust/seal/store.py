@@ -27,7 +27,7 @@ from . import KeyService, check_unsealed
 from .codec import open_content, open_entry, seal_record
 from .inner import Asked, is_secret, open_values, seal_keys, split_filter
 from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
-from .transaction import CarriesOver, SealedJob, carry_sealed
+from .transaction import CarriesOver, carry_sealed, seal_job
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64
@@ -84,10 +84,7 @@ class SealedStore(PassthroughStore):
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        sealing = SealedJob(self.ring, self.forms, job)
-        answer = self.inner.write(sealing)
-        sealing.keep_keys()
-        return answer
+        return self.inner.write(seal_job(self.ring, self.forms, job))
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """Inserts with cached keys if the inner store confirms that their epoch is current."""
@@ -96,7 +93,7 @@ class SealedStore(PassthroughStore):
             return self.write(job)
         form, repeats = seal_record(new.record, keys), list(map(keys.mark, new.repeats))
         sealed = new._replace(record=form, repeats=repeats, epoch=epoch)
-        (stored,) = self._puts_new.put_new(sealed, SealedJob(self.ring, self.forms, job))
+        (stored,) = self._puts_new.put_new(sealed, seal_job(self.ring, self.forms, job))
         return [new.record.but(seq=stored.seq) if stored.sealed else stored]
 
     # Reading.
