@@ -160,20 +160,15 @@ class _Call:
         finally:
             _running.reset(token)
 
-    def finish(self, result: Any) -> None:
-        if (captured := self._capture(result, None)) is not None:
-            self._keep(captured)
+    def finish(self, result: Any = None, error: BaseException | None = None) -> None:
+        self._keep(self._capture(result, error))
 
     async def finish_without_blocking(self, result: Any) -> None:
         """Finishes the call without blocking the loop while it waits for disk or server."""
         captured = self._capture(result, None)
-        if captured is not None and _in_asyncio():
+        if _in_asyncio():
             await asyncio.to_thread(self._keep, captured)
-        elif captured is not None:
-            self._keep(captured)
-
-    def fail(self, error: BaseException) -> None:
-        if (captured := self._capture(None, error)) is not None:
+        else:
             self._keep(captured)
 
     def _capture(self, result: Any, error: BaseException | None) -> Captured | None:
@@ -204,8 +199,9 @@ class _Call:
             before_known=known,
         )
 
-    def _keep(self, captured: Captured) -> None:
-        _safely(self._place("keeping"), lambda: self.plan.keep(self.agent, captured))
+    def _keep(self, captured: Captured | None) -> None:
+        if captured is not None:
+            _safely(self._place("keeping"), lambda: self.plan.keep(self.agent, captured))
 
     def _place(self, what: str) -> str:
         return f"{what} of {type(self.agent).__name__}.{self.method}"
@@ -230,7 +226,7 @@ def _plain(method: _Method) -> _Method:
             with call.inside():
                 result = method(self, *args, **kwargs)
         except BaseException as error:
-            call.fail(error)
+            call.finish(error=error)
             raise
         if inspect.iscoroutine(result):
             return _await_call(call, result)
@@ -258,7 +254,7 @@ async def _await_call(call: _Call, running: Any) -> Any:
         with call.inside():
             result = await running
     except BaseException as error:
-        call.fail(error)
+        call.finish(error=error)
         raise
     await call.finish_without_blocking(result)
     return result

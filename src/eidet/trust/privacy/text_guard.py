@@ -26,45 +26,27 @@ PATH_CHARS: Final = 80  # of each key in the path of a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """A finding and the action taken, without the value. Positions refer to the original text."""
-
-    kind: str
-    start: int
-    end: int
-    confidence: float
-    action: Action
-    path: str = ""  # where in the data; empty for a text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """The text to store; `labels` are the labelled classes found in it."""
+    """The value to store; `labels` are the labelled classes found in it.
 
-    text: str
-    findings: tuple[Finding, ...] = ()
+    Of the findings, each has its action and path, but no text. Positions refer to the original text.
+    """
+
+    value: Any
+    findings: tuple[Found, ...] = ()
     labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardedData:
-    """The data to store; otherwise like `Guarded`."""
+def guard(value: Json, policy: Policy, key: bytes | None = None, *, what: str = "data") -> Guarded:
+    """Guards a text, or every string and key of JSON data. Idempotent.
 
-    data: Json
-    findings: tuple[Finding, ...] = ()
-    labels: tuple[str, ...] = ()
-
-
-def guard_text(text: str, policy: Policy, key: bytes | None = None) -> Guarded:
-    """Guards a text. Idempotent. Hashes need a key; another key gives other tokens."""
-    guard = _TextGuard(policy, key)
-    return Guarded(text=guard.apply(text), **guard.report())
-
-
-def guard_data(data: Json, policy: Policy, key: bytes | None = None, *, what: str = "data") -> GuardedData:
-    """Guards every string and key of JSON data; a key counts as a word about its value."""
-    guard = _TextGuard(policy, key)
-    return GuardedData(data=_walk(clean_json(data, what), guard, "", what), **guard.report())
+    A key of data counts as a word about its value. Hashes need `key`; another one gives other tokens.
+    """
+    guarding = _TextGuard(policy, key)
+    given = value if isinstance(value, str) else clean_json(value, what)
+    kept, found = _walk(given, guarding, "", "" if isinstance(value, str) else what), guarding.findings
+    labels = {one.kind for one in found if one.action == Action.LABEL}
+    return Guarded(value=kept, findings=tuple(found), labels=tuple(sorted(labels)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +62,9 @@ class _TextGuard:
 
     policy: Policy
     key: bytes | None
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Found] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.key is None and Action.HASH in self.policy.actions:
-            raise Misconfigured("hashes need a key: guard_text(text, policy, key)")
         if self.key is not None and not 16 <= len(self.key) <= 64:
             raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
 
@@ -96,7 +76,7 @@ class _TextGuard:
             action = self.policy.action(found.kind)
             if action is Action.REFUSE:
                 raise Forbidden(found.kind, start=found.start, end=found.end, path=path)
-            self._note(found, action, path)
+            self.findings.append(replace(found, text="", action=action, path=path))
             if action not in STAYING:
                 parts += [text[at : found.start], token_for(found, action, self.key)]
                 at = found.end
@@ -128,28 +108,8 @@ class _TextGuard:
 
     def _find(self, piece: _Piece, before: str) -> list[Found]:
         shift = len(before)
-        found = find(before + piece.text, self.policy.patterns, least=self.policy.least)
+        found = find(before + piece.text, self.policy.patterns)
         return [_move(one, -shift) for one in found if one.start >= shift]
-
-    def _note(self, found: Found, action: Action, path: str) -> None:
-        self.findings.append(
-            Finding(
-                kind=found.kind,
-                start=found.start,
-                end=found.end,
-                confidence=found.confidence,
-                action=action,
-                path=path,
-            )
-        )
-
-    def report(self) -> dict[str, Any]:
-        """Returns the findings and labels as fields of the result."""
-        labels = {one.kind for one in self.findings if one.action is Action.LABEL}
-        return {
-            "findings": tuple(self.findings),
-            "labels": tuple(sorted(labels)),
-        }
 
 
 def _outside(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[str, int]]:
@@ -216,7 +176,8 @@ def token_for(found: Found, action: Action, key: bytes | None) -> str:
         return _mask(found)
     if action is not Action.HASH:
         return f"[{found.kind.upper()}]"
-    assert key is not None, "checked before anything is looked for"
+    if key is None:
+        raise Misconfigured("hashes need a key: guard(value, policy, key)")
     value = f"{found.kind}\0{_canonical(found)}".encode("utf-8", "surrogatepass")
     digest = blake2b(value, key=key, digest_size=8, person=b"eidet.guard").digest()
     return f"{found.kind}:{digest.hex()}"
