@@ -24,7 +24,7 @@ from uuid import UUID
 from ..core.errors import BadInput
 from ..core.validate import Json
 from .captured import Captured, NotPlain, number, open_name, part, plain, state_of
-from .keep import HookOptions, KnownAgent, Plan, agents, failures
+from .keep import HookOptions, KnownAgent, Plan, find_known, know, warn
 
 __all__ = ["Captured", "HookOptions", "install_hooks", "with_hooks"]
 
@@ -66,8 +66,8 @@ def with_hooks(agent: A, **options: Unpack[HookOptions]) -> A:
     if not any(_hookable(method) or getattr(method, _MARK, False) for method in methods.values()):
         raise BadInput(f"{cls.__name__} has no method {' or '.join(plan.methods)} to capture that returns")
     _hook_methods(cls, methods)
-    agents.of(agent).plan = plan
-    if agents.find(agent) is None:
+    know(agent).plan = plan
+    if find_known(agent) is None:
         raise BadInput(f"{cls.__name__} cannot be hooked: add '__weakref__' to its __slots__")
     return agent
 
@@ -131,7 +131,7 @@ def _hookable(method: object) -> TypeGuard[FunctionType]:
 
 def _plan_of(agent: Any) -> Plan | None:
     """Returns the plan of the agent, else that of its class, else None."""
-    known = agents.find(agent)
+    known = find_known(agent)
     own = None if known is None else known.plan
     return own if own is not None else getattr(type(agent), _PLAN, None)
 
@@ -265,7 +265,7 @@ def _begin(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[s
     plan, name = _plan_of(agent), method.__name__
     if plan is None or name not in plan.methods or _key_of(agent, name) in _running.get():
         return None
-    known = agents.of(agent)
+    known = know(agent)
     before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
     counted, stated = known.call(), _step_of(agent, before)
     return _Call(
@@ -306,7 +306,7 @@ def _safely(place: str, what: Callable[[], T]) -> T | None:
     try:
         return what()
     except Exception as error:  # noqa: BLE001  any state, result or store of a user may raise anything
-        failures.warn(place, error)
+        warn(place, error, time.monotonic())
         return None
 
 

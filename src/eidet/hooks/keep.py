@@ -1,16 +1,15 @@
-"""The destination of captures, the registry of agents, and the log of failures."""
+"""The destination of captures, what is known of each agent, and the log of failures."""
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
-import time
 import uuid
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final, TypedDict
 
 from ..aio import AsyncMemory
@@ -120,52 +119,32 @@ class KnownAgent:
             return self.name
 
 
-class AgentRegistry:
-    """Maps each agent to its `KnownAgent` while it lives. Agents need not be hashable and stay unchanged.
+_known: Final[dict[int, KnownAgent]] = {}  # by the identity of living agents, which need not be hashable
 
-    An agent that does not support weak references, as one with `__slots__`, is not remembered.
+
+def find_known(agent: Any) -> KnownAgent | None:
+    return _known.get(id(agent))
+
+
+def know(agent: Any) -> KnownAgent:
+    """Returns what is known of an agent, from now on while it lives.
+
+    Remembers nothing of an agent that does not support weak references, as one with `__slots__`.
     """
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], KnownAgent]] = {}
-        self._lock = threading.RLock()  # reentrant: a weak reference may die while it is held
-
-    def of(self, agent: Any) -> KnownAgent:
-        with self._lock:
-            found = self.find(agent)
-            if found is None:
-                found = KnownAgent()
-                with suppress(TypeError):
-                    self._known[id(agent)] = weakref.ref(agent, partial(self._end, id(agent))), found
-            return found
-
-    def find(self, agent: Any) -> KnownAgent | None:
-        known = self._known.get(id(agent))
-        return None if known is None or known[0]() is not agent else known[1]
-
-    def _end(self, at: int, gone: weakref.ref[Any]) -> None:
-        with self._lock:
-            if (there := self._known.get(at)) is not None and there[0] is gone:
-                del self._known[at]
+    found = find_known(agent)
+    if found is None:
+        found = KnownAgent()
+        with suppress(TypeError):
+            weakref.finalize(agent, _known.pop, id(agent), None).atexit = False
+            found = _known.setdefault(id(agent), found)
+    return found
 
 
-class ThrottledLog:
-    """Logs failures, at most once a minute for each place."""
+_warned: Final[dict[str, float]] = {}
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._logged: dict[str, float] = {}
-        self._lock = threading.Lock()
 
-    def warn(self, place: str, error: BaseException) -> None:
-        now = self._clock()
-        with self._lock:
-            last = self._logged.get(place)
-            if last is not None and now - last < _EVERY_SECONDS:
-                return
-            self._logged[place] = now
+def warn(place: str, error: BaseException, now: float) -> None:
+    """Logs a failure, at most once a minute for each place."""
+    if now - _warned.get(place, -math.inf) >= _EVERY_SECONDS:
+        _warned[place] = now
         log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)
-
-
-agents: Final = AgentRegistry()
-failures: Final = ThrottledLog()

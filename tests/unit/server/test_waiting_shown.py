@@ -104,6 +104,5 @@ def test_what_waits_is_hidden(server: Running, way: str, tmp_path: Path) -> None
 def test_what_waits_and_is_asked_for_has_a_mark(server: Running) -> None:
     memory = server.memory.core
     assert "waits for review" in memory.context(ASK, trust="quarantined").text
-    (hit, *_) = memory.recall(ASK, trust="quarantined")
-    assert "Porto" in hit.text
+    assert any("Porto" in hit.text for hit in memory.recall(ASK, trust="quarantined"))
     assert "waits for review" not in memory.context(ASK).text

@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -40,7 +39,7 @@ if sys.platform != "win32":
 
 told: logging.Logger = logging.getLogger("eidet")
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_turns: Final = threading.Lock()  # of threads on Windows, where only one process may write
+_turns: Final = threading.RLock()  # of threads on Windows, where only one process may write
 
 
 class AuditLog:
@@ -124,40 +123,39 @@ class AuditLog:
         return head_of(self._seen, self.key)
 
     def _append(self, events: Sequence[Mapping[str, Json]]) -> Tail:
-        with FileIO(os.open(self.path, _FLAGS | os.O_APPEND, OWNER), "r+") as file, _locked(file):
-            size, seen = os.fstat(file.fileno()).st_size, self._seen
+        with _opened(self.path, os.O_APPEND) as handle:
+            size, seen = os.fstat(handle).st_size, self._seen
             if seen is None or size != seen.end:
-                seen, fresh = self._resume(file, size)
+                seen, fresh = self._resume(handle, size)
                 events = [*fresh, *events]
             if events:
                 data, tail = chain_events(events, seen, self._clock(), self.key)
-                self._write(file, seen.end, data, tail)
+                self._write(handle, seen.end, data, tail)
                 seen = tail
             self._seen = seen
             return seen
 
-    def _write(self, file: FileIO, end: int, data: bytes, tail: Tail) -> None:
-        """Writes all or nothing: truncates a partial line that a full disk accepted."""
+    def _write(self, handle: int, end: int, data: bytes, tail: Tail) -> None:
+        """Writes all or nothing: truncates a partial line that a full disk accepted.
+
+        Writes the head in place and in one piece, so that no reader sees half of it.
+        """
         try:
-            _write_all(file, data)
+            _write_all(handle, data)
             if self.audit.sync:
-                os.fsync(file.fileno())
-            self._write_head(tail)
+                os.fsync(handle)
+            with _opened(head_path(self.path)) as head:
+                _write_all(head, head_line(tail, self.key))
         except OSError:
             with suppress(OSError):
-                file.truncate(end)
+                os.ftruncate(handle, end)
             raise
-
-    def _write_head(self, tail: Tail) -> None:
-        """Writes the head in place and in one piece, so that no reader sees half of it."""
-        with FileIO(os.open(head_path(self.path), _FLAGS, OWNER), "r+") as file:
-            _write_all(file, head_line(tail, self.key))
 
     # Resuming at the end of the file.
 
-    def _resume(self, file: FileIO, size: int) -> tuple[Tail, list[dict[str, Json]]]:
+    def _resume(self, handle: int, size: int) -> tuple[Tail, list[dict[str, Json]]]:
         """Returns the tail and the entries to write first: the beginning of a new log, or its faults."""
-        with open(file.fileno(), "rb", closefd=False) as reader:
+        with open(handle, "rb", closefd=False) as reader:
             tail, torn = find_tail(reader, size)
             begun = self._check_beginning(reader) if tail.n else uuid.uuid4().hex
         notes: list[dict[str, Json]] = []
@@ -166,7 +164,7 @@ class AuditLog:
             notes.append(begin | ({"recalls": True} if self.audit.recalls else {}))
         self.identity = begun
         if torn:  # a writer died within a line, so its `note` never returned
-            file.truncate(tail.end)
+            os.ftruncate(handle, tail.end)
             told.warning("%s ended in the middle of a line: cut %s bytes off", self.path, torn)
             notes.append({"verb": "torn", "note": f"{torn} bytes were cut off"})
         if lost := self._find_lost(tail):
@@ -201,20 +199,30 @@ class AuditLog:
 
 
 @contextmanager
-def _locked(file: FileIO) -> Iterator[None]:
-    """Locks an open file against other threads and processes."""
+def _opened(path: Path, flags: int = 0) -> Iterator[int]:
+    """Opens a file, locked against other threads and processes; makes it private if it is new."""
+    handle = os.open(path, _FLAGS | flags, OWNER)
+    try:
+        with _locked(handle):
+            yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _locked(handle: int) -> Iterator[None]:
     if sys.platform == "win32":
         with _turns:
             yield
         return
-    fcntl.flock(file, fcntl.LOCK_EX)
+    fcntl.flock(handle, fcntl.LOCK_EX)
     try:
         yield
     finally:
-        fcntl.flock(file, fcntl.LOCK_UN)  # closing would not do: a child of a fork may have it open
+        fcntl.flock(handle, fcntl.LOCK_UN)  # closing would not do: a child of a fork may have it open
 
 
-def _write_all(file: FileIO, data: bytes) -> None:
-    written = file.write(data)
+def _write_all(handle: int, data: bytes) -> None:
+    written = os.write(handle, data)
     while written < len(data):
-        written += file.write(memoryview(data)[written:])
+        written += os.write(handle, memoryview(data)[written:])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -123,13 +123,13 @@ class Keyring:
     The absence of a scope's key is not cached, because another process may create it at any time.
     """
 
-    def __init__(self, store: Store, service: KeyService, noted: Noted | None = None) -> None:
+    def __init__(self, store: Store, service: KeyService) -> None:
         self._store = store
         self.audited: bool = check_master(store, store.identity, service)
         self.service: KeyService = service
         self.epoch: int = -1
         self._held: dict[str, ScopeKeys] = {}  # by scope, of this epoch
-        self.noted: Noted = noted or note_nothing
+        self.noted: Noted = note_nothing
 
     def note_audited(self) -> None:
         """Marks the store as audited in the record of its master key, once."""
@@ -208,6 +208,12 @@ class Keyring:
         self.noted("new", scope)
         transaction.set_values(SETTINGS, {_name(scope, number): wrapped})
         return ScopeKeys(self._store.identity, scope, {number: secret})
+
+    def adopt(self, made: Mapping[str, ScopeKeys], epoch: int | None) -> None:
+        """Keeps keys that were made in a job and are committed, unless the epoch has changed since."""
+        held = self._held
+        if epoch == self.epoch:
+            held.update(made)
 
     def destroy(self, transaction: Transaction, scope: str) -> None:
         """Destroys every key of a scope; what they sealed can never be read again."""

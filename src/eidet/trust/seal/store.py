@@ -26,27 +26,27 @@ from ...store.traits import StoreTraits
 from . import KeyService, check_unsealed
 from .codec import open_content, open_entry, seal_record
 from .inner import Asked, is_secret, open_values, seal_keys, split_filter
-from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
-from .transaction import CarriesOver, carry_sealed, seal_job
+from .keyring import ACTORS, Keyring, begin, is_sealed
+from .transaction import CarriesOver, SealedJob, carry_sealed
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64
 
 
 class SealedStore(PassthroughStore):
-    """Seals the records of the inner store. `service` holds the master key; `noted` is called on key use."""
+    """Seals the records of the inner store. `service` holds the master key."""
 
     passes: ClassVar[str] = (
         "identity writable close survey prune scrub trim size leap latest_seq fingerprint switch_vectors"
     )
     lacks: ClassVar[str] = "list_telling"  # the inner store cannot read the analysis in entries
 
-    def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
+    def __init__(self, inner: Store, service: KeyService) -> None:
         super().__init__(inner)
         if not is_sealed(inner):
             check_unsealed(inner)
             begin(inner, service)
-        self.ring: Keyring = Keyring(inner, service, noted)
+        self.ring: Keyring = Keyring(inner, service)
         if inner.writable:
             _clear_shredded(inner)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
@@ -84,7 +84,10 @@ class SealedStore(PassthroughStore):
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        return self.inner.write(seal_job(self.ring, self.forms, job))
+        sealing = SealedJob(self.ring, self.forms, job)
+        answer = self.inner.write(sealing)
+        sealing.keep_keys()
+        return answer
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """Inserts with cached keys if the inner store confirms that their epoch is current."""
@@ -93,7 +96,7 @@ class SealedStore(PassthroughStore):
             return self.write(job)
         form, repeats = seal_record(new.record, keys), list(map(keys.mark, new.repeats))
         sealed = new._replace(record=form, repeats=repeats, epoch=epoch)
-        (stored,) = self._puts_new.put_new(sealed, seal_job(self.ring, self.forms, job))
+        (stored,) = self._puts_new.put_new(sealed, SealedJob(self.ring, self.forms, job))
         return [new.record.but(seq=stored.seq) if stored.sealed else stored]
 
     # Reading.

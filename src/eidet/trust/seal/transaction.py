@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...core.errors import Corrupt
 from ...core.record import Event, Record
@@ -190,10 +190,22 @@ class SealedTransaction(PassthroughTransaction):
         self.inner.set_values(table, kept, clear=clear)
 
 
-def seal_job(ring: Keyring, forms: Forms, job: Callable[[Transaction], T]) -> Callable[[Transaction], T]:
-    """Returns the job as it is run in a transaction of the inner store."""
-    epoch = job.epoch if isinstance(job, CHECKS_EPOCH) else None
-    return lambda transaction: job(SealedTransaction(transaction, ring, forms, epoch))
+class SealedJob(Generic[T]):
+    """Runs a job in a sealing transaction."""
+
+    def __init__(self, ring: Keyring, forms: Forms, job: Callable[[Transaction], T]) -> None:
+        self._ring, self._forms, self._job = ring, forms, job
+        self._epoch = job.epoch if isinstance(job, CHECKS_EPOCH) else None
+        self._last: SealedTransaction | None = None
+
+    def __call__(self, transaction: Transaction) -> T:
+        self._last = SealedTransaction(transaction, self._ring, self._forms, self._epoch)
+        return self._job(self._last)
+
+    def keep_keys(self) -> None:
+        """Keeps the keys that the last run made, once it is committed."""
+        if self._last is not None and self._last.made:
+            self._ring.adopt(self._last.made, self._last.epoch)
 
 
 # Records that a tiered store moves between its members by itself.
