@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypedDict
 
 from ..aio import AsyncMemory
+from ..core.arguments import check_callback
 from ..core.errors import BadInput
 from ..core.validate import Json
 from ..memory import Memory
@@ -61,8 +62,7 @@ class Plan:
             raise BadInput(
                 f"memory must be a Memory or a function of an agent, not {type(self.memory).__name__}"
             )
-        if self.store is not None and not callable(self.store):
-            raise BadInput(f"store must be a function that takes a Captured, not {type(self.store).__name__}")
+        check_callback(self.store, "store")
 
     @classmethod
     def of(cls, options: HookOptions) -> Plan:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Unpack
 
-from ..core.arguments import check_limit, check_query, check_share, narrow_filter, one
+from ..core.arguments import check_limit, check_query, check_share, check_texts, narrow_filter, one
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.errors import BadInput, NotFound
@@ -223,8 +223,6 @@ def _check_experience(
 ) -> dict[str, Json]:
     if not clean_text(situation, "situation").strip():
         raise BadInput("an experience needs a situation: what was the case")
-    if isinstance(lessons, str) or not isinstance(lessons, list | tuple):
-        raise BadInput(f"lessons must be a list of texts, not {type(lessons).__name__}")
     if success is not None and not isinstance(success, bool):
         raise BadInput(f"success must be True, False or None, not {success!r}")
     data: dict[str, Json] = {
@@ -232,7 +230,7 @@ def _check_experience(
         "action": action,
         "outcome": None if outcome is None else clean_text(outcome, "outcome"),
         "success": success,
-        "lessons": [clean_text(lesson, "a lesson") for lesson in lessons],
+        "lessons": check_texts(lessons, "lessons"),
     }
     return {name: value for name, value in data.items() if value not in (None, [])}
 

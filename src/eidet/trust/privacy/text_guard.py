@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
@@ -49,13 +50,6 @@ def guard(value: Json, policy: Policy, key: bytes | None = None, *, what: str = 
     return Guarded(value=kept, findings=tuple(found), labels=tuple(sorted(labels)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    text: str
-    at: int  # its position in the original
-    depth: int
-
-
 @dataclass(slots=True)
 class _TextGuard:
     """Guards the texts of one value and collects the findings."""
@@ -84,21 +78,20 @@ class _TextGuard:
 
     def _find_all(self, text: str, before: str) -> list[Found]:
         """Lists all findings of a text, also between tokens, in text order."""
-        done: list[Found] = []
-        pieces = [_Piece(*piece, 0) for piece in self._between_tokens(text)]
-        while pieces:
-            piece = pieces.pop()
-            found = self._find(piece, before if piece.at == 0 else "")
-            changing = [one for one in found if self.policy.action(one.kind) not in STAYING]
-            if changing and piece.depth == DEEPEST:
-                changing = [replace(changing[0], start=0, end=len(piece.text), text=piece.text)]
-            done += [_move(one, piece.at) for one in changing or found]
-            if changing:
-                spans = [(one.start, one.end) for one in changing]
-                pieces += (
-                    _Piece(rest, piece.at + at, piece.depth + 1) for rest, at in _outside(piece.text, spans)
-                )
-        return sorted(done, key=lambda one: one.start)
+        pieces = self._between_tokens(text)
+        found = chain.from_iterable(self._search(piece, at, before) for piece, at in pieces)
+        return sorted(found, key=lambda one: one.start)
+
+    def _search(self, piece: str, at: int, before: str, depth: int = 0) -> Iterator[Found]:
+        """Yields the findings of a piece that begins at `at`, also between those that will be replaced."""
+        found = self._find(piece, before if at == 0 else "")
+        changing = [one for one in found if self.policy.action(one.kind) not in STAYING]
+        if changing and depth == DEEPEST:
+            changing = [replace(changing[0], start=0, end=len(piece), text=piece)]
+        yield from (_move(one, at) for one in changing or found)
+        if changing:
+            for rest, start in _outside(piece, [(one.start, one.end) for one in changing]):
+                yield from self._search(rest, at + start, before, depth + 1)
 
     def _between_tokens(self, text: str) -> Iterator[tuple[str, int]]:
         if not any(sign in text for sign in TOKEN_SIGNS):
@@ -106,9 +99,9 @@ class _TextGuard:
         tokens = pattern_of_tokens(tuple(pattern.name for pattern in self.policy.patterns))
         return _outside(text, [match.span() for match in tokens.finditer(text)])
 
-    def _find(self, piece: _Piece, before: str) -> list[Found]:
+    def _find(self, piece: str, before: str) -> list[Found]:
         shift = len(before)
-        found = find(before + piece.text, self.policy.patterns)
+        found = find(before + piece, self.policy.patterns)
         return [_move(one, -shift) for one in found if one.start >= shift]
 
 
