@@ -5,13 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import random
-import resource
 import time
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.faults import test_audit_faults as programs
 from tests.faults.children import EMBEDDER, tell
 from tests.faults.disk import Tmpfs, outcome
@@ -143,19 +141,3 @@ def test_what_a_full_disk_keeps_from_being_noted_is_not_done(start: Nursery, tmp
     assert facts["count"][0] == facts["count"][1] > 1
     assert facts["full"] == []
     assert facts["after"] == [True, 0, "put"]
-
-
-def test_a_line_cut_by_a_limit_is_taken_back(tmp_path: Path) -> None:
-    path = tmp_path / "audit.jsonl"
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    log = AuditLog(Audit(path=path))
-    size = path.stat().st_size
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
-        with pytest.raises(Exception, match="cannot be written"):
-            log.note("put", ids=["x" * 1000])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert path.stat().st_size == size
-    log.note("put")
-    assert verify(path).ok

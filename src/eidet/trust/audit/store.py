@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from ...core.errors import BadInput, Corrupt, EidetError, Misconfigured
 from ...core.record import Event, Record
@@ -32,16 +32,14 @@ from ...store import (
 from ...store.abilities import TakesAuditLog
 from ...store.model import STAGED_NAME, K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
-from ...store.traits import path_of
+from ...store.sql.postgres.searchable import SearchableDatabase
+from ...store.traits import has_ability, path_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import LEASE
 from ...store.verbs.writing import Put, RewriteForms, run_put
 from .chain import AuditHead, is_ours
 from .events import describe_records, describe_written
 from .log import AuditLog
-
-if TYPE_CHECKING:
-    from ...store.sql.postgres.searchable import SearchableDatabase
 
 SETTING: Final = "audit"  # the mark of the log, written on attaching, every MARK_EVERY entries, and on close
 UNAUDITED: Final = "unaudited"  # the time and the seq since which the store was open without its log
@@ -195,6 +193,10 @@ class AuditedStore(PassthroughStore):
         self._marked: int | None = None  # entries that the store's mark covers; None without a mark
         if isinstance(store, TakesAuditLog):
             store.note_in(log)
+        if has_ability(store, SearchableDatabase):  # queries of an index pass on to the database
+            database = cast("SearchableDatabase", store)
+            self.condition, self.ask = database.condition, database.ask
+            self.changes_here = database.changes_here
 
     def attach(self) -> None:
         """Marks in the store which log it has. Logs the gaps between the log and what the store knows."""
@@ -282,13 +284,3 @@ class AuditedStore(PassthroughStore):
             self._mark()
             self._marked = None
         super().close()
-
-
-class AuditedDatabase(AuditedStore):
-    """An audited store whose server also searches; passes an index's queries on to the database."""
-
-    def __init__(self, store: SearchableDatabase, log: AuditLog) -> None:
-        super().__init__(store, log)
-        self.condition: Final = store.condition
-        self.ask: Final = store.ask
-        self.changes_here: Final = store.changes_here
