@@ -175,12 +175,10 @@ class Cleaning:
         cleaned.unfinished |= bool(pending)
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
+        """Lists the cache files of these scopes, with temporary files of interrupted writers."""
         files = Sidecars(sidecar_folder(self._parts.store), self._parts.store)
-        found: list[Path] = []
-        for file in map(files.path, scopes):
-            if file is not None:  # with the temporary files of interrupted writers
-                found += [one for one in (file, *file.parent.glob(f"{file.name}.*.partial")) if one.exists()]
-        return found
+        paths = filter(None, map(files.path, scopes))
+        return [file for path in paths for file in path.parent.glob(f"{path.name}*")]
 
     def _clean_archives(
         self, cleaned: Cleaned, gone: Collection[tuple[str, str]], now: float, wish: Wish | None = None
