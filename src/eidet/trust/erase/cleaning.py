@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -39,7 +40,7 @@ from .elsewhere import (
 from .erasure_plan import Doom, Wish
 
 log: logging.Logger = logging.getLogger("eidet")
-PLACES = ("sidecars", "schema_copies", "archived", "other_histories", "freed_bytes")
+PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
 
 
 @dataclass(slots=True)
@@ -54,7 +55,12 @@ class Cleaned:
 class Cleaning:
     """Removes forgotten content from everything beside the records of a store."""
 
-    def __init__(self, parts: Parts, archives: Archives, marker: Marker) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        archives: Archives,
+        marker: Marker,
+    ) -> None:
         self._parts = parts
         self._archives = archives
         self._marker = marker
@@ -71,42 +77,63 @@ class Cleaning:
 
     def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> Cleaned:
         """Cleans up after a deletion. Failures do not undo it: they are reported and retried later."""
-        cleaned, scopes = Cleaned(), {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
-        self._clean_archives(cleaned, set(gone), now, wish)
+        cleaned, known = Cleaned(), set(gone)
+        marks = {(stone.scope, stone.mark) for stone in doom.stones}
+
+        def is_doomed(record: Record) -> bool:
+            mark = self._marker.of_record(record)
+            entombed = mark is not None and (record.scope, mark) in marks
+            return (record.scope, record.id) in known or wish.where.matches(record) or entombed
+
+        cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, wish.scope, now)
         for place in self._archives.unnamed():
             cleaned.notes.append(
                 f"the archive {place} was not asked, because only the file names it: open the memory with "
                 f"upkeep.archive={place!r} and forget it again"
             )
+        scopes = {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
-        whole = wish.wholesale
-        self._clean(
-            cleaned,
-            set(gone),
-            scopes=scopes,
-            caches=self._sidecars_of(scopes),
-            histories=(wish.scope,) if wish.entombs and not whole else (),
-            said=None if whole else list(doom.said),
-            born=[record.created for record in doom.gone],
-        )
+        texts = list(doom.said)
+        if wish.entombs and not wish.wholesale:
+            histories, notes = clean_histories(self._parts.store, self._marker, wish.scope, known)
+            cleaned.counts["other_histories"] = histories
+            cleaned.notes += notes
+        self._drop_marks(cleaned, None if wish.wholesale else doom.gone)
+        self._drop_caches(texts)
+        with suppress(Unavailable):  # already noted; the rest needs no store
+            self._cleanse(cleaned, scopes)
+        self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(texts))
         return cleaned
+
+    def _drop_marks(self, cleaned: Cleaned, gone: Sequence[Record] | None) -> None:
+        """Drops the marks of requests that may have stored the records; if None are given, all marks."""
+        born = [record.created for record in gone or ()] or [-inf, inf]
+        try:
+            verbs.drop_marks(self._parts.store, since=min(born) - ONCE_SECONDS, until=max(born))
+        except Unavailable as error:
+            cleaned.notes.append(f"marks of requests may tell what was asked: {error}")
+            cleaned.unfinished = True
 
     def finish(self, now: float, *, index: bool) -> None:
         """Finishes what was interrupted or had to wait; does nothing if all is clean."""
         store = self._parts.store
         if not store.writable or not (entries := _read_journal(partial(verbs.get_setting, store))):
             return
-        cleaned, gone = Cleaned(), {(scope, id) for entry in entries for scope, id in entry["ids"]}
-        self._clean_archives(cleaned, gone, now)
-        self._clean(
-            cleaned,
-            gone,
-            scopes={scope for scope, _ in gone},
-            caches=sidecars(store),  # all of them, as they can be made anew
-            histories=[Scope.of(entry["scope"]) for entry in entries],
-            index=index,
+        gone = {(scope, id) for entry in entries for scope, id in entry["ids"]}
+        for entry in entries:
+            clean_histories(store, self._marker, Scope.of(entry["scope"]), gone)
+        cleaned = Cleaned()
+        self._drop_marks(cleaned, None)
+        self._from_archives(
+            lambda record: (record.scope, record.id) in gone or self._is_over(record), None, now
         )
+        scopes = {scope for scope, _ in gone}
+        if index:
+            self._cleanse(cleaned, scopes)
+        else:
+            cleaned.unfinished = not self._parts.has_embedded_index
+        self._clean_files(cleaned, sidecars(store), None)  # all sidecars, as they are only caches
         for note in cleaned.notes:
             log.warning("forgotten content is not fully cleaned up yet: %s", note)
         for entry in () if cleaned.unfinished else entries:
@@ -116,63 +143,35 @@ class Cleaning:
         """Removes an erasure from the journal."""
         verbs.erase(self._parts.store, lambda look: Erasure(settings=_without_entry(look, token)), now=0.0)
 
-    def _clean(
-        self,
-        cleaned: Cleaned,
-        gone: Collection[tuple[str, str]],
-        *,
-        scopes: Iterable[str],
-        caches: Sequence[Path],
-        histories: Iterable[Scope],
-        said: Sequence[Record] | None = None,
-        born: Sequence[float] = (),
-        index: bool = True,
-    ) -> None:
-        """Cleans everything but archives.
-
-        `histories` are scopes in which other records may tell the same; `said` is what may not remain in
-        files (None if unknown) and `born` when it was stored. Without `index`, an index on a server waits.
-        """
-        for scope in histories:
-            count, notes = clean_histories(self._parts.store, self._marker, scope, gone)
-            cleaned.counts["other_histories"] += count
-            cleaned.notes += notes
-        try:
-            since, until = min(born, default=-inf) - ONCE_SECONDS, max(born, default=inf)
-            verbs.drop_marks(self._parts.store, since=since, until=until)
-        except Unavailable as error:
-            cleaned.notes.append(f"marks of requests may tell what was asked: {error}")
-            cleaned.unfinished = True
-        embedder = self._parts.embedder
-        if said is not None and isinstance(embedder, ForgettingEmbedder):
-            texts = dict.fromkeys(record.text for record in said)
-            embedder.forget([*texts, *chain.from_iterable(map(units_of, texts))])
-        if index or self._parts.has_embedded_index:
-            self._cleanse(cleaned, scopes)
-        else:
-            cleaned.unfinished = True
-        self._clean_files(cleaned, caches, said)
-
-    def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
-        """Cleans the index, wherever it is kept."""
-        try:
-            held = list(chain.from_iterable(map(self._parts.cleanse, sorted(scopes))))
-        except EidetError as error:
-            held = [f"the index may hold what is gone: {error}"]
-        cleaned.notes += held
-        cleaned.unfinished |= bool(held)
-
-    def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], said: Sequence[Record] | None) -> None:
+    def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
         store = self._parts.store
-        rows = None if said is None else [form for one in said for form in forms_of(one.text, one.data)]
         try:
             cleaned.counts["sidecars"] = remove_files(caches)
             cleaned.counts["schema_copies"] = remove_files(schema_copies(store))
-            cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, rows)
+            cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, texts)
         except (Unavailable, OSError) as error:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
         cleaned.unfinished |= bool(pending)
+
+    def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
+        """Cleans the index, wherever it is kept. Raises `Unavailable` if the store itself is."""
+        try:
+            held = list(chain.from_iterable(map(self._parts.cleanse, sorted(scopes))))
+        except EidetError as error:
+            cleaned.notes.append(f"the index may hold what is gone: {error}")
+            cleaned.unfinished = True
+            if isinstance(error, Unavailable):
+                raise
+        else:
+            cleaned.notes += held
+            cleaned.unfinished |= bool(held)
+
+    def _drop_caches(self, records: Sequence[Record]) -> None:
+        embedder = self._parts.embedder
+        if isinstance(embedder, ForgettingEmbedder):
+            texts = dict.fromkeys(record.text for record in records)
+            embedder.forget([*texts, *chain.from_iterable(map(units_of, texts))])
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
         """Lists the cache files of these scopes, with temporary files of interrupted writers."""
@@ -180,31 +179,32 @@ class Cleaning:
         paths = filter(None, map(files.path, scopes))
         return [file for path in paths for file in path.parent.glob(f"{path.name}*")]
 
-    def _clean_archives(
-        self, cleaned: Cleaned, gone: Collection[tuple[str, str]], now: float, wish: Wish | None = None
-    ) -> None:
-        """Removes what is gone from the archives. Notes pieces of other owners that may hold the scope."""
+    def _from_archives(
+        self, is_doomed: Callable[[Record], bool], scope: Scope | None, now: float
+    ) -> tuple[int, list[str]]:
+        """Removes doomed records from the archives. Returns how many, and notes on what is left.
 
-        def is_doomed(record: Record) -> bool:
-            asked = wish is not None and wish.where.matches(record)
-            return asked or (record.scope, record.id) in gone or self._is_over(record)
-
-        ours = Ownership(self._parts.store)
+        With a `scope`, the notes name pieces of other owners that may hold records of it.
+        """
+        total, notes, ours = 0, [], Ownership(self._parts.store)
         for archive in self._archives.known():
             count, failures = expunge(archive, is_doomed, ours, now=now)
-            cleaned.counts["archived"] += count
-            cleaned.notes += failures
-            cleaned.notes += [] if wish is None else name_foreign(archive, wish.scope, ours)
+            total += count
+            notes += failures
+            notes += [] if scope is None else name_foreign(archive, scope, ours)
+        return total, notes
 
     def _is_over(self, record: Record) -> bool:
-        """Returns whether a tombstone covers the record's content, its id or its whole scope."""
-        says = self._marker.of_record(record)
-        own = (record.scope, self._marker.of_id(record.scope, record.id))
-        keys = [own, *ends_of(record.scope)]
-        stones = self._parts.store.values(TOMBSTONES, keys if says is None else [*keys, (record.scope, says)])
-        return (record.scope, says) in stones or any(
-            record.created <= stones[key] for key in keys if key in stones
-        )
+        """Returns whether a tombstone covers the record's content or its whole scope."""
+        says, keys = self._marker.of_record(record), list(ends_of(record.scope))
+        if says is not None:
+            keys.append((record.scope, says))
+        stones = self._parts.store.values(TOMBSTONES, keys)
+        return (record.scope, says) in stones or any(record.created <= at for at in stones.values())
+
+
+def _bytes_of(records: Iterable[Record]) -> list[bytes]:
+    return [form for record in records for form in forms_of(record.text, record.data)]
 
 
 # The journal, a setting of the store: erasures from their deletion until all is clean.
