@@ -267,7 +267,7 @@ def _begin(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[s
         return None
     known = know(agent)
     before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
-    counted, stated = known.call(), _step_of(agent, before)
+    counted, stated = next(known.calls), _step_of(agent, before)
     return _Call(
         agent=agent,
         plan=plan,
@@ -334,7 +334,7 @@ def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json
     """Returns the name given when hooked, else that of the state or agent, else a generated one."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     stated = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
-    return str(stated) if isinstance(stated, str | int | UUID) else known.name_agent(type(agent))
+    return str(stated) if isinstance(stated, str | int | UUID) else f"{type(agent).__name__}-{known.number}"
 
 
 def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:

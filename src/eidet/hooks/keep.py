@@ -7,9 +7,10 @@ import math
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final, TypedDict
 
 from ..aio import AsyncMemory
@@ -98,25 +99,16 @@ class Plan:
 
 @dataclass(slots=True)
 class KnownAgent:
-    """What the hooks know of one agent: its own plan if any, its name, its calls, its last state."""
+    """What the hooks know of one agent: its own plan if any, its calls from 0, and its last state.
+
+    `number` names an agent without a name, the same each time.
+    """
 
     plan: Plan | None = None
-    name: str = ""
-    calls: int = 0
+    calls: Iterator[int] = field(default_factory=count)
     last: Mapping[str, Json] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def call(self) -> int:
-        """Counts a call and returns its number, from 0."""
-        with self.lock:
-            self.calls += 1
-            return self.calls - 1
-
-    def name_agent(self, kind: type) -> str:
-        """Returns a generated name for an agent without one, the same each time."""
-        with self.lock:
-            self.name = self.name or f"{kind.__name__}-{uuid.uuid4().hex[:8]}"
-            return self.name
+    number: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
 
 
 _known: Final[dict[int, KnownAgent]] = {}  # by the identity of living agents, which need not be hashable

@@ -150,10 +150,9 @@ def _policy(actions: Mapping[str, object]) -> Policy:
 def _check_action(kind: str, action: str | None) -> None:
     if action is None and kind != "default":
         return
-    if action not in tuple(Action) and kind == "default":
-        raise BadInput(f"a guard has the unknown action {action!r}; there are off, {', '.join(Action)}")
     if action not in tuple(Action):
-        raise BadInput(f"{kind} has the unknown action {action!r}; there are {', '.join(Action)}")
+        whose, off = ("a guard", "off, ") if kind == "default" else (kind, "")
+        raise BadInput(f"{whose} has the unknown action {action!r}; there are {off}{', '.join(Action)}")
 
 
 class Forbidden(Refused):

@@ -129,7 +129,7 @@ class Keyring:
         self.service: KeyService = service
         self.epoch: int = -1
         self._held: dict[str, ScopeKeys] = {}  # by scope, of this epoch
-        self.noted: Noted = note_nothing
+        self.noted: Noted = lambda *_: None
 
     def note_audited(self) -> None:
         """Marks the store as audited in the record of its master key, once."""
@@ -246,7 +246,3 @@ class Keyring:
         key, _, scope = value.partition(" ")
         number = int(name.rpartition(":")[2])
         return _wrap(service, self._store.identity, scope, number, self._unwrap(scope, number, key))
-
-
-def note_nothing(what: str, scope: str) -> None:
-    del what, scope
