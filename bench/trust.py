@@ -12,7 +12,7 @@ from common import folder, median_ms, queries, record, texts
 from eidet import Audit, Memory, Settings
 from eidet.store import verbs
 from eidet.trust.audit.verify import verify
-from eidet.trust.privacy import Policy, guard_text
+from eidet.trust.privacy import Policy, guard
 from eidet.trust.privacy import poisoning as poison
 
 WRITES = 2000
@@ -131,9 +131,9 @@ def pii() -> None:
     plain, policy = texts(3000, length=30), Policy()
     mixed = [f"{text} on 12.05.2026 at 10:30, order 88412" for text in texts(3000, length=24)]
     found = {
-        "ms a scan, 30 words (goal 0.2)": median_ms(lambda text: guard_text(text, policy), plain),
+        "ms a scan, 30 words (goal 0.2)": median_ms(lambda text: guard(text, policy), plain),
         "ms a scan, 30 words with dates and numbers (goal 0.2)": median_ms(
-            lambda text: guard_text(text, policy), mixed
+            lambda text: guard(text, policy), mixed
         ),
         "ms a scan for orders, 30 words": median_ms(poison, plain),
     }

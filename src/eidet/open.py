@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
@@ -15,13 +15,12 @@ from .index import Index
 from .models.embed import Embedder, embedder_named, embedder_of
 from .parts import Parts
 from .store import Store, verbs
-from .store.traits import has_ability, is_sealed, path_of, traits_of
+from .store.traits import is_sealed, path_of, traits_of
 from .text import Analyzer
 
 if TYPE_CHECKING:
     from .trust.audit import Audit
     from .trust.audit.log import AuditLog
-    from .trust.audit.store import AuditedStore
     from .trust.seal.service import Key
 
     AuditChoice = str | Path | Audit | AuditLog | Literal[False] | None
@@ -115,7 +114,9 @@ def open_parts(
         store = _seal_store(store, key, settings)
         log = _open_audit(audit, settings, clock)
         if log is not None:
-            store = audit_store(store, log, owns=log is not audit)
+            from .trust.audit.store import AuditedStore
+
+            store = AuditedStore(store, log)
             store.attach()
         else:
             _check_unaudited(store, audit, settings, clock)
@@ -163,16 +164,6 @@ def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Cal
         from .trust.audit.store import check_unaudited
 
         check_unaudited(store, allowed=audit is False or settings.audit == OFF, clock=clock)
-
-
-def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
-    """Wraps a store so that its changes are logged."""
-    from .store.sql.postgres.searchable import SearchableDatabase
-    from .trust.audit.store import AuditedDatabase, AuditedStore
-
-    if has_ability(store, SearchableDatabase):
-        return AuditedDatabase(cast("SearchableDatabase", store), log, owns=owns)
-    return AuditedStore(store, log, owns=owns)
 
 
 def _seal_store(store: Store, key: Key | None, settings: Settings) -> Store:

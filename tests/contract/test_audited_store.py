@@ -14,13 +14,13 @@ from eidet.trust.audit.store import AuditedStore
 class TestAuditedRam(StoreContract):
     def make(self) -> Store:
         log = AuditLog(Audit(path=self.folder / "audit.jsonl", check=lambda record: [record.kind]))
-        return AuditedStore(RamStore(), log, owns=True)
+        return AuditedStore(RamStore(), log)
 
 
 class TestAuditedSqlite(StoreContract):
     def make(self) -> Store:
         log = AuditLog(Audit(path=self.folder / "audit.jsonl", key="a key of many letters"))
-        return AuditedStore(SqliteStore(self.folder / "memory.db"), log, owns=True)
+        return AuditedStore(SqliteStore(self.folder / "memory.db"), log)
 
     def reopen(self, store: Store) -> Store:
         return self.make()

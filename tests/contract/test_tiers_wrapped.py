@@ -24,4 +24,4 @@ class TestSealedAndAuditedTiers(StoreContract):
     def make(self) -> Store:
         log = AuditLog(Audit(path=self.folder / "audit.jsonl", key="a key of many letters"))
         sealed = SealedStore(TieredStore(RamStore(), RamStore()), LocalKeys(KEY))
-        return AuditedStore(sealed, log, owns=True)
+        return AuditedStore(sealed, log)

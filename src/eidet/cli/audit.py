@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer import Argument, Option
@@ -45,23 +45,17 @@ def _audit(
     at: Annotated[
         str | None, Option("--at", "-m", metavar="PATH", help="The memory: it knows which log it has.")
     ] = None,
-    before: Annotated[
-        Path | None, Option(metavar="PATH", help="The log that was moved away when this one began.")
-    ] = None,
-    attached: Annotated[
-        int | None,
-        Option(metavar="CHANGES", help="How many changes the memory had when the log was added to it."),
-    ] = None,
     json: AsJson = False,
 ) -> None:
     """Check the audit log.
 
     Says whether any entry was altered, removed, inserted or moved, and which line; exits with code 1 if so.
     With --at, also whether it is the log that the memory had. The head is the number and hash of the newest
-    entry: kept elsewhere, it shows later (--head) that none was removed. The log itself is lines of JSON.
+    entry: kept elsewhere, it shows later (--head) that none was removed, and that you know of all gaps that
+    the log tells of until then. The log itself is lines of JSON.
     """
     log = _choose_log(path)
-    found = _verify(log, at, key=_key(key, key_file), head=kept, before=before, attached=attached)
+    found = _verify(log, at, _key(key, key_file), kept)
     if json:
         emit(asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)})
     else:
@@ -69,14 +63,13 @@ def _audit(
     raise typer.Exit(int(not found.ok))
 
 
-def _verify(log: Path, at: str | None, *, head: str | None, **how: Any) -> Verified:
+def _verify(log: Path, at: str | None, key: str | None, head: str | None) -> Verified:
     from ..open import open_store
-    from ..trust.audit import AuditHead
     from ..trust.audit.verify import verify
 
     with ExitStack() as stack:
         store = None if at is None else stack.enter_context(closing(open_store(at, read_settings_here())))
-        return verify(log, head=None if head is None else AuditHead.of(head), store=store, **how)
+        return verify(log, key=key, head=head, store=store)
 
 
 def _tell(found: Verified) -> None:

@@ -21,7 +21,6 @@ from ..memory.facts import check_relation, id_of, name_of
 _SERVERS: Final[dict[str, str]] = {
     "by": "a server notes as who acts the name of the key that a call comes with",
     "counter": "a server estimates tokens itself",
-    "key": "a server signs no receipts with keys of its callers",
     "rerank": "a server reranks as its settings say, not as a caller does",
 }
 

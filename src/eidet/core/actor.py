@@ -50,7 +50,7 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
 
 @contextmanager
 def acting_as(actor: Acting) -> Iterator[None]:
-    """Replaces the current actor, for a job that runs in a thread of another caller."""
+    """Replaces the current actor inside the block."""
     token = _acting.set(actor)
     try:
         yield

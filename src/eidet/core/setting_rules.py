@@ -35,7 +35,6 @@ _WORDS: Final = {
     "durability": ("process", "power"),
     "poison": ("untrusted", "all", "off"),
     "review": ("off", "derived", "untrusted", "all"),
-    "waiting": ("hidden", "marked"),
 }
 _CHECKED_ELSEWHERE: Final = ("guard", "guard_key", "key", "retention", "upkeep")
 

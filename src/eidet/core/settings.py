@@ -123,8 +123,6 @@ class Settings:
     poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
     quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
     review: str = "off"  # what waits until a person approves it: "derived", "untrusted" or "all" records
-    waiting: str = "hidden"  # records that wait because of `review`: "hidden", or "marked" in answers
-    receipt_key: str | None = None  # a PEM file with an Ed25519 key that signs erasure receipts
     audit: str | None = None  # the audit log file; "off" opens an audited memory without its log
     audit_recalls: bool = False  # audit reads too
     audit_sync: bool = False  # sync each audit entry to disk before the change is made
@@ -227,8 +225,8 @@ def _table(file: Path) -> dict[str, Any]:
 # A memory that was given no settings uses those of the environment, as the command line does.
 
 SECURITY: Final = (
-    *("guard", "guard_key", "poison", "quarantine_above", "review", "waiting"),
-    *("receipt_key", "key"),
+    *("guard", "guard_key", "poison", "quarantine_above", "review"),
+    "key",
     *("audit", "audit_recalls", "audit_sync", "audit_key_file"),
 )
 CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"

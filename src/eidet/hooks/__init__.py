@@ -24,7 +24,7 @@ from uuid import UUID
 from ..core.errors import BadInput
 from ..core.validate import Json
 from .captured import Captured, NotPlain, number, open_name, part, plain, state_of
-from .keep import HookOptions, KnownAgent, Plan, agents, failures
+from .keep import HookOptions, KnownAgent, Plan, find_known, know, warn
 
 __all__ = ["Captured", "HookOptions", "install_hooks", "with_hooks"]
 
@@ -66,8 +66,8 @@ def with_hooks(agent: A, **options: Unpack[HookOptions]) -> A:
     if not any(_hookable(method) or getattr(method, _MARK, False) for method in methods.values()):
         raise BadInput(f"{cls.__name__} has no method {' or '.join(plan.methods)} to capture that returns")
     _hook_methods(cls, methods)
-    agents.of(agent).plan = plan
-    if agents.find(agent) is None:
+    know(agent).plan = plan
+    if find_known(agent) is None:
         raise BadInput(f"{cls.__name__} cannot be hooked: add '__weakref__' to its __slots__")
     return agent
 
@@ -131,7 +131,7 @@ def _hookable(method: object) -> TypeGuard[FunctionType]:
 
 def _plan_of(agent: Any) -> Plan | None:
     """Returns the plan of the agent, else that of its class, else None."""
-    known = agents.find(agent)
+    known = find_known(agent)
     own = None if known is None else known.plan
     return own if own is not None else getattr(type(agent), _PLAN, None)
 
@@ -160,20 +160,15 @@ class _Call:
         finally:
             _running.reset(token)
 
-    def finish(self, result: Any) -> None:
-        if (captured := self._capture(result, None)) is not None:
-            self._keep(captured)
+    def finish(self, result: Any = None, error: BaseException | None = None) -> None:
+        self._keep(self._capture(result, error))
 
     async def finish_without_blocking(self, result: Any) -> None:
         """Finishes the call without blocking the loop while it waits for disk or server."""
         captured = self._capture(result, None)
-        if captured is not None and _in_asyncio():
+        if _in_asyncio():
             await asyncio.to_thread(self._keep, captured)
-        elif captured is not None:
-            self._keep(captured)
-
-    def fail(self, error: BaseException) -> None:
-        if (captured := self._capture(None, error)) is not None:
+        else:
             self._keep(captured)
 
     def _capture(self, result: Any, error: BaseException | None) -> Captured | None:
@@ -204,8 +199,9 @@ class _Call:
             before_known=known,
         )
 
-    def _keep(self, captured: Captured) -> None:
-        _safely(self._place("keeping"), lambda: self.plan.keep(self.agent, captured))
+    def _keep(self, captured: Captured | None) -> None:
+        if captured is not None:
+            _safely(self._place("keeping"), lambda: self.plan.keep(self.agent, captured))
 
     def _place(self, what: str) -> str:
         return f"{what} of {type(self.agent).__name__}.{self.method}"
@@ -230,7 +226,7 @@ def _plain(method: _Method) -> _Method:
             with call.inside():
                 result = method(self, *args, **kwargs)
         except BaseException as error:
-            call.fail(error)
+            call.finish(error=error)
             raise
         if inspect.iscoroutine(result):
             return _await_call(call, result)
@@ -258,7 +254,7 @@ async def _await_call(call: _Call, running: Any) -> Any:
         with call.inside():
             result = await running
     except BaseException as error:
-        call.fail(error)
+        call.finish(error=error)
         raise
     await call.finish_without_blocking(result)
     return result
@@ -269,9 +265,9 @@ def _begin(agent: Any, method: _Method, args: tuple[Any, ...], kwargs: Mapping[s
     plan, name = _plan_of(agent), method.__name__
     if plan is None or name not in plan.methods or _key_of(agent, name) in _running.get():
         return None
-    known = agents.of(agent)
+    known = know(agent)
     before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
-    counted, stated = known.call(), _step_of(agent, before)
+    counted, stated = next(known.calls), _step_of(agent, before)
     return _Call(
         agent=agent,
         plan=plan,
@@ -310,7 +306,7 @@ def _safely(place: str, what: Callable[[], T]) -> T | None:
     try:
         return what()
     except Exception as error:  # noqa: BLE001  any state, result or store of a user may raise anything
-        failures.warn(place, error)
+        warn(place, error, time.monotonic())
         return None
 
 
@@ -338,7 +334,7 @@ def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json
     """Returns the name given when hooked, else that of the state or agent, else a generated one."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     stated = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
-    return str(stated) if isinstance(stated, str | int | UUID) else known.name_agent(type(agent))
+    return str(stated) if isinstance(stated, str | int | UUID) else f"{type(agent).__name__}-{known.number}"
 
 
 def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:

@@ -1,19 +1,20 @@
-"""The destination of captures, the registry of agents, and the log of failures."""
+"""The destination of captures, what is known of each agent, and the log of failures."""
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
-import time
 import uuid
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import count
 from typing import Any, Final, TypedDict
 
 from ..aio import AsyncMemory
+from ..core.arguments import check_callback
 from ..core.errors import BadInput
 from ..core.validate import Json
 from ..memory import Memory
@@ -62,8 +63,7 @@ class Plan:
             raise BadInput(
                 f"memory must be a Memory or a function of an agent, not {type(self.memory).__name__}"
             )
-        if self.store is not None and not callable(self.store):
-            raise BadInput(f"store must be a function that takes a Captured, not {type(self.store).__name__}")
+        check_callback(self.store, "store")
 
     @classmethod
     def of(cls, options: HookOptions) -> Plan:
@@ -99,73 +99,44 @@ class Plan:
 
 @dataclass(slots=True)
 class KnownAgent:
-    """What the hooks know of one agent: its own plan if any, its name, its calls, its last state."""
+    """What the hooks know of one agent: its own plan if any, its calls from 0, and its last state.
 
-    plan: Plan | None = None
-    name: str = ""
-    calls: int = 0
-    last: Mapping[str, Json] | None = None
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def call(self) -> int:
-        """Counts a call and returns its number, from 0."""
-        with self.lock:
-            self.calls += 1
-            return self.calls - 1
-
-    def name_agent(self, kind: type) -> str:
-        """Returns a generated name for an agent without one, the same each time."""
-        with self.lock:
-            self.name = self.name or f"{kind.__name__}-{uuid.uuid4().hex[:8]}"
-            return self.name
-
-
-class AgentRegistry:
-    """Maps each agent to its `KnownAgent` while it lives. Agents need not be hashable and stay unchanged.
-
-    An agent that does not support weak references, as one with `__slots__`, is not remembered.
+    `number` names an agent without a name, the same each time.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], KnownAgent]] = {}
-        self._lock = threading.RLock()  # reentrant: a weak reference may die while it is held
-
-    def of(self, agent: Any) -> KnownAgent:
-        with self._lock:
-            found = self.find(agent)
-            if found is None:
-                found = KnownAgent()
-                with suppress(TypeError):
-                    self._known[id(agent)] = weakref.ref(agent, partial(self._end, id(agent))), found
-            return found
-
-    def find(self, agent: Any) -> KnownAgent | None:
-        known = self._known.get(id(agent))
-        return None if known is None or known[0]() is not agent else known[1]
-
-    def _end(self, at: int, gone: weakref.ref[Any]) -> None:
-        with self._lock:
-            if (there := self._known.get(at)) is not None and there[0] is gone:
-                del self._known[at]
+    plan: Plan | None = None
+    calls: Iterator[int] = field(default_factory=count)
+    last: Mapping[str, Json] | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    number: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
 
 
-class ThrottledLog:
-    """Logs failures, at most once a minute for each place."""
+_known: Final[dict[int, KnownAgent]] = {}  # by the identity of living agents, which need not be hashable
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._logged: dict[str, float] = {}
-        self._lock = threading.Lock()
 
-    def warn(self, place: str, error: BaseException) -> None:
-        now = self._clock()
-        with self._lock:
-            last = self._logged.get(place)
-            if last is not None and now - last < _EVERY_SECONDS:
-                return
-            self._logged[place] = now
+def find_known(agent: Any) -> KnownAgent | None:
+    return _known.get(id(agent))
+
+
+def know(agent: Any) -> KnownAgent:
+    """Returns what is known of an agent, from now on while it lives.
+
+    Remembers nothing of an agent that does not support weak references, as one with `__slots__`.
+    """
+    found = find_known(agent)
+    if found is None:
+        found = KnownAgent()
+        with suppress(TypeError):
+            weakref.finalize(agent, _known.pop, id(agent), None).atexit = False
+            found = _known.setdefault(id(agent), found)
+    return found
+
+
+_warned: Final[dict[str, float]] = {}
+
+
+def warn(place: str, error: BaseException, now: float) -> None:
+    """Logs a failure, at most once a minute for each place."""
+    if now - _warned.get(place, -math.inf) >= _EVERY_SECONDS:
+        _warned[place] = now
         log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)
-
-
-agents: Final = AgentRegistry()
-failures: Final = ThrottledLog()

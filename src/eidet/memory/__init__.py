@@ -293,7 +293,6 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         by: str | None = None,
         for_good: bool | None = None,
         why: str | None = None,
-        key: object = None,
         **options: Unpack[FilterOptions],
     ) -> Forgotten:
         """Deletes records by id or filter, with content and history. Returns how many there were.
@@ -304,14 +303,14 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         For good (the default): copies are deleted too, derived records are rebuilt without the content or
         deleted, no file keeps a word of it, and storing it again is refused (`remember(…, again=True)` lifts
         that). After a whole scope is deleted, its records cannot be loaded again, but their content may be
-        remembered again unless `for_good=True`. `for_good=False` only deletes the records. The `receipt` of
-        the answer says what was done; a `key` (Ed25519) signs it.
+        remembered again unless `for_good=True`. `for_good=False` only deletes the records. The
+        signed `receipt` of the answer says what was done.
         """
         chosen = combine_filter("forget", where, options)
         if for_good is False:
             return self._forgetting.delete(ids, chosen, everything, scope, by=actor(by), why=why)
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
-        return self._forgetting.forget(wish, by=actor(by), why=why, key=key)
+        return self._forgetting.forget(wish, by=actor(by), why=why)
 
     def promote(
         self,
@@ -328,7 +327,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         A legal hold refuses that. A second call changes nothing, or writes the copy's next version if the
         record has changed since.
         """
-        promotions = Promotions(self._parts, self._records, self._life, self._auditing)
+        promotions = Promotions(self._parts, self._records, self._life)
         return promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
 
     def history(self, id: str, *, scope: Scopes = "default") -> list[Event]:

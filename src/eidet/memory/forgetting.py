@@ -37,11 +37,11 @@ class Forgetting:
 
         return Eraser(self._parts, self._life)
 
-    def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
+    def forget(self, wish: Wish, *, by: str | None, why: str | None) -> Forgotten:
         """Deletes for good; tombstones keep the content from being stored again."""
         now = self._parts.clock()
         with acting(why=self._guarding.guard_reason(why)) as actor:  # so that the audit log has it too
-            gone = self.erasing.forget(wish, now=now, by=by, why=actor.why, key=key)
+            gone = self.erasing.forget(wish, now=now, by=by, why=actor.why)
         if gone and not wish.ends:
             self._tally(wish.scope, int(gone), now)
         return gone

@@ -145,7 +145,6 @@ class Promotions:
     parts: Parts
     records: Records
     life: Life
-    audit: Auditing
 
     def promote(self, id: str, scope: str, to: str, *, move: bool, by: str | None) -> Record:
         """Writes the record to the scope `to`; retries if another writer changes it meanwhile."""
@@ -158,7 +157,6 @@ class Promotions:
                 return old
             if move:
                 self.life.check_changeable(old)
-            self.audit.promote(scope, to, old.id, moved=move, by=by)
             copy = self._copy(old, to, move, by)
             if not move or verbs.delete_unchanged(self.parts.store, [old], now=self.parts.clock(), by=by):
                 return copy

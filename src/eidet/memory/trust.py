@@ -112,7 +112,7 @@ class TrustNamespace:
             gone = self._forgetting.delete(None, seen, False, scope, by=who, why=why)
         else:
             wish = self._forgetting.wish(None, seen, False, scope, None)
-            gone = self._forgetting.forget(wish, by=who, why=why, key=None)
+            gone = self._forgetting.forget(wish, by=who, why=why)
         if not gone:
             raise Conflict(f"record {id!r} was changed meanwhile: look at it again")
         return gone
@@ -136,9 +136,6 @@ class TrustNamespace:
         wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.erasing.preview(wish)
 
-    def verify_receipt(self, receipt: Receipt, *, key: object = None) -> bool:
-        """Returns whether this memory issued the receipt and it is unchanged.
-
-        A receipt signed with a `key` must have been signed with a key that this memory has used.
-        """
-        return self._forgetting.erasing.verify_receipt(receipt, key)
+    def verify_receipt(self, receipt: Receipt) -> bool:
+        """Returns whether this memory issued the receipt and it is unchanged."""
+        return self._forgetting.erasing.verify_receipt(receipt)

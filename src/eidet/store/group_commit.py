@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
 from ..core.errors import Unavailable
@@ -31,9 +32,14 @@ class QueuedJob(Generic[T]):
         self._called: threading.Lock | None = None
 
     def prepare_wait(self) -> None:
-        """Creates the lock before another thread can release it. A job that never waits needs none."""
+        """Creates the lock before another thread can release it. A job that never waits needs none.
+
+        Keeps the context of the caller, because the thread that leads runs the job.
+        """
         self._called = threading.Lock()
         self._called.acquire()
+        context, job = copy_context(), self.job
+        self.job = lambda cursor: context.run(job, cursor)
 
     def wait(self) -> None:
         """Waits until the job is done, or until its thread is to write for all."""

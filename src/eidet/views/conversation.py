@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.hit import RememberedList
 from ..core.record import Kind, Record
-from ..core.validate import Moment, clean_text
+from ..core.validate import Moment, check_whole, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
@@ -159,7 +160,7 @@ class Conversation:
 
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
-        page = _PAGE if _check_tokens(max_tokens) else 1
+        page = _PAGE if check_whole(max_tokens, 0, math.inf, "max_tokens") else 1
         while True:
             found = self._after_summary().newest(page)
             fitting = fit_messages([message_of(record) for record in found], max_tokens, count)
@@ -282,18 +283,8 @@ def _make_summary(
     return Summary.of(records, outcome.value, before, by=outcome.by)
 
 
-def _check_tokens(most: int) -> int:
-    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-        raise BadInput(f"max_tokens must be a whole number from 0 up, not {most!r}")
-    return most
-
-
 def _how_many(limit: int | None) -> int | None:
-    if limit is None:
-        return None
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MOST:
-        raise BadInput(f"the count must be a whole number from 0 to {MOST:,}, not {limit!r}")
-    return limit
+    return None if limit is None else check_whole(limit, 0, MOST, "the count")
 
 
 def _check_session(session: str) -> str:

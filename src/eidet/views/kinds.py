@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Unpack
 
-from ..core.arguments import check_limit, check_query, check_share, narrow_filter, one
+from ..core.arguments import check_limit, check_query, check_share, check_texts, narrow_filter, one
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.errors import BadInput, NotFound
@@ -20,6 +21,7 @@ from ..memory import Memory
 from ..models.embed import embed_checked
 from ..models.embed.quantise import find_cosines
 from ..recall import AUTO, Query, Recall, Recipe
+from ..trust.audit import Auditing
 from .messages import put_away
 
 
@@ -104,27 +106,8 @@ class Semantic(KindView):
 
         Only the facts returned count as used.
         """
-        near = self._near(query, limit, threshold, min_importance)
-        if not near:
-            return []
-        hits = self._memory.recall(
-            query,
-            scope=self._scope,
-            limit=limit,
-            kinds=Kind.FACT,
-            where=Where(ids=tuple(near)),
-            least=0.0,
-            recipe=_COSINE,
-            understand=False,
-        )
-        pairs = [(hit.record, near[hit.id]) for hit in hits]
-        return sorted(pairs, key=lambda pair: -pair[1])
-
-    def _near(self, query: str, limit: int, threshold: float, min_importance: float) -> dict[str, float]:
-        """Maps the ids of the nearest facts to their cosines, without counting them as used."""
-        parts, guarding = self._memory.parts, self._memory.trust.guarding
-        text = guarding.query(check_query(query))
-        now = parts.clock()
+        parts, guarding, started = self._memory.parts, self._memory.trust.guarding, time.perf_counter()
+        text, now = guarding.query(check_query(query)), parts.clock()
         asked = Query(
             least=0.0,
             text=text,
@@ -136,11 +119,16 @@ class Semantic(KindView):
             recipe=_COSINE,
             understand=False,
         )
-        hits = Recall.of(parts).answer(asked) if text.strip() else ()
-        if not hits:
-            return {}
-        near = find_cosines([hit.record for hit in hits], embed_checked(parts.embedder, [text])[0])
-        return {hit.id: cosine for hit, cosine in zip(hits, near, strict=True) if cosine >= threshold}
+        if not text.strip() or not (hits := Recall.of(parts).answer(asked)):
+            return []
+        cosines = find_cosines([hit.record for hit in hits], embed_checked(parts.embedder, [text])[0])
+        near = [pair for pair in zip(hits, cosines, strict=True) if pair[1] >= threshold]
+        spent = time.perf_counter() - started
+        parts.usage.count_recall(Hits([hit for hit, _ in near], scope=hits.scope), now, spent, ranked=True)
+        found = sorted(((hit.record, cosine) for hit, cosine in near), key=lambda pair: -pair[1])
+        keys = [(record.scope, record.id) for record, _ in found]
+        Auditing(self._memory.audit).read("recall", self._scope, keys)
+        return found
 
     def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
         """Lists the facts in the order of a field; a leading '-' means descending."""
@@ -235,8 +223,6 @@ def _check_experience(
 ) -> dict[str, Json]:
     if not clean_text(situation, "situation").strip():
         raise BadInput("an experience needs a situation: what was the case")
-    if isinstance(lessons, str) or not isinstance(lessons, list | tuple):
-        raise BadInput(f"lessons must be a list of texts, not {type(lessons).__name__}")
     if success is not None and not isinstance(success, bool):
         raise BadInput(f"success must be True, False or None, not {success!r}")
     data: dict[str, Json] = {
@@ -244,7 +230,7 @@ def _check_experience(
         "action": action,
         "outcome": None if outcome is None else clean_text(outcome, "outcome"),
         "success": success,
-        "lessons": [clean_text(lesson, "a lesson") for lesson in lessons],
+        "lessons": check_texts(lessons, "lessons"),
     }
     return {name: value for name, value in data.items() if value not in (None, [])}
 

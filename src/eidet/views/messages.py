@@ -44,16 +44,8 @@ def draft_of(said: Said, role: str | None = None) -> Draft:
             pass
         case _:
             raise BadInput(f"a message must be a Message, a dict or a text, not {type(said).__name__}")
-    _check_content(said)
     [draft], _ = drafts_of(said, {})
     return _empty(draft) if draft.text is None or draft.text == "" else draft
-
-
-def _check_content(said: Message | Mapping[str, Json]) -> None:
-    content = said.content if isinstance(said, Message) else said["content"]
-    allowed: tuple[type, ...] = (str,) if isinstance(said, Message) else (str, list, tuple)
-    if content is not None and not isinstance(content, allowed):
-        raise BadInput(f"the content of a message must be a text or None, not {type(content).__name__}")
 
 
 def _empty(draft: Draft) -> Draft:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeVar
 
-from ..core.arguments import one
+from ..core.arguments import check_texts, one
 from ..core.errors import BadInput, Conflict, NotFound
 from ..core.record import Kind, Record, Trust, key_id
 from ..core.validate import Json, clean_json, clean_text, dump_json
@@ -70,9 +70,7 @@ def _text(value: Any, what: str) -> str:
 
 
 def _texts(value: Any, what: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise BadInput(f"{what} must be a list of texts, not {type(value).__name__}")
-    return tuple(clean_text(item, what) for item in value)
+    return tuple(check_texts(value, what))
 
 
 def _values(value: Any, what: str) -> dict[str, Any]:

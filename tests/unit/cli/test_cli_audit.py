@@ -21,13 +21,13 @@ KEY = "a key of many letters"
 def log(eidet: Shell) -> Path:
     """A log of a few changes in two scopes."""
     path = eidet.folder / "audit.jsonl"
-    with AuditLog(Audit(path=path)) as log:
-        log.note("configure", settings=["embedder"])
-        log.note("put", scope="acme/ann", ids=["one"], count=1, kinds={"fact": 1})
-        log.note("put", scope="acme/bob", ids=["two"], count=1, kinds={"fact": 1})
-        log.note("put", scope="acme/ann", ids=["one"], count=1, by="ann")
-        drop = log.note("drop", scope="acme/bob", ids=["two"])
-        log.afterwards("done", of=[drop], count=1)
+    log = AuditLog(Audit(path=path))
+    log.note("configure", settings=["embedder"])
+    log.note("put", scope="acme/ann", ids=["one"], count=1, kinds={"fact": 1})
+    log.note("put", scope="acme/bob", ids=["two"], count=1, kinds={"fact": 1})
+    log.note("put", scope="acme/ann", ids=["one"], count=1, by="ann")
+    drop = log.note("drop", scope="acme/bob", ids=["two"])
+    log.afterwards("done", of=[drop], count=1)
     return path
 
 
@@ -80,8 +80,8 @@ def test_a_log_with_a_key_needs_it(eidet: Shell) -> None:
     path, key = eidet.folder / "audit.jsonl", eidet.folder / "key"
     key.write_text(KEY)
     key.chmod(0o600)
-    with AuditLog(Audit(path=path, key=KEY)) as log:
-        log.note("put", scope="a")
+    log = AuditLog(Audit(path=path, key=KEY))
+    log.note("put", scope="a")
     assert eidet("audit", str(path)).code == 1
     assert eidet("audit", str(path), "--key", KEY).code == 0
     assert eidet("audit", str(path), "--key-file", str(key)).code == 0

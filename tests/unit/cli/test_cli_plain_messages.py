@@ -33,7 +33,7 @@ ERRORS: Final = {"BadInput", "Misconfigured", "Refused", "Conflict", "Unavailabl
 # About the types of Python values, which no command hands over, and the words of other backends' authors.
 FOR_PROGRAMS: Final = re.compile(
     r"must be (a|an|Settings|Upkeep|Near|Box)\b.*, not \{\}|neither true nor false|joined with another filter"
-    r"|has no method|it has no `leap|guard_text|setting \w+ must be|list of Retention|\(then=…\)"
+    r"|has no method|it has no `leap|guard\(value|setting \w+ must be|list of Retention|\(then=…\)"
 )
 PYTHON: Final = re.compile(r"\w\(|\b(True|False|None)\b|\bmemory\.\w+|\b[a-z_]+=(True|False|None|…)|\bdict\b")
 

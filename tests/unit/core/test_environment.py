@@ -61,8 +61,6 @@ VALUES = {
     "poison": "all",
     "quarantine_above": "0.5",
     "review": "all",
-    "waiting": "marked",
-    "receipt_key": "key.pem",
     "key": new_key(),
     "audit": "audit.jsonl",
     "audit_recalls": "yes",

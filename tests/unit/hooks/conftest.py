@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from eidet import Memory
-from eidet.hooks.keep import failures
+from eidet.hooks import keep
 
 
 @pytest.fixture
@@ -17,6 +17,6 @@ def memory() -> Memory:
 
 @pytest.fixture(autouse=True)
 def _every_warning_is_logged() -> Iterator[None]:
-    failures._logged.clear()
+    keep._warned.clear()
     yield
-    failures._logged.clear()
+    keep._warned.clear()

@@ -13,7 +13,7 @@ from tests.unit.hooks.agents import Agent, kept
 
 from eidet import Memory
 from eidet.hooks import Captured, install_hooks, with_hooks
-from eidet.hooks.keep import ThrottledLog
+from eidet.hooks.keep import warn
 
 
 def test_the_agents_own_exception_passes_untouched_and_is_a_failed_action(memory: Memory) -> None:
@@ -96,12 +96,9 @@ def test_a_closed_memory_disturbs_nobody(tmp_path: Path, caplog: pytest.LogCaptu
 
 
 def test_trouble_is_told_once_a_minute_for_each_place(caplog: pytest.LogCaptureFixture) -> None:
-    now = [0.0]
-    told = ThrottledLog(clock=lambda: now[0])
     for at in (0.0, 1.0, 59.9, 60.0, 61.0):
-        now[0] = at
-        told.warn("here", ValueError(f"at {at}"))
-        told.warn("there", ValueError(f"at {at}"))
+        warn("here", ValueError(f"at {at}"), at)
+        warn("there", ValueError(f"at {at}"), at)
     assert [record.getMessage() for record in caplog.records if "here:" in record.getMessage()] == [
         f"hooks: {place}: ValueError: at {at}" for at in (0.0, 60.0) for place in ("here", "there")
     ]

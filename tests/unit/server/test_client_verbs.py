@@ -368,7 +368,6 @@ def test_arguments_that_a_server_decides_on_are_refused(both: tuple[Memory, Memo
         lambda: remote.context("x", counter="words"),
         lambda: remote.revise("home", text="x", by="me"),
         lambda: remote.forget("home", by="me"),
-        lambda: remote.forget("home", key=object()),
         lambda: remote.upkeep.pin("home", by="me"),
         lambda: remote.recall("x", recipe=eidet.FACTS),
         lambda: remote.context("x", recipe=eidet.FACTS),

@@ -1,4 +1,4 @@
-"""What waits for review is hidden, or shown with a mark: by every verb that answers, through every door."""
+"""What waits for review is hidden by every verb that answers, through every door, unless it is asked for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from tests.unit.server.mcp.agents import call, connect, text_of
 
 from eidet import Memory, Settings
 
-MARKS = ("waits for review", '"quarantined"')  # for people, and for programs
 Ask = Callable[[Running, Path], str]
 
 
@@ -42,7 +41,7 @@ def tell(answer: Any) -> str:
     if hasattr(answer, "tokens"):
         return str(answer.text)
     if isinstance(answer, int):
-        return f"Porto waits for review {answer}" if answer > 1 else ""
+        return "Porto" if answer > 1 else ""
     hits = getattr(answer, "hits", answer)
     told = [one.to_dict() if hasattr(one, "to_dict") else asdict(one) for one in hits]
     return json.dumps(told, default=str)
@@ -83,31 +82,27 @@ WAYS: dict[str, Ask] = {
 }
 
 
-@pytest.fixture(scope="module", params=["hidden", "marked"])
-def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    settings = Settings(review="untrusted", waiting=request.param)
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    settings = Settings(review="untrusted")
     with serve_in_thread(tmp_path_factory.mktemp("w") / "m.db", memory_settings=settings) as server:
         memory = server.memory.core
         memory.remember("Ann lives in Lisbon")
         memory.remember("Ann moves to Porto in May", trust="web")
         aside = memory.remember("Ann moves to Tokyo in June")
         memory.trust.quarantine(aside.id, because="odd")
-        yield request.param, server
+        yield server
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_waits_is_hidden_or_marked(served: tuple[str, Running], way: str, tmp_path: Path) -> None:
-    waiting, server = served
+def test_what_waits_is_hidden(server: Running, way: str, tmp_path: Path) -> None:
     shown = WAYS[way](server, tmp_path)
-    assert ("Porto" in shown) == (waiting == "marked")
-    if waiting == "marked":
-        assert any(mark in shown for mark in MARKS)
+    assert "Porto" not in shown
     assert "Tokyo" not in shown  # somebody set it aside by hand
 
 
-def test_what_was_approved_has_no_mark(tmp_path: Path) -> None:
-    with Memory(embedder="hashing:64", settings=Settings(review="all", waiting="marked")) as memory:
-        note = memory.remember("Ann moves to Porto in May")
-        assert "waits for review" in memory.context(ASK).text
-        memory.trust.approve(note.id)
-        assert "waits for review" not in memory.context(ASK).text + memory.recall(ASK)[0].why()
+def test_what_waits_and_is_asked_for_has_a_mark(server: Running) -> None:
+    memory = server.memory.core
+    assert "waits for review" in memory.context(ASK, trust="quarantined").text
+    assert any("Porto" in hit.text for hit in memory.recall(ASK, trust="quarantined"))
+    assert "waits for review" not in memory.context(ASK).text

@@ -110,7 +110,7 @@ def sealed(inner: Store, folder: Path) -> Store:
 
 
 def audited(inner: Store, folder: Path) -> Store:
-    return AuditedStore(inner, AuditLog(Audit(path=folder / "audit.jsonl")), owns=True)
+    return AuditedStore(inner, AuditLog(Audit(path=folder / "audit.jsonl")))
 
 
 wrapped = pytest.mark.parametrize("wrap", [sealed, audited])

@@ -133,33 +133,6 @@ def test_a_key_file_that_others_may_read_or_change_is_refused(tmp_path: Path, re
     assert READERS[reader](path)
 
 
-@pytest.mark.parametrize("given", ["setting", "argument"])
-def test_a_receipt_key_that_others_may_read_is_refused_before_anything_is_forgotten(
-    tmp_path: Path, given: str
-) -> None:
-    pytest.importorskip("cryptography")
-    pem = tmp_path / "receipts.pem"
-    pem.write_bytes(make_pem())
-    pem.chmod(0o666)
-    settings = {"receipt_key": str(pem)} if given == "setting" else {}
-    with open_at(tmp_path, **settings) as memory:
-        record = memory.remember("Ann lives in Lisbon")
-        with pytest.raises(Misconfigured, match="chmod 600"):
-            memory.forget(record.id, key=pem if given == "argument" else None)
-        assert memory.get(record.id) is not None
-        pem.chmod(0o600)
-        receipt = memory.forget(record.id, key=pem if given == "argument" else None).receipt
-        assert receipt is not None
-        assert receipt.method == "ed25519"
-
-
-def make_pem() -> bytes:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
-    return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
 SAVES: dict[str, Callable[[Memory, Path], object]] = {
     "export": lambda memory, path: memory.export(path),
     "receipt": lambda memory, path: memory.forget(memory.remember("y").id).receipt.save(path),  # type: ignore[union-attr]

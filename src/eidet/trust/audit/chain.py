@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from ...core.errors import BadInput
 from ...core.validate import Json
@@ -23,18 +22,10 @@ from ...core.validate import Json
 FORMAT: Final = 1
 NO_MAC: Final = "-" * 64
 START: Final = "0" * 64  # the hash that the first entry follows
-_END: Final = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
+_END: Final = re.compile(rb',"hash":"[0-9a-f]{64}"\}')
 _END_BYTES: Final = 75
 _HEAD: Final = re.compile(r"\s*(\d{1,20}):([0-9a-f]{64})(?::([0-9a-f]{64}|-{64}))?\s*")
 _written = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str).encode
-
-
-class Tail(NamedTuple):
-    """The end of a log: number and hash of its last entry, and the offset of the next."""
-
-    n: int
-    hash: str
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,41 +64,63 @@ class AuditEntry:
     details: Mapping[str, Json] = field(default_factory=dict)
     hash: str = ""
 
-    @staticmethod
-    def of(fields: Mapping[str, Any]) -> AuditEntry:
-        known = {name: fields[name] for name in _KNOWN if name in fields}
-        rest = {name: value for name, value in fields.items() if name not in _KNOWN}
-        return AuditEntry(**{**known, "ids": tuple(fields.get("ids", ()))}, details=rest)
-
 
 _KNOWN: Final = ("n", "at", "verb", "scope", "ids", "count", "by", "source", "why", "hash")
 
 
-def digest(body: bytes, before: str, key: bytes | None) -> str:
+def parse_entry(line: bytes) -> AuditEntry | None:
+    """Parses a line without its end; None if it is no valid entry."""
+    if not _END.fullmatch(line, max(len(line) - _END_BYTES, 0)):
+        return None
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict) or not _is_entry(fields):
+        return None
+    known = {name: fields.pop(name) for name in _KNOWN if name in fields}
+    return AuditEntry(**{**known, "ids": tuple(known.get("ids", ()))}, details=fields)
+
+
+def _is_entry(fields: Mapping[str, Any]) -> bool:
+    n, ids = fields.get("n"), fields.get("ids", [])
+    texts = (fields.get("at"), fields.get("verb"), fields.get("hash"))
+    return type(n) is int and n > 0 and all(isinstance(t, str) for t in texts) and isinstance(ids, list)
+
+
+def hash_line(line: bytes, before: str, key: bytes | None) -> str:
+    """Computes the hash that an entry's line must end with."""
+    return _digest(line[:-_END_BYTES], before, key)
+
+
+def _digest(body: bytes, before: str, key: bytes | None) -> str:
     signed = before.encode() + body
     if key is None:
         return sha256(signed).hexdigest()
     return hmac.digest(key, signed, "sha256").hex()
 
 
+class Tail(NamedTuple):
+    """The end of a log: number and hash of its last entry, and the offset of the next."""
+
+    n: int
+    hash: str
+    end: int
+
+
 def chain_events(
     events: Iterable[Mapping[str, Json]], tail: Tail, now: float, key: bytes | None
 ) -> tuple[bytes, Tail]:
     """Encodes events as the lines that follow the tail. Returns the lines and the new tail."""
-    at = _stamp(now)
+    at = datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds")
     lines = []
     n, before = tail.n, tail.hash
     for n, event in enumerate(events, tail.n + 1):
         body = _encode_line({"n": n, "at": at, **event})[:-1]
-        before = digest(body, before, key)
+        before = _digest(body, before, key)
         lines.append(body + b',"hash":"' + before.encode() + b'"}\n')
     data = b"".join(lines)
     return data, Tail(n, before, tail.end + len(data))
-
-
-def _stamp(now: float) -> str:
-    """Formats a time as ISO 8601 in UTC."""
-    return datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds")
 
 
 def _encode_line(fields: Mapping[str, Json]) -> bytes:
@@ -115,25 +128,34 @@ def _encode_line(fields: Mapping[str, Json]) -> bytes:
     return _written(fields).encode("utf-8", "backslashreplace")
 
 
-def parts_of(line: bytes) -> tuple[bytes, str] | None:
-    """Splits a line into the hashed bytes and the hash; None if it is no entry."""
-    found = _END.fullmatch(line, max(len(line) - _END_BYTES, 0))
-    return None if found is None else (line[:-_END_BYTES], found[1].decode())
+def find_tail(log: BinaryIO, size: int) -> tuple[Tail, int]:
+    """Finds the end of a log by reading backwards, usually only a few kilobytes.
+
+    Also returns the number of bytes after it, of a line that was cut off.
+    """
+    torn = len(_read_back(log, size))
+    end = size - torn
+    if end == 0:
+        return Tail(0, START, 0), torn
+    entry = parse_entry(_read_back(log, end - 1))
+    if entry is None:  # it was changed: `verify` reports that, the chain goes on
+        log.seek(0)
+        return Tail(sum(line.endswith(b"\n") for line in log), START, end), torn
+    return Tail(entry.n, entry.hash, end), torn
 
 
-def parse_entry(line: bytes) -> dict[str, Any] | None:
-    """Parses the entry of a line; None if the line is no valid entry."""
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) and _is_entry(entry) else None
+def _read_back(log: BinaryIO, end: int) -> bytes:
+    """Returns the bytes before `end`, back to the previous line end."""
+    start, size, got = end, 4096, b""
+    while start > 0 and b"\n" not in got:
+        start = max(start - size, 0)
+        log.seek(start)
+        got = log.read(end - start)
+        size *= 2
+    return got[got.rfind(b"\n") + 1 :]
 
 
-def _is_entry(fields: Mapping[str, Any]) -> bool:
-    n, ids = fields.get("n"), fields.get("ids", [])
-    texts: Sequence[Any] = [fields.get("at"), fields.get("verb"), fields.get("hash")]
-    return type(n) is int and n > 0 and all(isinstance(t, str) for t in texts) and isinstance(ids, list)
+# Keys and heads. A head is kept in a file beside the log, in the audited store, and perhaps elsewhere.
 
 
 def print_of(key: bytes | None) -> str | None:
@@ -163,62 +185,8 @@ def head_line(tail: Tail, key: bytes | None) -> bytes:
     return f"{tail.n:020d}:{tail.hash}:{_mac(tail.n, tail.hash, key) or NO_MAC}\n".encode()
 
 
-# The end of a log: its last entry, a line that was cut off, and entries that are missing.
-
-BLOCK: Final = 4096
-
-
-class _LogEnd(NamedTuple):
-    """The last whole entry, and the stray bytes after it."""
-
-    tail: Tail
-    torn: bytes
-
-
 def head_path(log: Path) -> Path:
     return log.with_name(log.name + ".head")
-
-
-def find_tail(handle: int) -> _LogEnd:
-    """Finds the end of a log by reading backwards, usually only a few kilobytes."""
-    size = os.fstat(handle).st_size
-    rest = _back_to_newline(handle, size)
-    end = size - len(rest)
-    if end == 0:
-        return _LogEnd(Tail(0, START, 0), rest)
-    line = _back_to_newline(handle, end - 1)
-    entry, parts = parse_entry(line), parts_of(line)
-    if entry is None or parts is None:  # it was changed: `verify` reports that, the chain goes on
-        return _LogEnd(Tail(_lines(handle), START, end), rest)
-    return _LogEnd(Tail(entry["n"], parts[1], end), rest)
-
-
-def _back_to_newline(handle: int, end: int) -> bytes:
-    """Returns the bytes before `end`, back to the previous line end."""
-    start, size, got = end, BLOCK, b""
-    while start > 0 and b"\n" not in got:
-        start = max(start - size, 0)
-        got = _read(handle, start, end - start)
-        size *= 2
-    return got[got.rfind(b"\n") + 1 :]
-
-
-def _read(handle: int, start: int, count: int) -> bytes:
-    with open(handle, "rb", closefd=False) as file:
-        file.seek(start)
-        return file.read(count)
-
-
-def _lines(handle: int) -> int:
-    with open(handle, "rb", closefd=False) as file:
-        file.seek(0)
-        return sum(line.endswith(b"\n") for line in file)
-
-
-def first_line(handle: int) -> bytes:
-    with open(handle, "rb", closefd=False) as file:
-        file.seek(0)
-        return file.readline().removesuffix(b"\n")
 
 
 def read_head(log: Path) -> AuditHead | None:
@@ -227,21 +195,3 @@ def read_head(log: Path) -> AuditHead | None:
         return AuditHead.of(head_path(log).read_text(encoding="ascii"))
     except (FileNotFoundError, UnicodeDecodeError, BadInput):
         return None
-
-
-def missing(
-    found: Tail, seen: Tail | None, head: AuditHead | None, key: bytes | None
-) -> dict[str, Json] | None:
-    """Builds a `lost` entry if the log ends before the last entry known to its head or this process.
-
-    Also if a log with entries has no valid head. Otherwise returns None.
-    """
-    expected, known = (0, None) if seen is None else (seen.n, seen.hash)
-    if head is not None and head.count >= expected:
-        expected, known = head.count, head.hash
-    if expected > found.n:
-        note = f"there were {expected}, and {found.n} when writing went on"
-        return {"verb": "lost", "note": note, "head": known}
-    if found.n and (head is None or not is_ours(head, key)):
-        return {"verb": "lost", "note": "the head was missing or damaged when writing went on"}
-    return None

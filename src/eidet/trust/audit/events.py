@@ -9,21 +9,27 @@ from ...core.actor import acts
 from ...core.errors import EidetError, Misconfigured
 from ...core.record import Record
 from ...core.validate import Json
-from ...store.verbs.writing import Put
 from .log import AuditLog
 
 Flags = Mapping[tuple[str, str], list[str]]  # (scope, id) -> flags of the check
 
 
-def of_records(
-    log: AuditLog,
-    verb: str,
-    records: Sequence[Record],
-    by: str | None,
-    flags: Flags | None = None,
+def describe_written(
+    log: AuditLog, verb: str, records: Sequence[Record], by: str | None
 ) -> list[dict[str, Json]]:
-    """Builds one event per scope of the records; none for no records."""
-    acting, flagged = acts(), flags or {}
+    """Builds the entries for records that are about to be written, after checking the records."""
+    flags = _flag_records(log, records, by)
+    agents = {record.agent for record in records}
+    if by is None and acts().by is None and len(agents) == 1:
+        by = agents.pop()
+    return describe_records(log, verb, records, by, flags)
+
+
+def describe_records(
+    log: AuditLog, verb: str, records: Sequence[Record], by: str | None, flags: Flags | None = None
+) -> list[dict[str, Json]]:
+    """Builds one entry per scope of the records; none for no records."""
+    reasons, flagged = acts().reasons, flags or {}
     scopes: dict[str, list[Record]] = {}
     for record in records:
         scopes.setdefault(record.scope, []).append(record)
@@ -31,27 +37,18 @@ def of_records(
         log.describe(
             verb,
             by=by,
-            acting=acting,
             scope=scope,
             ids=[record.id for record in some],
             count=len(some),
             kinds=dict(Counter(str(record.kind) for record in some)),
             flags={r.id: flagged[scope, r.id] for r in some if (scope, r.id) in flagged},
-            reasons={r.id: acting.reasons[r.id] for r in some if r.id in acting.reasons},
+            reasons={r.id: reasons[r.id] for r in some if r.id in reasons},
         )
         for scope, some in scopes.items()
     ]
 
 
-def writer(records: Sequence[Record]) -> str | None:
-    """Returns the agent that all records share, unless an actor is set or the agents differ."""
-    agents = {record.agent for record in records}
-    if len(agents) == 1 and acts().by is None:
-        return agents.pop()
-    return None
-
-
-def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
+def _flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
     """Runs the audit's check on each record. Returns the flags; logs a refusal before raising it."""
     check = log.audit.check
     if check is None:
@@ -72,9 +69,3 @@ def _sort_flags(flags: object) -> list[str]:
     if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
         raise Misconfigured(f"the check of an audit must return a list of flags, not {flags!r}")
     return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)
-
-
-def describe_put(log: AuditLog, job: Put) -> list[dict[str, Json]]:
-    """Builds the entries for records that are about to be written, after checking the records."""
-    flags = flag_records(log, job.records, job.by)
-    return of_records(log, "put", job.records, job.by or writer(job.records), flags)

@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar, cast
 
-from ...core.actor import Acting, acting_as, acts
 from ...core.errors import BadInput, Corrupt, EidetError, Misconfigured
 from ...core.record import Event, Record
 from ...core.validate import Json, dump_json
@@ -33,53 +32,38 @@ from ...store import (
 from ...store.abilities import TakesAuditLog
 from ...store.model import STAGED_NAME, K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
-from ...store.traits import path_of, traits_of
+from ...store.sql.postgres.searchable import SearchableDatabase
+from ...store.traits import has_ability, path_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import LEASE
 from ...store.verbs.writing import Put, RewriteForms, run_put
 from .chain import AuditHead, is_ours
-from .events import describe_put, flag_records, of_records, writer
+from .events import describe_records, describe_written
 from .log import AuditLog
 
-if TYPE_CHECKING:
-    from ...store.sql.postgres.searchable import SearchableDatabase
-
-SETTING: Final = (
-    "audit"  # the mark of the log; written when a log is attached, every MARK_EVERY entries, and on close
-)
+SETTING: Final = "audit"  # the mark of the log, written on attaching, every MARK_EVERY entries, and on close
+UNAUDITED: Final = "unaudited"  # the time and the seq since which the store was open without its log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogMark:
-    """What a store knows of its log: `log` is the id in the first entry, `path` its place, for messages.
-
-    `without`: the time and the seq since which the store was open without its log.
-    """
+    """What a store knows of its log: `log` is the id in the first entry, `path` its place, for messages."""
 
     log: str
     path: str
     head: AuditHead
-    without: tuple[float, int] | None = None
 
     def to_json(self) -> str:
-        fields: dict[str, Json] = {"log": self.log, "path": self.path, "head": str(self.head)}
-        if self.without is not None:
-            fields["without"] = list(self.without)
-        return dump_json(fields)
+        return dump_json({"log": self.log, "path": self.path, "head": str(self.head)})
 
     @staticmethod
     def from_json(text: str) -> LogMark:
         """Parses a mark; raises `Corrupt` for foreign content."""
         try:
             fields: Any = json.loads(text)
-            since = fields.get("without")
-            return LogMark(
-                log=str(fields["log"]),
-                path=str(fields["path"]),
-                head=AuditHead.of(fields["head"]),
-                without=None if since is None else (float(since[0]), int(since[1])),
-            )
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError, BadInput) as error:
+            head = AuditHead.of(fields["head"])
+            return LogMark(log=str(fields["log"]), path=str(fields["path"]), head=head)
+        except (ValueError, KeyError, TypeError, BadInput) as error:
             raise Corrupt(f"what this memory knows of its audit log is damaged: {error}") from error
 
 
@@ -89,53 +73,23 @@ def read_mark(store: Store) -> LogMark | None:
     return LogMark.from_json(text) if text else None
 
 
-@dataclass(frozen=True, slots=True)
-class _SetMark:
-    """The job of writing a mark, unless the store's mark of the same log is newer."""
-
-    mark: LogMark
-
-    def __call__(self, transaction: Transaction) -> None:
-        text = transaction.values(SETTINGS, (SETTING,)).get(SETTING)
-        there = LogMark.from_json(text) if text else None
-        ahead = there is not None and there.log == self.mark.log and there.head.count > self.mark.head.count
-        if not ahead or (there is not None and there.without != self.mark.without):
-            transaction.set_values(SETTINGS, {SETTING: self.mark.to_json()})
-
-
-def _list_gaps(
-    mark: LogMark | None, log: AuditLog, head: AuditHead, store: Store, *, known: bool
-) -> Iterator[dict[str, Any]]:
-    """Yields the entries about what the log lacks, by what the store knows of it.
-
-    If a memory without a mark is `known` to have had a log, its mark was removed.
-    """
-    seq = store.head().seq
-    if mark is None and known:
-        yield {
-            "verb": "lost",
-            "store": store.identity,
-            "changes": seq,
-            "note": "the memory no longer knew its log: its note of it was removed",
-        }
-    elif mark is None and seq:
-        yield {"verb": "attach", "store": store.identity, "changes": seq}
+def _list_gaps(mark: LogMark | None, log: AuditLog, store: Store) -> Iterator[tuple[str, str]]:
+    """Yields verb and note of an entry for each gap between the log and what the store knows of it."""
+    head, seq = log.head, store.head().seq
     if mark is None:
+        if seq:
+            yield "attach", f"{seq} changes"
         return
-    count = mark.head.count
     if mark.log != log.identity:
-        yield {
-            "verb": "restarted", "log": mark.log, "path": mark.path, "told": count, "head": mark.head.hash
-        }  # fmt: skip
+        yield "restarted", f"before it there was {mark.path} with the head {mark.head}"
     elif not is_ours(mark.head, log.key):
-        yield {"verb": "lost", "note": "the memory's own note of it was altered"}
-    elif head.count < count or (head.count == count and head.hash != mark.head.hash):
-        note = f"there were {count}, and {head.count} when writing went on"
-        yield {"verb": "lost", "note": note, "head": mark.head.hash}
-    if mark.without is not None and seq > mark.without[1]:
-        since = datetime.fromtimestamp(mark.without[0], UTC).isoformat()
-        changes = seq - mark.without[1]
-        yield {"verb": "unaudited", "note": f"since {since}, {changes} changes are not in it"}
+        yield "lost", "the memory's own note of it was altered"
+    elif head.count < mark.head.count or (head.count == mark.head.count and head.hash != mark.head.hash):
+        yield "lost", f"there were {mark.head.count}, and {head.count} when writing went on"
+    since, _, known = (verbs.get_setting(store, UNAUDITED) or f"0 {seq}").partition(" ")
+    if seq > int(known):
+        opened = datetime.fromtimestamp(float(since), UTC).isoformat()
+        yield "unaudited", f"since {opened}, {seq - int(known)} changes are not in it"
 
 
 def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) -> None:
@@ -144,8 +98,6 @@ def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) 
     If allowed, marks that in the store, so that the next opening with the log records it there.
     """
     mark = read_mark(store)
-    if mark is None and not traits_of(store).audited:
-        return
     if not allowed:
         log = "whose name was removed outside of Eidet" if mark is None else mark.path
         raise Misconfigured(
@@ -153,9 +105,8 @@ def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) 
             "(EIDET_AUDIT, or audit in the settings file), or with audit=False (EIDET_AUDIT=off) to go on "
             "without it, which the log will tell"
         )
-    if mark is not None and mark.without is None and store.writable:
-        without = (clock(), store.head().seq)
-        store.write(_SetMark(LogMark(log=mark.log, path=mark.path, head=mark.head, without=without)))
+    if mark is not None and store.writable:
+        verbs.set_settings(store, {UNAUDITED: f"{clock()} {store.head().seq}"}, fresh=True)
 
 
 T = TypeVar("T")
@@ -170,18 +121,15 @@ class AuditedTransaction(PassthroughTransaction):
     passes: ClassVar[str] = "read same find history values find_held"
     lacks: ClassVar[str] = "leap"  # a caller that counts over several stores uses the store itself
 
-    def __init__(
-        self, inner: Transaction, log: AuditLog, numbers: list[int], *, store: str, job: object = None
-    ) -> None:
+    def __init__(self, inner: Transaction, log: AuditLog, numbers: list[int], job: object) -> None:
         super().__init__(inner)
-        self._log, self._numbers, self._store = log, numbers, store
+        self._log, self._numbers = log, numbers
         self._erases = isinstance(job, Erase)
         self._by = job.by if isinstance(job, Erase | RewriteForms) else None
         self._writes = "anew" if self._erases else "recast" if isinstance(job, RewriteForms) else "put"
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        flags = flag_records(self._log, records, self._by)
-        self._note(of_records(self._log, self._writes, records, self._by or writer(records), flags))
+        self._note(describe_written(self._log, self._writes, records, self._by))
         return super().insert(records)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
@@ -191,7 +139,7 @@ class AuditedTransaction(PassthroughTransaction):
             if event.what == "forgotten":
                 gone.setdefault(event.by, []).append(record)
         for by, some in gone.items():
-            self._note(of_records(self._log, "erase" if self._erases else "drop", some, by))
+            self._note(describe_records(self._log, "erase" if self._erases else "drop", some, by))
         super().remove(records, events)
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
@@ -204,15 +152,14 @@ class AuditedTransaction(PassthroughTransaction):
         """Logs edits of histories, but not removals, which the entry of the forgotten record covers."""
         for (scope, id), before in edits.items():
             if before is not None:
-                told = self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))
-                self._note([told])
+                self._note([self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))])
         return super().edit_history(edits)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         names = sorted(map(str, values))  # never the values, which may be secret
         told = clear or any(not name.startswith(QUIET) for name in names)
         if table.name == SETTINGS.name and told and not self._erases:
-            self._note([self._log.describe("configure", settings=names, store=self._store)])
+            self._note([self._log.describe("configure", settings=names)])
         if table.name == TOMBSTONES.name:
             self._note_tombstones(values)
         super().set_values(table, values, clear=clear)
@@ -228,7 +175,7 @@ class AuditedTransaction(PassthroughTransaction):
 
 
 class AuditedStore(PassthroughStore):
-    """Logs every write, or refuses it. `owns`: closing the store closes the log.
+    """Logs every write, or refuses it.
 
     An inner store with a method `note_in(log)` gets the log, to record what only it can see
     (the use of keys, for example).
@@ -240,32 +187,22 @@ class AuditedStore(PassthroughStore):
     )
     lacks: ClassVar[str] = "put_new"  # `put` must see its job to log it; the inner store may shorten it
 
-    def __init__(self, store: Store, log: AuditLog, *, owns: bool = False) -> None:
+    def __init__(self, store: Store, log: AuditLog) -> None:
         super().__init__(store)
         self._log = log
-        self._owns = owns
         self._marked: int | None = None  # entries that the store's mark covers; None without a mark
-        self._was_audited = traits_of(store).audited
         if isinstance(store, TakesAuditLog):
             store.note_in(log)
-
-    @property
-    def audit(self) -> AuditLog:
-        return self._log
+        if has_ability(store, SearchableDatabase):  # queries of an index pass on to the database
+            database = cast("SearchableDatabase", store)
+            self.condition, self.ask = database.condition, database.ask
+            self.changes_here = database.changes_here
 
     def attach(self) -> None:
         """Marks in the store which log it has. Logs the gaps between the log and what the store knows."""
-        mark, head = read_mark(self.inner), self._log.head
-        known = mark is None and (self._was_audited or (bool(self.inner.head().seq) and self._is_known()))
-        for gap in list(_list_gaps(mark, self._log, head, self.inner, known=known)):
-            self._log.note(**gap)
+        for verb, note in list(_list_gaps(read_mark(self.inner), self._log, self.inner)):
+            self._log.note(verb, note=note)
         self._mark()
-
-    def _is_known(self) -> bool:
-        """Returns whether the log already has an entry about this store."""
-        from .verify import entries
-
-        return any(entry.details.get("store") == self.inner.identity for entry in entries(self._log.path))
 
     def _mark(self) -> None:
         """Writes the mark of the log to the store; if that fails, warns, and the next mark catches up."""
@@ -274,8 +211,16 @@ class AuditedStore(PassthroughStore):
         head = self._log.head
         mark = LogMark(log=self._log.identity, path=str(self._log.path.absolute()), head=head)
         self._marked = head.count
+
+        def write(transaction: Transaction) -> None:
+            text = transaction.values(SETTINGS, (SETTING,)).get(SETTING)
+            there = LogMark.from_json(text) if text else None
+            transaction.set_values(SETTINGS, {UNAUDITED: None})
+            if there is None or there.log != mark.log or there.head.count <= head.count:
+                transaction.set_values(SETTINGS, {SETTING: mark.to_json()})
+
         try:
-            self.inner.write(_SetMark(mark))
+            self.inner.write(write)
         except EidetError as error:
             warner.warning("the memory could not note how far its audit log has come: %s", error)
 
@@ -284,28 +229,16 @@ class AuditedStore(PassthroughStore):
             self._mark()
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Logs a `Put` before it runs, and each step of any other job before that step is done.
-
-        Captures the actor here, because another writer's thread may run the job.
-        """
-        if not isinstance(job, Put):
-            return self._write_observed(job, acts())
-        with self._log.about(describe_put(self._log, job)) as numbers:
-            stored = run_put(self.inner, job)
-        others = {new.id: old.id for new, old in zip(job.records, stored, strict=True) if new.id != old.id}
-        if others:
-            self._log.afterwards("done", of=numbers, instead=others)
-        self._mark_if_due(numbers)
-        return cast("T", stored)
-
-    def _write_observed(self, job: Callable[[Transaction], T], actor: Acting) -> T:
+        """Logs a `Put` before it runs, and each step of any other job before that step is done."""
+        if isinstance(job, Put):
+            return cast("T", self._put(job))
         numbers: list[int] = []
 
         def observe(transaction: Transaction) -> T:
-            with acting_as(actor):
-                self._note_rerun(numbers)
-                observed = AuditedTransaction(transaction, self._log, numbers, store=self.identity, job=job)
-                return job(observed)
+            if numbers:  # a store may run a job again
+                self._log.afterwards("failed", of=list(numbers), error="run again")
+                numbers.clear()
+            return job(AuditedTransaction(transaction, self._log, numbers, job))
 
         try:
             answer = self.inner.write(observe)
@@ -316,11 +249,14 @@ class AuditedStore(PassthroughStore):
         self._mark_if_due(numbers)
         return answer
 
-    def _note_rerun(self, numbers: list[int]) -> None:
-        """Logs that an earlier run of the job was not done: a store may run a job again."""
-        if numbers:
-            self._log.afterwards("failed", of=list(numbers), error="run again")
-            numbers.clear()
+    def _put(self, job: Put) -> list[Record]:
+        with self._log.about(describe_written(self._log, "put", job.records, job.by)) as numbers:
+            stored = run_put(self.inner, job)
+        others = {new.id: old.id for new, old in zip(job.records, stored, strict=True) if new.id != old.id}
+        if others:
+            self._log.afterwards("done", of=numbers, instead=others)
+        self._mark_if_due(numbers)
+        return stored
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         with self._log.about(
@@ -343,20 +279,8 @@ class AuditedStore(PassthroughStore):
         return count
 
     def close(self) -> None:
-        """Writes the last mark and closes the store, and the log if owned. Closing twice is harmless."""
+        """Writes the last mark and closes the store. Closing twice is harmless."""
         if self._marked is not None:
             self._mark()
             self._marked = None
         super().close()
-        if self._owns:
-            self._log.close()
-
-
-class AuditedDatabase(AuditedStore):
-    """An audited store whose server also searches; passes an index's queries on to the database."""
-
-    def __init__(self, store: SearchableDatabase, log: AuditLog, *, owns: bool = False) -> None:
-        super().__init__(store, log, owns=owns)
-        self.condition: Final = store.condition
-        self.ask: Final = store.ask
-        self.changes_here: Final = store.changes_here

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ...core.errors import BadInput, NotFound, Unavailable
 from ...store import Store
@@ -14,11 +14,10 @@ from .chain import (
     START,
     AuditEntry,
     AuditHead,
-    digest,
+    hash_line,
     head_path,
     is_ours,
     parse_entry,
-    parts_of,
     print_of,
     read_head,
 )
@@ -51,6 +50,14 @@ class Verified:
         return not self.faults
 
 
+_GAPS: Final = {  # entries in which the log says what it lacks
+    "attach": "the memory was changed before this log began",
+    "lost": "entries before this were lost",
+    "restarted": "the log was restarted",
+    "unaudited": "the memory was opened without this log",
+}
+
+
 @dataclass(slots=True)
 class _Walk:
     """The state of a walk along the chain."""
@@ -65,60 +72,39 @@ class _Walk:
     notes: list[Fault] = field(default_factory=list)
     hashes: dict[int, str] = field(default_factory=dict)
     log: str = ""  # its identity
-    restarts: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
-    attached: int | None = None
+    gaps: list[tuple[int, AuditEntry]] = field(default_factory=list)
 
     def fault(self, line: int, what: str) -> None:
         self.faults.append(Fault(line=line, what=what))
 
+    def note(self, line: int, what: str) -> None:
+        self.notes.append(Fault(line=line, what=what))
+
     def follow(self, line: int, raw: bytes) -> None:
-        entry, parts = parse_entry(raw), parts_of(raw)
-        if entry is None or parts is None:
+        entry = parse_entry(raw)
+        if entry is None:
             self.fault(line, "this is not an audit log entry")
             self.n, self.before = self.n + 1, START
             return
-        body, stored = parts
-        if entry["n"] != self.n + 1:
-            self.fault(line, _out_of_place(entry["n"], self.n + 1))
-        elif digest(body, self.before, self.key) != stored:
-            self.fault(
-                line, f"entry {entry['n']} was altered, or the one before it was and its hash recomputed"
-            )
-        self.n, self.before = entry["n"], stored
+        if entry.n != self.n + 1:
+            self.fault(line, _out_of_place(entry.n, self.n + 1))
+        elif hash_line(raw, self.before, self.key) != entry.hash:
+            self.fault(line, f"entry {entry.n} was altered, or the one before it was and its hash recomputed")
+        self.n, self.before = entry.n, entry.hash
         self.top = max(self.top, self.n)
         self.entries += 1
         if self.n in self.wanted:
-            self.hashes[self.n] = stored
-        self._heed(line, entry)
-
-    def _heed(self, line: int, entry: dict[str, Any]) -> None:
-        """Evaluates an entry that the log wrote about itself; its note says what happened."""
-        verb, note = entry["verb"], entry.get("note", "the entry has details")
-        if verb == "begin" and line == 1:
-            self.log = str(entry.get("log", ""))
-        elif verb == "restarted":
-            self.restarts.append((line, entry))
-        elif verb == "attach":
-            self._heed_attachment(line, entry.get("changes"))
-        elif verb == "torn":
-            self.notes.append(Fault(line=line, what=f"a writer was interrupted within a line: {note}"))
-        elif verb in _GAPS:
-            self.fault(line, f"{_GAPS[verb]}: {note}")
-
-    def _heed_attachment(self, line: int, changes: object) -> None:
-        """Reports a log that was attached to a memory with records, which may have had a log before."""
-        before = f"the memory had {changes} changes before this log began"
-        if self.attached is not None and isinstance(changes, int) and changes <= self.attached:
-            self.notes.append(Fault(line=line, what=before))
-            return
-        advice = f"if that is how the log was added, verify it with attached={changes} (--attached {changes})"
-        self.fault(line, f"{before}: a log before it may be gone; {advice}")
+            self.hashes[self.n] = entry.hash
+        if entry.verb == "begin" and line == 1:
+            self.log = str(entry.details.get("log", ""))
+        elif entry.verb == "torn":
+            self.note(line, f"a writer was interrupted within a line: {_note_of(entry)}")
+        elif entry.verb in _GAPS:
+            self.gaps.append((line, entry))
 
 
-_GAPS: Final = {
-    "lost": "entries before this were lost",
-    "unaudited": "the memory was opened without this log",
-}
+def _note_of(entry: AuditEntry) -> str:
+    return str(entry.details.get("note", "the entry has details"))
 
 
 def verify(
@@ -127,25 +113,23 @@ def verify(
     key: str | bytes | None = None,
     head: AuditHead | str | None = None,
     store: Store | None = None,
-    before: str | Path | None = None,
-    attached: int | None = None,
 ) -> Verified:
     """Verifies the whole log. `key` is the one it was written with; `head` was printed by `eidet audit`.
 
-    Without an outside head, the head file beside the log shows whether the newest entries are missing.
-    `store` is the audited one: its mark says which log it had, and its newest entry then. `before` is the
-    log that was moved away when this one began; without it, a restart is a fault. `attached` is the number
-    of changes that a memory already had when the log was added to it: more changes are a fault.
+    Without a `head`, the head file beside the log shows whether the newest entries are missing. `store` is
+    the audited one: its mark says which log it had, and its newest entry then. A gap that the log itself
+    tells of (it was begun anew, or the memory was changed without it) is a fault, unless `head` is of that
+    entry or a later one: whoever kept it knew of the gap.
     """
     log = Path(path).expanduser()
     outside = AuditHead.of(head) if isinstance(head, str) else head
     mark = None if store is None else read_mark(store)
     beside = read_head(log)  # read before the log, so that entries added meanwhile only come after it
     known = [one for one in (beside, outside, mark.head if mark else None) if one is not None]
-    walk = _Walk(check_key(key), {one.count for one in known}, attached=attached)
+    walk = _Walk(check_key(key), {one.count for one in known})
     rest = _walk_lines(walk, log, mark)
     if rest:
-        walk.notes.append(Fault(line=walk.entries + 1, what=f"a line of {len(rest)} bytes has no end"))
+        walk.note(walk.entries + 1, f"a line of {len(rest)} bytes has no end")
     if not walk.faults or walk.faults[0].line != 1:
         _check_beside(walk, beside, head_path(log).name)
         _check_head(walk, outside)
@@ -153,13 +137,12 @@ def verify(
             _check_mark(walk, mark)
         elif store is not None and store.head().seq:
             walk.fault(walk.n, "the memory knows of no log: its note was removed, or it never had this one")
-    for line, restart in walk.restarts:
-        _check_restart(walk, line, restart, key, before)
+    _check_gaps(walk, outside)
     return Verified(
         path=log,
         entries=walk.entries,
         head=AuditHead(count=walk.n, hash=walk.before),
-        faults=tuple(walk.faults),
+        faults=tuple(sorted(walk.faults, key=lambda fault: fault.line)),
         notes=tuple(walk.notes),
     )
 
@@ -185,9 +168,9 @@ def _walk_lines(walk: _Walk, log: Path, mark: LogMark | None) -> bytes:
 
 def _not_ours(line: bytes, key: bytes | None) -> str:
     begin = parse_entry(line)
-    if begin is None or begin["verb"] != "begin":
+    if begin is None or begin.verb != "begin":
         return "the log does not begin with its beginning: its first entries are gone, or it is none"
-    if begin.get("key") == print_of(key):
+    if begin.details.get("key") == print_of(key):
         return ""
     if key is None:
         return "the log was written with a key, and cannot be verified without it"
@@ -201,8 +184,7 @@ def _check_beside(walk: _Walk, head: AuditHead | None, name: str) -> None:
     elif not is_ours(head, walk.key):
         walk.fault(walk.n, f"{name} was not written with this key")
     elif head.count < walk.n:
-        behind = f"{name} is {walk.n - head.count} behind: a writer was interrupted"
-        walk.notes.append(Fault(line=walk.n, what=behind))
+        walk.note(walk.n, f"{name} is {walk.n - head.count} behind: a writer was interrupted")
     _check_head(walk, head)
 
 
@@ -227,23 +209,15 @@ def _check_mark(walk: _Walk, mark: LogMark) -> None:
         _check_head(walk, mark.head)
 
 
-def _check_restart(
-    walk: _Walk,
-    line: int,
-    restart: Mapping[str, Any],
-    key: str | bytes | None,
-    before: str | Path | None,
-) -> None:
-    """Accepts a restarted log if its predecessor is given, intact, and the one the memory knew."""
-    former = f"log {restart.get('log')} with {restart.get('told')} entries, which was {restart.get('path')}"
-    told = f"the log was restarted. Before it there was {former}"
-    if before is None:
-        walk.fault(line, f"{told}: name it to verify both")
-        return
-    known = AuditHead.of(f"{restart.get('told')}:{restart.get('head')}")
-    earlier = verify(before, key=key, head=known, attached=walk.attached)
-    walk.faults += [Fault(line=line, what=f"of the log before it, {fault}") for fault in earlier.faults]
-    walk.notes.append(Fault(line=line, what=told))
+def _check_gaps(walk: _Walk, outside: AuditHead | None) -> None:
+    """Reports the gaps that the log tells of; as notes, if a head that was kept elsewhere covers them."""
+    covered = 0 if outside is None or walk.hashes.get(outside.count) != outside.hash else outside.count
+    for line, entry in walk.gaps:
+        told = f"{_GAPS[entry.verb]}: {_note_of(entry)}"
+        if entry.n <= covered:
+            walk.note(line, told)
+        else:
+            walk.fault(line, f"{told}; if you know why, verify it with the head {entry.n}:{entry.hash}")
 
 
 def _out_of_place(n: int, expected: int) -> str:
@@ -256,8 +230,8 @@ def _out_of_place(n: int, expected: int) -> str:
 def entries(path: str | Path) -> Iterator[AuditEntry]:
     """Yields a log's entries, oldest first, verified or not; skips invalid lines."""
     for raw in _raw(Path(path).expanduser()):
-        if raw.endswith(b"\n") and (entry := parse_entry(raw)) is not None:
-            yield AuditEntry.of(entry)
+        if raw.endswith(b"\n") and (entry := parse_entry(raw[:-1])) is not None:
+            yield entry
 
 
 def _raw(log: Path) -> Iterator[bytes]:

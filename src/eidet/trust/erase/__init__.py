@@ -10,11 +10,12 @@ files follows. A journal in the store lists unfinished cleaning, so that a crash
 
 from __future__ import annotations
 
+import hmac
 import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Self
 
 from ...core.errors import BadInput, Corrupt
 from ...core.record import Record
@@ -25,12 +26,11 @@ from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from .cleaning import Cleaning, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
-from .receipt import Receipt, Signer, public_half
+from .receipt import Receipt
 
 __all__ = ["Eraser", "Forgotten", "Preview", "Receipt", "Wish"]
 
 log: logging.Logger = logging.getLogger("eidet")
-KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
 
 
 class Forgotten(int):
@@ -69,12 +69,12 @@ class Eraser:
         self._parts = parts
         self._life = life
 
-    def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
+    def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None) -> Forgotten:
         """Forgets records and signs the receipt.
 
         If a record is damaged, deletes all of them unread; the tombstones then cover only their ids.
         """
-        signer = self._signer(key)
+        secret = secret_of(self._parts.store, "receipts")
         self._parts.flush()
         try:
             receipt = self._erase(wish, now=now, by=by, notes=())
@@ -82,7 +82,7 @@ class Eraser:
             log.warning("cannot read a record, deleting it unread: %s", error)
             unread = f"deleted without being read, because a record is damaged ({error})"
             receipt = self._erase(replace(wish, wholesale=True), now=now, by=by, notes=(unread,))
-        return Forgotten(receipt.counts["records"], signer.sign(replace(receipt, why=why)))
+        return Forgotten(receipt.counts["records"], replace(receipt, why=why).sign(secret))
 
     def _erase(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
         """Deletes in one write, then cleans. Returns the unsigned receipt."""
@@ -155,26 +155,14 @@ class Eraser:
 
     # Proof.
 
-    def verify_receipt(self, receipt: Receipt, key: object) -> bool:
+    def verify_receipt(self, receipt: Receipt) -> bool:
         if not isinstance(receipt, Receipt):
             raise BadInput(f"a receipt must be a Receipt, see Receipt.load, not {type(receipt).__name__}")
-        if receipt.store != self._parts.store.identity:
-            return False
-        known = (verbs.get_setting(self._parts.store, KEYS) or "").split()
-        return Signer(secret_of(self._parts.store, "receipts"), key).holds(receipt, frozenset(known))
+        signed = receipt.sign(secret_of(self._parts.store, "receipts"))
+        return hmac.compare_digest(signed.signature, receipt.signature)
 
     def _marker(self) -> Marker:
         return Marker(secret_of(self._parts.store, "marks"))
-
-    def _signer(self, key: object) -> Signer:
-        store = self._parts.store
-        chosen = self._parts.settings.receipt_key if key is None else key
-        signer = Signer(secret_of(store, "receipts"), chosen)
-        if signer.private is not None:
-            known = (verbs.get_setting(store, KEYS) or "").split()
-            if (public := public_half(signer.private)) not in known:
-                verbs.set_settings(store, {KEYS: " ".join([*known, public])})
-        return signer
 
 
 def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:

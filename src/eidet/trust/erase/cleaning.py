@@ -20,7 +20,7 @@ from ...core.validate import dump_json
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
 from ...parts import Parts
-from ...store import Erasure, Reader, verbs
+from ...store import TOMBSTONES, Erasure, Reader, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...store.verbs.values import ONCE_SECONDS
@@ -174,12 +174,10 @@ class Cleaning:
             embedder.forget([*texts, *chain.from_iterable(map(units_of, texts))])
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
+        """Lists the cache files of these scopes, with temporary files of interrupted writers."""
         files = Sidecars(sidecar_folder(self._parts.store), self._parts.store)
-        found: list[Path] = []
-        for file in map(files.path, scopes):
-            if file is not None:  # with the temporary files of interrupted writers
-                found += [one for one in (file, *file.parent.glob(f"{file.name}.*.partial")) if one.exists()]
-        return found
+        paths = filter(None, map(files.path, scopes))
+        return [file for path in paths for file in path.parent.glob(f"{path.name}*")]
 
     def _from_archives(
         self, is_doomed: Callable[[Record], bool], scope: Scope | None, now: float
@@ -198,14 +196,11 @@ class Cleaning:
 
     def _is_over(self, record: Record) -> bool:
         """Returns whether a tombstone covers the record's content or its whole scope."""
-        store, mark = self._parts.store, self._marker.of_record(record)
-        if mark is not None and verbs.tombstones_in(store, record.scope, [mark]):
-            return True
-        for scope, end in ends_of(record.scope):
-            stones = verbs.tombstones_in(store, scope, [end])
-            if any(record.created <= at for at in stones.values()):
-                return True
-        return False
+        says, keys = self._marker.of_record(record), list(ends_of(record.scope))
+        if says is not None:
+            keys.append((record.scope, says))
+        stones = self._parts.store.values(TOMBSTONES, keys)
+        return (record.scope, says) in stones or any(record.created <= at for at in stones.values())
 
 
 def _bytes_of(records: Iterable[Record]) -> list[bytes]:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from ...core.errors import EidetError
-from ...core.record import Event, Record
+from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json, dump_json
 from ...store import Store, verbs
-from ...store.tombstones import Marker
+from ...store.tombstones import Marker, list_earlier
 from ...store.traits import path_of, paths_of
 from ...upkeep.archive import Archive, Ownership, may_hold, name_place
 
@@ -143,19 +143,11 @@ def clean_histories(
 def _find_edits(store: Store, marker: Marker, record: Record) -> dict[int, Mapping[str, Json]]:
     """Maps the versions of events to edit to the fields that they keep."""
     story = store.history(record.scope, record.id)
-    marks = {event.version: marker.of_record(earlier) for event, earlier in earlier_versions(record, story)}
-    stones = verbs.tombstones_in(store, record.scope, [mark for mark in marks.values() if mark is not None])
+    telling = [event for event in reversed(story) if event.before and event.before.keys() & set(CONTENT)]
+    marks = list(map(marker.of_record, list_earlier(record, story)))
+    stones = verbs.tombstones_in(store, record.scope, [mark for mark in marks if mark is not None])
     return {
         event.version: {name: value for name, value in (event.before or {}).items() if name not in CONTENT}
-        for event in story
-        if event.before is not None and marks.get(event.version) in stones
+        for event, mark in zip(telling, marks, strict=True)
+        if mark in stones
     }
-
-
-def earlier_versions(record: Record, story: Sequence[Event]) -> Iterator[tuple[Event, Record]]:
-    """Yields the events with content, newest first, each with the version of the record before it."""
-    now = record.whole.but(original=None, level=0)
-    for event in reversed(story):
-        if event.before and event.before.keys() & set(CONTENT):
-            now = now.but(text=event.before.get("text", now.text), data=event.before.get("data", now.data))
-            yield event, now

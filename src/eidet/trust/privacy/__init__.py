@@ -1,6 +1,6 @@
 """Keeps personal data, secrets, and orders to the reading agent out of stored texts.
 
-`guard_text` finds personal data and applies a `Policy`; `poison` scores how much a text looks like orders
+`guard` finds personal data and applies a `Policy`; `poison` scores how much a text looks like orders
 to the agent; `fence_text` quotes untrusted text. Pure: no I/O, no clock, no model.
 """
 
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from ...core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from ...core.record import Trust
     from .findings import Found, Pii
     from .poisoning import Poisoned, poison
     from .policy import Action, Forbidden, Pattern, Policy, policy_of
     from .quarantine import fence_text
     from .scan import find
-    from .text_guard import Finding, Guarded, GuardedData, guard_data, guard_text
+    from .text_guard import Guarded, guard
 else:
     __getattr__ = lazy_names(
         __name__,
@@ -25,28 +24,24 @@ else:
             "findings": ("Found", "Pii"),
             "poisoning": ("Poisoned", "poison"),
             "policy": ("Action", "Forbidden", "Pattern", "Policy", "policy_of"),
-            "quarantine": ("Trust", "fence_text"),
+            "quarantine": ("fence_text",),
             "scan": ("find",),
-            "text_guard": ("Finding", "Guarded", "GuardedData", "guard_data", "guard_text"),
+            "text_guard": ("Guarded", "guard"),
         },
     )
 
 __all__ = [
     "Action",
-    "Finding",
     "Forbidden",
     "Found",
     "Guarded",
-    "GuardedData",
     "Pattern",
     "Pii",
     "Poisoned",
     "Policy",
-    "Trust",
     "fence_text",
     "find",
-    "guard_data",
-    "guard_text",
+    "guard",
     "poison",
     "policy_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final
@@ -16,7 +16,7 @@ from ...core.settings import Settings
 from ...core.state import NO_STATE, MergedPart, State
 from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
-from . import Action, Finding, Policy, guard_data, guard_text, policy_of
+from . import Action, Policy, guard, policy_of
 from .findings import Pii
 
 TEXTS: Final = ("text", "who", "source")
@@ -58,14 +58,12 @@ class Guard:
 
     def text(self, text: str, labels: set[str]) -> str:
         """Returns the text as it may be stored; adds the classes found in it to the labels."""
-        found = guard_text(text, self.policy, self.key)
-        labels |= _classes(found.findings)
-        return found.text
+        return str(self.tree(text, "text", labels))
 
     def tree(self, value: Json, what: str, labels: set[str]) -> Json:
-        found = guard_data(value, self.policy, self.key, what=what)
-        labels |= _classes(found.findings)
-        return found.data
+        found = guard(value, self.policy, self.key, what=what)
+        labels |= {one.kind for one in found.findings if one.action != Action.KEEP}
+        return found.value
 
     def fields(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
         """Returns the fields as they may be stored, and the classes found; leaves badly typed ones alone."""
@@ -164,10 +162,6 @@ def key_of(given: object) -> bytes:
 
 def _subkey(key: bytes) -> bytes:
     return blake2b(b"tokens", key=key, digest_size=32, person=b"eidet.guard").digest()
-
-
-def _classes(findings: Iterable[Finding]) -> set[str]:
-    return {one.kind for one in findings if one.action is not Action.KEEP}
 
 
 def with_classes(state: State, labels: set[str]) -> State:

@@ -33,13 +33,18 @@ class Pii(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A span of text of one class. `repr` omits the text itself, so that logs stay clean."""
+    """A span of text of one class. `repr` omits the text itself, so that logs stay clean.
+
+    `guard` tells the action that it took, and where in data it found it.
+    """
 
     kind: str
     start: int
     end: int
     text: str = field(repr=False)
     confidence: float
+    action: str | None = None
+    path: str = ""
 
     @property
     def weight(self) -> float:

@@ -91,18 +91,13 @@ def _decode_blobs(text: str) -> Iterator[str]:
 def _decode(blob: str) -> Iterator[str]:
     """Yields the text that the blob decodes to, or nothing if it is no base64."""
     whole = blob.rstrip("=")
+    whole = whole[: len(whole) - (len(whole) % 4 == 1)]  # a single letter over encodes nothing
+    other = b"-_" if set("-_") & set(whole) else None
     try:
-        spelt = b64decode(
-            whole[: len(whole) // 4 * 4] + _pad(whole), altchars=b"-_" if set("-_") & set(whole) else None
-        )
+        spelt = b64decode(whole + "=" * (-len(whole) % 4), altchars=other)
     except BadCode:
         return
     yield spelt.decode("utf-8", "replace")
-
-
-def _pad(whole: str) -> str:
-    rest = whole[len(whole) // 4 * 4 :]
-    return rest + "=" * (4 - len(rest)) if len(rest) > 1 else ""
 
 
 def _run_together(text: str) -> Iterator[str]:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, Final
 
 from ...core.errors import BadInput, Refused
-from .findings import LEAST, Found, Pii, finding_at
+from .findings import Found, Pii, finding_at
 
 
 class Action(StrEnum):
@@ -28,6 +27,7 @@ STAYING = frozenset({Action.LABEL, Action.KEEP})
 
 
 PATTERN_SECONDS: Final = 1.0  # a pattern may search one text for so long
+PATTERN_CONFIDENCE: Final = 0.9
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,30}[a-z0-9]")
 
 
@@ -42,17 +42,12 @@ class Pattern:
     name: str
     regex: str
     action: str | None = None
-    confidence: float = 0.9
     compiled: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name) or self.name in (*Pii, "default"):
             raise BadInput(
                 f"pattern name {self.name!r} needs small letters, digits and _, and a name not in use"
-            )
-        if not 0 < self.confidence <= 1:
-            raise BadInput(
-                f"pattern {self.name} needs a confidence above 0 and at most 1, not {self.confidence}"
             )
         object.__setattr__(self, "compiled", _compile(self.name, self.regex))
 
@@ -65,7 +60,7 @@ class Pattern:
                 f"pattern {self.name} takes too long on a text of {len(text):,} characters: bound its "
                 "repeats ({1,20} for +) and do not repeat a group that holds repeats; nothing was stored"
             ) from None
-        yield from (finding_at(text, self.name, span, self.confidence) for span in spans)
+        yield from (finding_at(text, self.name, span, PATTERN_CONFIDENCE) for span in spans)
 
 
 def _compile(name: str, expression: str) -> Any:
@@ -82,10 +77,7 @@ def _compile(name: str, expression: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """One action per class; classes without one follow `default`. Unknown actions raise `BadInput`.
-
-    Findings less certain than `least` are ignored.
-    """
+    """One action per class; classes without one follow `default`. Unknown actions raise `BadInput`."""
 
     email: str | None = None
     phone: str | None = None
@@ -99,15 +91,12 @@ class Policy:
     address: str | None = None
     default: str = Action.REDACT
     patterns: tuple[Pattern, ...] = ()
-    least: float = LEAST
 
     def __post_init__(self) -> None:
         for kind in (*Pii, "default"):
             _check_action(kind, getattr(self, kind))
         for pattern in self.patterns:
             _check_action(pattern.name, pattern.action)
-        if not 0 <= self.least <= 1:
-            raise BadInput(f"least needs a number from 0 to 1, not {self.least!r}")
         names = [pattern.name for pattern in self.patterns]
         if len(set(names)) < len(names):
             raise BadInput(f"two patterns share a name: {', '.join(sorted(names))}")
@@ -119,12 +108,7 @@ class Policy:
     @property
     def actions(self) -> frozenset[Action]:
         """The actions that this policy can take."""
-        return _actions(self)
-
-
-@lru_cache(maxsize=64)
-def _actions(policy: Policy) -> frozenset[Action]:
-    return frozenset(map(policy.action, (*Pii, *(pattern.name for pattern in policy.patterns))))
+        return frozenset(map(self.action, (*Pii, *(pattern.name for pattern in self.patterns))))
 
 
 def policy_of(value: object) -> Policy | None:
@@ -166,10 +150,9 @@ def _policy(actions: Mapping[str, object]) -> Policy:
 def _check_action(kind: str, action: str | None) -> None:
     if action is None and kind != "default":
         return
-    if action not in tuple(Action) and kind == "default":
-        raise BadInput(f"a guard has the unknown action {action!r}; there are off, {', '.join(Action)}")
     if action not in tuple(Action):
-        raise BadInput(f"{kind} has the unknown action {action!r}; there are {', '.join(Action)}")
+        whose, off = ("a guard", "off, ") if kind == "default" else (kind, "")
+        raise BadInput(f"{whose} has the unknown action {action!r}; there are {off}{', '.join(Action)}")
 
 
 class Forbidden(Refused):

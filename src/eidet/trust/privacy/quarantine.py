@@ -76,8 +76,6 @@ _DUE: Final = {
     "untrusted": "texts from untrusted sources wait for review",
     "derived": "texts made from other memories wait for review",
 }
-_WAITS: Final = Condition("state.quarantine.because", "in", list(_DUE.values()))
-SHOWN: Final = SEEN | Where(trust=(Trust.QUARANTINED,), conditions=(_WAITS,))
 
 
 def _is_due(record: Record, review: str) -> bool:
@@ -109,15 +107,11 @@ def _asks_aside(where: Where) -> bool:
     return any(_asks_aside(part) for part in (*where.every, *where.some))
 
 
-def without_quarantine(where: Where | None, waiting: str) -> Where:
-    """Excludes quarantined records from a filter that does not ask for them.
-
-    With `waiting` "marked", keeps those that are quarantined only because the setting `review` requires it.
-    """
-    seen = SHOWN if waiting == "marked" else SEEN
+def without_quarantine(where: Where | None) -> Where:
+    """Excludes quarantined records from a filter that does not ask for them."""
     if where is None:
-        return seen
-    return where if _asks_aside(where) else Where(every=(where, seen))
+        return SEEN
+    return where if _asks_aside(where) else Where(every=(where, SEEN))
 
 
 # Quoting untrusted text.

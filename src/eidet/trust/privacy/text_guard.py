@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
@@ -26,52 +27,27 @@ PATH_CHARS: Final = 80  # of each key in the path of a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """A finding and the action taken, without the value. Positions refer to the original text."""
-
-    kind: str
-    start: int
-    end: int
-    confidence: float
-    action: Action
-    path: str = ""  # where in the data; empty for a text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """The text to store; `labels` are the labelled classes found in it."""
+    """The value to store; `labels` are the labelled classes found in it.
 
-    text: str
-    findings: tuple[Finding, ...] = ()
+    Of the findings, each has its action and path, but no text. Positions refer to the original text.
+    """
+
+    value: Any
+    findings: tuple[Found, ...] = ()
     labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardedData:
-    """The data to store; otherwise like `Guarded`."""
+def guard(value: Json, policy: Policy, key: bytes | None = None, *, what: str = "data") -> Guarded:
+    """Guards a text, or every string and key of JSON data. Idempotent.
 
-    data: Json
-    findings: tuple[Finding, ...] = ()
-    labels: tuple[str, ...] = ()
-
-
-def guard_text(text: str, policy: Policy, key: bytes | None = None) -> Guarded:
-    """Guards a text. Idempotent. Hashes need a key; another key gives other tokens."""
-    guard = _TextGuard(policy, key)
-    return Guarded(text=guard.apply(text), **guard.report())
-
-
-def guard_data(data: Json, policy: Policy, key: bytes | None = None, *, what: str = "data") -> GuardedData:
-    """Guards every string and key of JSON data; a key counts as a word about its value."""
-    guard = _TextGuard(policy, key)
-    return GuardedData(data=_walk(clean_json(data, what), guard, "", what), **guard.report())
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    text: str
-    at: int  # its position in the original
-    depth: int
+    A key of data counts as a word about its value. Hashes need `key`; another one gives other tokens.
+    """
+    guarding = _TextGuard(policy, key)
+    given = value if isinstance(value, str) else clean_json(value, what)
+    kept, found = _walk(given, guarding, "", "" if isinstance(value, str) else what), guarding.findings
+    labels = {one.kind for one in found if one.action == Action.LABEL}
+    return Guarded(value=kept, findings=tuple(found), labels=tuple(sorted(labels)))
 
 
 @dataclass(slots=True)
@@ -80,11 +56,9 @@ class _TextGuard:
 
     policy: Policy
     key: bytes | None
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Found] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.key is None and Action.HASH in self.policy.actions:
-            raise Misconfigured("hashes need a key: guard_text(text, policy, key)")
         if self.key is not None and not 16 <= len(self.key) <= 64:
             raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
 
@@ -96,7 +70,7 @@ class _TextGuard:
             action = self.policy.action(found.kind)
             if action is Action.REFUSE:
                 raise Forbidden(found.kind, start=found.start, end=found.end, path=path)
-            self._note(found, action, path)
+            self.findings.append(replace(found, text="", action=action, path=path))
             if action not in STAYING:
                 parts += [text[at : found.start], token_for(found, action, self.key)]
                 at = found.end
@@ -104,21 +78,20 @@ class _TextGuard:
 
     def _find_all(self, text: str, before: str) -> list[Found]:
         """Lists all findings of a text, also between tokens, in text order."""
-        done: list[Found] = []
-        pieces = [_Piece(*piece, 0) for piece in self._between_tokens(text)]
-        while pieces:
-            piece = pieces.pop()
-            found = self._find(piece, before if piece.at == 0 else "")
-            changing = [one for one in found if self.policy.action(one.kind) not in STAYING]
-            if changing and piece.depth == DEEPEST:
-                changing = [replace(changing[0], start=0, end=len(piece.text), text=piece.text)]
-            done += [_move(one, piece.at) for one in changing or found]
-            if changing:
-                spans = [(one.start, one.end) for one in changing]
-                pieces += (
-                    _Piece(rest, piece.at + at, piece.depth + 1) for rest, at in _outside(piece.text, spans)
-                )
-        return sorted(done, key=lambda one: one.start)
+        pieces = self._between_tokens(text)
+        found = chain.from_iterable(self._search(piece, at, before) for piece, at in pieces)
+        return sorted(found, key=lambda one: one.start)
+
+    def _search(self, piece: str, at: int, before: str, depth: int = 0) -> Iterator[Found]:
+        """Yields the findings of a piece that begins at `at`, also between those that will be replaced."""
+        found = self._find(piece, before if at == 0 else "")
+        changing = [one for one in found if self.policy.action(one.kind) not in STAYING]
+        if changing and depth == DEEPEST:
+            changing = [replace(changing[0], start=0, end=len(piece), text=piece)]
+        yield from (_move(one, at) for one in changing or found)
+        if changing:
+            for rest, start in _outside(piece, [(one.start, one.end) for one in changing]):
+                yield from self._search(rest, at + start, before, depth + 1)
 
     def _between_tokens(self, text: str) -> Iterator[tuple[str, int]]:
         if not any(sign in text for sign in TOKEN_SIGNS):
@@ -126,30 +99,10 @@ class _TextGuard:
         tokens = pattern_of_tokens(tuple(pattern.name for pattern in self.policy.patterns))
         return _outside(text, [match.span() for match in tokens.finditer(text)])
 
-    def _find(self, piece: _Piece, before: str) -> list[Found]:
+    def _find(self, piece: str, before: str) -> list[Found]:
         shift = len(before)
-        found = find(before + piece.text, self.policy.patterns, least=self.policy.least)
+        found = find(before + piece, self.policy.patterns)
         return [_move(one, -shift) for one in found if one.start >= shift]
-
-    def _note(self, found: Found, action: Action, path: str) -> None:
-        self.findings.append(
-            Finding(
-                kind=found.kind,
-                start=found.start,
-                end=found.end,
-                confidence=found.confidence,
-                action=action,
-                path=path,
-            )
-        )
-
-    def report(self) -> dict[str, Any]:
-        """Returns the findings and labels as fields of the result."""
-        labels = {one.kind for one in self.findings if one.action is Action.LABEL}
-        return {
-            "findings": tuple(self.findings),
-            "labels": tuple(sorted(labels)),
-        }
 
 
 def _outside(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[str, int]]:
@@ -216,7 +169,8 @@ def token_for(found: Found, action: Action, key: bytes | None) -> str:
         return _mask(found)
     if action is not Action.HASH:
         return f"[{found.kind.upper()}]"
-    assert key is not None, "checked before anything is looked for"
+    if key is None:
+        raise Misconfigured("hashes need a key: guard(value, policy, key)")
     value = f"{found.kind}\0{_canonical(found)}".encode("utf-8", "surrogatepass")
     digest = blake2b(value, key=key, digest_size=8, person=b"eidet.guard").digest()
     return f"{found.kind}:{digest.hex()}"

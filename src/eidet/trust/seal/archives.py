@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 from ...core.errors import Corrupt, Misconfigured
 from ...core.record import Record
 from ...store import Store
-from .boxes import ScopeKeys
-from .codec import open_record, seal_record
+from .codec import number_of, open_record, seal_record
 from .store import SealedStore, find_sealed
 
 if TYPE_CHECKING:
     from ...upkeep.archive import Archive
 
 log: logging.Logger = logging.getLogger("eidet.trust.seal")
-SEALED: Final = "sealed"  # the part of a manifest that identifies the store and keys that sealed the records
+SEALED: Final = "sealed"  # the part of a manifest that identifies the store that sealed the records
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +32,8 @@ class SealedArchive:
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
         self.store.fresh()
-        keys = {record.scope: self.store.ring.keys(record.scope) for record in records}
-        forms = [seal_record(record, keys[record.scope]) for record in records]
-        lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
-        seal = {"identity": self.store.identity, "lasting": lasting}
-        return self.archive.keep(forms, {**manifest, SEALED: seal}, now=now)
+        forms = [seal_record(record, self.store.ring.keys(record.scope)) for record in records]
+        return self.archive.keep(forms, {**manifest, SEALED: {"identity": self.store.identity}}, now=now)
 
     def names(self) -> list[str]:
         return self.archive.names()
@@ -53,18 +49,14 @@ class SealedArchive:
                 "file by itself"
             )
         self.store.fresh()
-        return iter([*self._open_each(name, seal.get("lasting"))])
+        return iter([*self._open_each(name)])
 
-    def _open_each(self, name: str, lasting: object) -> Iterator[Record]:
+    def _open_each(self, name: str) -> Iterator[Record]:
         """Yields the records, without those of scopes that were shredded since, of which it warns."""
-        if not isinstance(lasting, Mapping):
-            raise Corrupt(f"{name}: its manifest was changed since it was archived; nothing was loaded")
         lost = 0
         for form in self.archive.read(name):
-            keys = self.store.ring.of(form.scope)
-            if form.scope not in lasting:
-                raise Corrupt(f"{name}: records were added since it was archived; nothing was loaded")
-            if keys is not None and _fingerprint(keys) == lasting[form.scope]:
+            number, keys = number_of(form), self.store.ring.of(form.scope)
+            if keys is not None and number in keys.numbers:
                 yield open_record(form, keys)
             else:
                 lost += 1
@@ -81,11 +73,6 @@ class SealedArchive:
             return self.store.ring.open(form)
         except Corrupt:
             return form
-
-
-def _fingerprint(keys: ScopeKeys) -> str:
-    """Returns a fingerprint of a scope's lasting key, which changes if the scope is shredded."""
-    return keys.mark(b"fingerprint").hex()
 
 
 def archive_for(store: Store, archive: Archive) -> Archive:

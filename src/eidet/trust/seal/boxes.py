@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -54,7 +54,7 @@ def pack_parts(*parts: bytes) -> bytes:
     return b"".join(_NUMBER.pack(len(part)) + part for part in parts)
 
 
-def _number_of(box: bytes) -> int:
+def number_in(box: bytes) -> int:
     """Returns the number of the key that sealed a box; -1 if it is no box."""
     if not isinstance(box, bytes) or len(box) < _NUMBER.size:
         return -1
@@ -71,6 +71,7 @@ class ScopeKeys:
         self._place = pack_parts(identity.encode(), scope.encode())
         self._locks = {number: _Lock(secret[:KEY_BYTES]) for number, secret in secrets.items()}
         self._locks[LASTING] = _Lock(_derive_key(lasting, b"lasting"))
+        self.numbers: Collection[int] = self._locks.keys()
         self._labels = _Lock(_derive_key(lasting, b"labels"))
         self._marks = _derive_key(lasting, b"marks")
         self._owners = _derive_key(lasting, b"bound columns")
@@ -96,7 +97,7 @@ class ScopeKeys:
 
     def open(self, field: str, box: bytes, owner: bytes | None = None) -> bytes:
         """Opens a box; raises `Corrupt` if it was not sealed for this place, field and (if given) owner."""
-        number = _number_of(box)
+        number = number_in(box)
         lock, whose = self._locks.get(number), box[_OWNER]
         if lock is not None and owner in (None, whose):
             bound = self._about(number, field)

@@ -25,7 +25,7 @@ from ...core.record_table import FIELD_OF, FIELDS, RecordField, Sealing
 from ...core.validate import Json, dump_json
 from ...store import Derived, Entry
 from ...store.rules import key_of
-from .boxes import TAG_BYTES, ScopeKeys
+from .boxes import TAG_BYTES, ScopeKeys, number_in
 
 LABELS: Final = tuple(n for n in Entry._fields if n in FIELD_OF and FIELD_OF[n].sealing is Sealing.LABEL)
 _CONTENT: Final = tuple(field for field in FIELDS if field.sealing is Sealing.CONTENT)
@@ -81,14 +81,24 @@ def _normal(field: RecordField, value: Any) -> Any:
     return str(value) if field.encode is str else value
 
 
-def owner_of(form: Record, keys: ScopeKeys) -> bytes:
-    """Returns the owner that the boxes of a stored record must have; raises `Corrupt` if it was changed."""
+def number_of(form: Record) -> int:
+    """Returns the number of the key that sealed a stored record; raises `Corrupt` if it is not sealed."""
+    return number_in(_sealed_of(form)[EXACT_KEY_BYTES:])
+
+
+def _sealed_of(form: Record) -> bytes:
     if form.sealed is None:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
+    return form.sealed
+
+
+def owner_of(form: Record, keys: ScopeKeys) -> bytes:
+    """Returns the owner that the boxes of a stored record must have; raises `Corrupt` if it was changed."""
+    mark = _sealed_of(form)[:EXACT_KEY_BYTES]
     if any(getattr(form, name) != value for name, value in _EMPTY.items()):
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} has content that is not sealed")
     try:
-        return keys.owner(_columns_of_record(form, form.sealed[:EXACT_KEY_BYTES]))
+        return keys.owner(_columns_of_record(form, mark))
     except (TypeError, ValueError):  # a column that held a number holds something else
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet") from None
 

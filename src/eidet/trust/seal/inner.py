@@ -69,8 +69,7 @@ def _split(where: Where, scope: str | None, keys_of: KeysOf) -> Asked:
 
 # Small values.
 
-SECRETS: Final = "secret:"  # settings of this prefix are sealed …
-RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
+SECRETS: Final = "secret:"  # settings of this prefix are sealed
 _SEALED: Final = "sealed:"  # prefix of the value of such a setting
 Day = tuple[str, int, str]  # the key of a tally: scope, day, what
 Forms = Callable[[Iterable[int]], Iterable[Record]]  # the sealed records with some seqs
@@ -143,7 +142,7 @@ def _seal_staged(
 
 
 def is_secret(setting: str) -> bool:
-    return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
+    return setting.startswith(SECRETS)
 
 
 def _seal_setting(name: str, value: str | None, ring: Keyring) -> str | None:

@@ -56,12 +56,9 @@ def _proof_context(identity: str, audited: bool) -> bytes:
     return pack_parts(b"eidet proof", identity.encode(), str(FORMAT).encode(), b"audited" * audited)
 
 
-def read_master(store: Store) -> dict[str, Any]:
-    """Reads the store's record of its master key."""
-    return _parse_claim(store.values(SETTINGS, (SEAL,)).get(SEAL))
-
-
-def _parse_claim(text: str | None) -> dict[str, Any]:
+def read_master(source: Store | Transaction) -> dict[str, Any]:
+    """Reads a store's record of its master key."""
+    text = source.values(SETTINGS, (SEAL,)).get(SEAL)
     if text is None:
         raise Misconfigured("this memory is not sealed: it has no keys")
     try:
@@ -76,19 +73,21 @@ def _parse_claim(text: str | None) -> dict[str, Any]:
     return claim
 
 
-def check_master(store: Store, service: KeyService) -> str:
-    """Returns the store's record of its master key; raises `Misconfigured` if it is of another one."""
-    text = store.values(SETTINGS, (SEAL,)).get(SEAL)
-    claim = _parse_claim(text)
+def check_master(source: Store | Transaction, identity: str, service: KeyService) -> bool:
+    """Raises `Misconfigured` if a store is sealed with another master key.
+
+    Returns whether it ever had an audit log; only the holder of the key could change that.
+    """
+    claim = read_master(source)
     try:
-        service.unwrap(b64decode(claim["proof"]), _proof_context(store.identity, claim["audited"]))
+        service.unwrap(b64decode(claim["proof"]), _proof_context(identity, claim["audited"]))
     except WrongKey:
         raise Misconfigured(
             f"this memory was sealed with the master key {claim['master']}, and this one is "
             f"{service.name}: give the right key (nothing was changed). If it is the right one, the record "
             "of the key was changed outside of Eidet: restore a copy"
         ) from None
-    return text or ""
+    return bool(claim["audited"])
 
 
 # The keys of scopes.
@@ -124,18 +123,13 @@ class Keyring:
     The absence of a scope's key is not cached, because another process may create it at any time.
     """
 
-    def __init__(self, store: Store, service: KeyService, noted: Noted | None = None) -> None:
+    def __init__(self, store: Store, service: KeyService) -> None:
         self._store = store
-        self._claim = check_master(store, service)
+        self.audited: bool = check_master(store, store.identity, service)
         self.service: KeyService = service
         self.epoch: int = -1
         self._held: dict[str, ScopeKeys] = {}  # by scope, of this epoch
-        self.noted: Noted = noted or note_nothing
-
-    @property
-    def audited(self) -> bool:
-        """Whether the store ever had an audit log; only the master key's holder could change that."""
-        return bool(_parse_claim(self._claim)["audited"])
+        self.noted: Noted = lambda *_: None
 
     def note_audited(self) -> None:
         """Marks the store as audited in the record of its master key, once."""
@@ -143,23 +137,17 @@ class Keyring:
             return
         claim = _make_claim(self._store.identity, self.service, audited=True)
 
-        def job(transaction: Transaction) -> str:
-            there = transaction.values(SETTINGS, (SEAL,)).get(SEAL)
-            if _parse_claim(there)["audited"]:
-                return there or ""
+        def job(transaction: Transaction) -> None:
+            check_master(transaction, self._store.identity, self.service)
             transaction.set_values(SETTINGS, {SEAL: claim})
-            return claim
 
-        self._claim = self._store.write(job)
+        self._store.write(job)
+        self.audited = True
 
     def as_of(self, epoch: int) -> None:
         """Drops keys that were read in another epoch, as they may have been destroyed since."""
         if epoch != self.epoch:
             self.epoch, self._held = epoch, {}
-
-    def renew(self) -> None:
-        """Drops everything read so far."""
-        self._held = {}
 
     # Reading.
 
@@ -183,7 +171,6 @@ class Keyring:
     def read(self, source: Store | Transaction, scope: str) -> ScopeKeys | None:
         """Reads the keys of a scope from the store, or as a transaction sees them."""
         wrapped = {number: key for number, key in _list_wrapped(source, scope).items() if key}
-        self._check_same_master(source)
         if not wrapped:
             return None
         opened = {number: self._unwrap(scope, number, key) for number, key in wrapped.items()}
@@ -203,14 +190,6 @@ class Keyring:
             raise Corrupt(f"key {number} of scope {scope!r} has {len(secret)} bytes, not {SECRET_BYTES}")
         return secret
 
-    def _check_same_master(self, source: Store | Transaction) -> None:
-        """Raises `Misconfigured` if the record of the master key is no longer the one that was opened."""
-        if source.values(SETTINGS, (SEAL,)).get(SEAL) != self._claim:
-            raise Misconfigured(
-                "the master key was changed meanwhile, or an audit log was added: open the memory again "
-                "with the new key or the log"
-            )
-
     def open(self, form: Record, how: Callable[[Record, ScopeKeys], Record] = open_record) -> Record:
         """Opens a record of the inner store."""
         return how(form, self.keys(form.scope))
@@ -222,10 +201,9 @@ class Keyring:
     # Making and destroying, within the caller's job.
 
     def make(self, transaction: Transaction, scope: str) -> ScopeKeys:
-        """Creates the key of a scope that has none."""
-        self._check_same_master(transaction)
-        number = max(_list_wrapped(transaction, scope), default=0) + 1
-        secret = secrets.token_bytes(SECRET_BYTES)
+        """Creates the key of a scope that has none. Its number is new: no destroyed key had it."""
+        check_master(transaction, self._store.identity, self.service)
+        number, secret = 1 + secrets.randbelow(2**32 - 1), secrets.token_bytes(SECRET_BYTES)
         wrapped = _wrap(self.service, self._store.identity, scope, number, secret)
         self.noted("new", scope)
         transaction.set_values(SETTINGS, {_name(scope, number): wrapped})
@@ -249,28 +227,22 @@ class Keyring:
 
     def rewrap(self, service: KeyService) -> int:
         """Wraps every key with another master key, in one write. Returns the number of keys."""
-        check_master(self._store, self.service)
-        claim = _make_claim(self._store.identity, service, audited=self.audited)
 
         def job(transaction: Transaction) -> int:
-            self._check_same_master(transaction)
+            audited = check_master(transaction, self._store.identity, self.service)
             kept = transaction.values(SETTINGS, prefix=KEYS)
             wrapped = [name for name, value in kept.items() if not value.startswith(" ")]
             fresh = {name: self._rewrap_key(service, name, kept[name]) for name in wrapped}
+            claim = _make_claim(self._store.identity, service, audited=audited)
             transaction.set_values(SETTINGS, {SEAL: claim, **fresh})
             return len(wrapped)
 
         count = self._store.write(job)
-        self.service, self._claim = service, claim
+        self.service, self._held = service, {}
         self.noted("rewrap", "")
-        self.renew()
         return count
 
     def _rewrap_key(self, service: KeyService, name: str, value: str) -> str:
         key, _, scope = value.partition(" ")
         number = int(name.rpartition(":")[2])
         return _wrap(service, self._store.identity, scope, number, self._unwrap(scope, number, key))
-
-
-def note_nothing(what: str, scope: str) -> None:
-    del what, scope

@@ -26,7 +26,7 @@ from ...store.traits import StoreTraits
 from . import KeyService, check_unsealed
 from .codec import open_content, open_entry, seal_record
 from .inner import Asked, is_secret, open_values, seal_keys, split_filter
-from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
+from .keyring import ACTORS, Keyring, begin, is_sealed
 from .transaction import CarriesOver, SealedJob, carry_sealed
 
 T = TypeVar("T")
@@ -34,19 +34,19 @@ FIRST_PAGE: Final = 64
 
 
 class SealedStore(PassthroughStore):
-    """Seals the records of the inner store. `service` holds the master key; `noted` is called on key use."""
+    """Seals the records of the inner store. `service` holds the master key."""
 
     passes: ClassVar[str] = (
         "identity writable close survey prune scrub trim size leap latest_seq fingerprint switch_vectors"
     )
     lacks: ClassVar[str] = "list_telling"  # the inner store cannot read the analysis in entries
 
-    def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
+    def __init__(self, inner: Store, service: KeyService) -> None:
         super().__init__(inner)
         if not is_sealed(inner):
             check_unsealed(inner)
             begin(inner, service)
-        self.ring: Keyring = Keyring(inner, service, noted)
+        self.ring: Keyring = Keyring(inner, service)
         if inner.writable:
             _clear_shredded(inner)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
-from ...core.actor import acting_as, acts
 from ...core.errors import Corrupt
 from ...core.record import Event, Record
 from ...core.scope import Scope
@@ -192,20 +191,16 @@ class SealedTransaction(PassthroughTransaction):
 
 
 class SealedJob(Generic[T]):
-    """Runs a job in a sealing transaction, as its requester, because another writer's thread may run it."""
+    """Runs a job in a sealing transaction."""
 
     def __init__(self, ring: Keyring, forms: Forms, job: Callable[[Transaction], T]) -> None:
         self._ring, self._forms, self._job = ring, forms, job
-        self._asker = acts()
         self._epoch = job.epoch if isinstance(job, CHECKS_EPOCH) else None
         self._last: SealedTransaction | None = None
 
     def __call__(self, transaction: Transaction) -> T:
-        sealed = self._last = SealedTransaction(transaction, self._ring, self._forms, self._epoch)
-        if acts() is self._asker:
-            return self._job(sealed)
-        with acting_as(self._asker):
-            return self._job(sealed)
+        self._last = SealedTransaction(transaction, self._ring, self._forms, self._epoch)
+        return self._job(self._last)
 
     def keep_keys(self) -> None:
         """Keeps the keys that the last run made, once it is committed."""

@@ -38,7 +38,8 @@ def verbs(path: Path) -> list[str]:
 
 
 def test_an_entry_says_what_when_who_from_where_and_why(path: Path) -> None:
-    with opened(path) as log, acting(by="ann", source="10.0.0.7", why="ticket 812"):
+    log = opened(path)
+    with acting(by="ann", source="10.0.0.7", why="ticket 812"):
         assert log.note("put", scope="acme/ann", ids=["x"], count=1) == 2
     begin, entry = entries(path)
     assert (begin.n, begin.verb, begin.details["format"]) == (1, "begin", 1)
@@ -48,13 +49,14 @@ def test_an_entry_says_what_when_who_from_where_and_why(path: Path) -> None:
 
 
 def test_without_a_source_the_process_is_named(path: Path) -> None:
-    with opened(path) as log:
-        log.note("put")
+    log = opened(path)
+    log.note("put")
     assert str(list(entries(path))[-1].source).endswith(f":{os.getpid()}")
 
 
 def test_who_is_named_wins_and_who_asked_is_kept(path: Path) -> None:
-    with opened(path) as log, acting(by="ann"):
+    log = opened(path)
+    with acting(by="ann"):
         log.note("put", by="upkeep")
         log.note("put", by="ann")
     _, first, second = entries(path)
@@ -64,8 +66,8 @@ def test_who_is_named_wins_and_who_asked_is_kept(path: Path) -> None:
 
 def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
     for turn in range(3):
-        with opened(path, key=KEY) as log:
-            log.note("put", ids=[str(turn)])
+        log = opened(path, key=KEY)
+        log.note("put", ids=[str(turn)])
     assert [entry.n for entry in entries(path)] == [1, 2, 3, 4]
     found = verify(path, key=KEY)
     assert found.ok
@@ -84,8 +86,6 @@ def test_many_threads_write_whole_lines(path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    for log in logs:
-        log.close()
     found = verify(path)
     assert found.ok
     assert found.entries == 1 + 8 * 50 * 2
@@ -102,18 +102,17 @@ def test_the_child_of_a_fork_waits_its_turn_too(path: Path) -> None:
     for _ in range(200):
         log.note("parent")
     assert os.waitpid(child, 0)[1] == 0
-    log.close()
     found = verify(path)
     assert found.ok
     assert (found.entries, found.notes) == (402, ())
 
 
 def test_what_is_noted_first_and_fails_then_is_said_to_have_failed(path: Path) -> None:
-    with opened(path) as log:
-        with pytest.raises(Refused), log.about([{"verb": "put"}]):
-            raise Refused("a secret reason")
-        with pytest.raises(KeyboardInterrupt), log.about([{"verb": "put"}, {"verb": "put"}]):
-            raise KeyboardInterrupt
+    log = opened(path)
+    with pytest.raises(Refused), log.about([{"verb": "put"}]):
+        raise Refused("a secret reason")
+    with pytest.raises(KeyboardInterrupt), log.about([{"verb": "put"}, {"verb": "put"}]):
+        raise KeyboardInterrupt
     failed = [entry for entry in entries(path) if entry.verb == "failed"]
     assert [entry.details for entry in failed] == [
         {"of": [2], "error": "Refused"},
@@ -124,9 +123,9 @@ def test_what_is_noted_first_and_fails_then_is_said_to_have_failed(path: Path) -
 
 def test_odd_texts_are_kept_on_one_line(path: Path) -> None:
     odd = "né\u2028\r\n\0\udc80 🙂"
-    with opened(path) as log:
-        log.note("put", ids=[odd], scope=odd)
-        log.note("put", ids=["after"])
+    log = opened(path)
+    log.note("put", ids=[odd], scope=odd)
+    log.note("put", ids=["after"])
     assert len(path.read_bytes().splitlines()) >= 3
     assert path.read_bytes().count(b"\n") == 3
     assert list(entries(path))[1].ids == (odd,)
@@ -134,10 +133,10 @@ def test_odd_texts_are_kept_on_one_line(path: Path) -> None:
 
 
 def test_a_huge_entry_is_found_again_at_the_end(path: Path) -> None:
-    with opened(path) as log:
-        log.note("put", ids=[f"{n:026d}" for n in range(20_000)])
-    with opened(path) as log:
-        log.note("put")
+    log = opened(path)
+    log.note("put", ids=[f"{n:026d}" for n in range(20_000)])
+    log = opened(path)
+    log.note("put")
     assert verify(path).ok
     assert [entry.n for entry in entries(path)] == [1, 2, 3]
 
@@ -192,17 +191,17 @@ WHILE_OPEN = {
 )
 def test_writing_goes_on_after_damage_and_does_not_hide_it(path: Path, damage: str, is_open: bool) -> None:
     do, told, fault = (WHILE_OPEN if is_open else DAMAGE)[damage]
-    with opened(path) as log:
-        log.note("put")
-        log.note("put")
-        if is_open:
-            do(path)
-            log.note("drop")
+    log = opened(path)
+    log.note("put")
+    log.note("put")
+    if is_open:
+        do(path)
+        log.note("drop")
     if not is_open:
         do(path)
         assert verify(path).notes or verify(path).faults, "it is noticed before anything is written"
-        with opened(path) as log:
-            log.note("drop")
+        log = opened(path)
+        log.note("drop")
     assert verbs(path) == told
     found = verify(path)
     assert found.ok == (not fault)
@@ -211,18 +210,18 @@ def test_writing_goes_on_after_damage_and_does_not_hide_it(path: Path, damage: s
 
 def test_a_log_that_is_torn_in_its_first_line_begins_anew(path: Path) -> None:
     path.write_bytes(b'{"n":1,"at"')
-    with opened(path) as log:
-        log.note("put")
+    log = opened(path)
+    log.note("put")
     assert verbs(path) == ["begin", "torn", "put"]
     assert verify(path).ok
 
 
 def test_a_head_behind_the_log_is_only_told(path: Path) -> None:
     head = path.with_name("audit.jsonl.head")
-    with opened(path, key=KEY) as log:
-        log.note("put")
-        earlier = head.read_bytes()
-        log.note("put")
+    log = opened(path, key=KEY)
+    log.note("put")
+    earlier = head.read_bytes()
+    log.note("put")
     head.write_bytes(earlier)
     found = verify(path, key=KEY)
     assert found.ok
@@ -234,9 +233,8 @@ def test_a_head_behind_the_log_is_only_told(path: Path) -> None:
 
 def test_with_a_key_nobody_else_can_make_the_chain_anew(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "forged.jsonl"
-    with opened(path, key=KEY) as log, opened(other) as forger:
-        for target in (log, forger):
-            target.note("put")
+    for target in (opened(path, key=KEY), opened(other)):
+        target.note("put")
     assert not verify(other, key=KEY).ok
     assert "another key or with none" in str(verify(other, key=KEY).faults[0])
     assert "cannot be verified without it" in str(verify(path).faults[0])
@@ -245,7 +243,7 @@ def test_with_a_key_nobody_else_can_make_the_chain_anew(path: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("key", [None, "some other key of letters"])
 def test_a_log_is_only_continued_with_its_own_key(path: Path, key: str | None) -> None:
-    opened(path, key=KEY).close()
+    opened(path, key=KEY)
     before = path.read_bytes()
     with pytest.raises(Misconfigured, match="was written with another key"):
         opened(path, key=key)
@@ -270,15 +268,15 @@ def test_a_key_is_not_shown(path: Path) -> None:
 
 
 def test_a_head_kept_elsewhere_shows_that_everything_was_replaced(path: Path) -> None:
-    with opened(path) as log:
-        log.note("put")
-        kept = log.head
+    log = opened(path)
+    log.note("put")
+    kept = log.head
     assert verify(path, head=kept).ok
     assert verify(path, head=str(kept)).ok
     path.unlink()
     path.with_name("audit.jsonl.head").unlink()
-    with opened(path) as log:
-        log.note("put", ids=["another"])
+    log = opened(path)
+    log.note("put", ids=["another"])
     assert verify(path).ok
     assert "is not the one" in str(verify(path, head=kept).faults[0])
     longer = AuditHead(count=9, hash=kept.hash)
@@ -296,7 +294,6 @@ def test_an_audit_is_a_path_a_value_or_a_log(path: Path) -> None:
     log = audit_of(str(path))
     assert log is not None
     assert audit_of(log) is log
-    log.close()
     with pytest.raises(Misconfigured, match="not int"):
         audit_of(5)  # type: ignore[arg-type]
     with pytest.raises(Misconfigured, match="check must be a function"):
@@ -310,31 +307,22 @@ def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
-def test_a_closed_log_opens_again_for_another_entry(path: Path) -> None:
-    log = opened(path)
-    log.close()
-    log.close()
-    log.note("put")
-    log.close()
-    assert verify(path).ok
-
-
 def test_a_failed_write_gives_back_what_it_took(path: Path) -> None:
     """A limit on the size of files is met in the middle of a line."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with opened(path) as log:
-        log.note("put")
-        before = path.read_bytes()
-        try:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, hard))
-            with pytest.raises(Unavailable, match="File too large"):
-                log.note("drop")
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        assert path.read_bytes() == before
-        assert log.note("drop") == 3
+    log = opened(path)
+    log.note("put")
+    before = path.read_bytes()
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, hard))
+        with pytest.raises(Unavailable, match="File too large"):
+            log.note("drop")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == before
+    assert log.note("drop") == 3
     assert verify(path).ok
     assert verify(path).notes == ()
 

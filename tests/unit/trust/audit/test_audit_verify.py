@@ -11,7 +11,7 @@ from tests.making import examples
 
 from eidet import BadInput, NotFound
 from eidet.trust.audit import Audit
-from eidet.trust.audit.chain import Tail, chain_events, digest, parts_of
+from eidet.trust.audit.chain import Tail, chain_events, hash_line, parse_entry
 from eidet.trust.audit.log import AuditLog
 from eidet.trust.audit.verify import entries, verify
 
@@ -21,9 +21,9 @@ SIZE = 6  # the beginning and five more
 
 def written(folder: Path, key: bytes | None) -> tuple[Path, list[bytes]]:
     path = folder / "audit.jsonl"
-    with AuditLog(Audit(path=path, key=key), clock=lambda: 1.7e9) as log:
-        for n in range(1, SIZE):
-            log.note("put", scope="a", ids=[f"id{n}"], count=1, kinds={"fact": 1}, by="ann")
+    log = AuditLog(Audit(path=path, key=key), clock=lambda: 1.7e9)
+    for n in range(1, SIZE):
+        log.note("put", scope="a", ids=[f"id{n}"], count=1, kinds={"fact": 1}, by="ann")
     return path, path.read_bytes().splitlines(keepends=True)
 
 
@@ -90,16 +90,14 @@ def test_any_inserted_line_is_found(log: Replaced, place: int, text: bytes) -> N
 
 def rehashed(line: bytes, before: str, key: bytes | None) -> bytes:
     """The line as somebody would forge it who knows how hashes are made."""
-    parts = parts_of(line[:-1])
-    assert parts is not None
-    body = parts[0].replace(b'"by":"ann"', b'"by":"eve"')
-    return body + b',"hash":"' + digest(body, before, key).encode() + b'"}\n'
+    forged = line[:-1].replace(b'"by":"ann"', b'"by":"eve"')
+    return forged[:-66] + hash_line(forged, before, key).encode() + b'"}\n'
 
 
 def hash_of(line: bytes) -> str:
-    parts = parts_of(line[:-1])
-    assert parts is not None
-    return parts[1]
+    entry = parse_entry(line[:-1])
+    assert entry is not None
+    return entry.hash
 
 
 @pytest.mark.parametrize("place", range(1, SIZE))
@@ -137,8 +135,8 @@ def test_a_head_cannot_be_made_anew_without_the_key(tmp_path: Path, mac: str) ->
     forge_head(log, SIZE - 2, mac)
     faults = verify(log.path, key=KEY).faults
     assert "was not written with this key" in str(faults[0])
-    with AuditLog(Audit(path=log.path, key=KEY)) as writer:
-        writer.note("put")
+    writer = AuditLog(Audit(path=log.path, key=KEY))
+    writer.note("put")
     assert [entry.verb for entry in entries(log.path)][-2:] == ["lost", "put"]
     assert not verify(log.path, key=KEY).ok, "writing on does not hide it"
 

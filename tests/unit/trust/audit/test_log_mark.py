@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -78,7 +79,7 @@ def test_a_log_that_was_begun_anew_says_what_is_gone(place: Place) -> None:
     place.remember("Carla lives in Faro")
     for found in (place.verify(), place.verify_alone()):
         assert [str(fault) for fault in found.faults if "restarted" in fault.what], found
-        assert "with 4 entries" in found.faults[0].what
+        assert "with the head 4:" in found.faults[0].what
     place.remember("Dora lives in Braga")
     assert not place.verify_alone().ok, "for good"
 
@@ -110,18 +111,22 @@ def test_older_copies_of_log_and_head_put_back_are_noticed(place: Place, tmp_pat
 
 
 @KEYS
-def test_a_log_that_was_moved_away_is_verified_with_the_new_one(place: Place, tmp_path: Path) -> None:
+def test_a_log_that_was_moved_away_is_verified_by_the_head_that_the_new_one_names(
+    place: Place, tmp_path: Path
+) -> None:
     moved = tmp_path / "2026-10.jsonl"
     for old, new in ((place.log, moved), (head_path(place.log), head_path(moved))):
         old.rename(new)
     place.remember("Carla lives in Faro")
-    assert not place.verify().ok
-    found = place.verify(before=moved)
+    fault = place.verify().faults[0].what
+    former, known = re.findall(r"[0-9]+:[0-9a-f]{64}(?::[0-9a-f]{64})?", fault)
+    assert verify(moved, key=place.key, head=former).ok
+    found = place.verify(head=known)
     assert found.ok
     assert "the log was restarted" in found.notes[0].what
     lines = moved.read_bytes().splitlines(keepends=True)
     moved.write_bytes(b"".join(lines[:-1]))
-    assert "of the log before it" in place.verify(before=moved).faults[0].what
+    assert not verify(moved, key=place.key, head=former).ok
 
 
 def test_nobody_without_the_key_can_write_what_the_memory_knows(tmp_path: Path) -> None:
@@ -151,11 +156,10 @@ def test_a_log_for_a_memory_that_has_records_says_what_it_does_not_know(tmp_path
     with Memory(place.file, embedder=EMBEDDER) as memory:
         memory.remember("Ann lives in Lisbon")
     place.remember("Bob lives in Porto")
-    assert "the memory had 1 changes before this log began" in str(place.verify().faults[0])
-    assert not place.verify(attached=0).ok
-    found = place.verify(attached=1)
+    assert "changed before this log began: 1 changes" in str(place.verify().faults[0])
+    found = place.verify(head=place.verify().head)
     assert found.ok
-    assert "the memory had 1 changes before this log began" in found.notes[0].what
+    assert "changed before this log began: 1 changes" in found.notes[0].what
 
 
 def test_a_killed_process_leaves_a_sound_log(tmp_path: Path) -> None:
@@ -283,8 +287,8 @@ def test_a_memory_that_lost_its_note_of_the_log_is_noticed(
         memory.remember("Mallory was here")
     with Memory(place.file, embedder=EMBEDDER, audit=Audit(path=place.log, key=key), **how) as memory:
         memory.remember("Bob lives in Porto")
-    for found in (place.verify(), place.verify_alone(), place.verify(attached=100)):
-        assert "its note of it was removed" in str(found.faults[0])
+    for found in (place.verify(), place.verify_alone()):
+        assert "changed before this log began" in str(found.faults[0])
 
 
 @KEYS
@@ -295,10 +299,9 @@ def test_a_memory_that_lost_its_log_and_its_note_is_noticed(place: Place) -> Non
     with pytest.raises(NotFound):
         place.verify()
     place.remember("Cleo plays chess")
-    for found in (place.verify(), place.verify_alone(), place.verify(attached=0)):
-        assert "changes before this log began" in str(found.faults[0])
-    assert place.verify(attached=100).ok  # whoever says so believes it …
-    assert not place.verify(attached=100, head=before).ok  # … unless a head was kept elsewhere
+    for found in (place.verify(), place.verify_alone(), place.verify(head=before)):
+        assert "changed before this log began" in str(found.faults[0])
+    assert place.verify(head=place.verify().head).ok  # whoever says so believes it
 
 
 SEALED: dict[str, Any] = {"key": "ab" * 32}
@@ -332,8 +335,7 @@ def test_a_sealed_memory_cannot_lose_that_it_was_audited(
         raw.commit()
     with place.open(**how) as memory:
         memory.remember("Bob lives in Porto")
-    for found in (place.verify_alone(), place.verify(attached=100)):
-        assert "its note of it was removed" in str(found.faults[0])
+    assert "changed before this log began" in str(place.verify_alone().faults[0])
 
 
 def test_a_log_may_be_added_to_a_sealed_memory_later(tmp_path: Path) -> None:
@@ -343,7 +345,8 @@ def test_a_log_may_be_added_to_a_sealed_memory_later(tmp_path: Path) -> None:
     for text in ("Bob lives in Porto", "Cleo plays chess"):
         with place.open(**SEALED) as memory:
             memory.remember(text)
-    assert place.verify(attached=1).ok
+    (fault,) = place.verify().faults
+    assert "changed before this log began: 1 changes" in fault.what
 
 
 TRACES: dict[str, Callable[[Place], None]] = {
@@ -374,10 +377,11 @@ def test_one_log_may_tell_of_two_memories(tmp_path: Path) -> None:
     assert first.verify_alone().ok
 
 
-def test_the_command_line_takes_how_many_changes_there_were(tmp_path: Path) -> None:
+def test_the_command_line_takes_the_head_that_a_fault_names(tmp_path: Path) -> None:
     eidet, log = Shell(tmp_path), str(tmp_path / "audit.jsonl")
     eidet("remember", "Ann lives in Lisbon")
     eidet("remember", "Bob lives in Porto", EIDET_AUDIT=log)
-    said = eidet("audit", log)
-    assert (said.code, "--attached 1" in said.out.replace("\n", " ")) == (1, True)
-    assert eidet("audit", log, "--attached", "1").code == 0
+    said = eidet("audit", log, "--json")
+    (fault,) = said.json["faults"]
+    assert (said.code, "changed before this log began: 1 changes" in fault["what"]) == (1, True)
+    assert eidet("audit", log, "--head", fault["what"].split()[-1]).code == 0

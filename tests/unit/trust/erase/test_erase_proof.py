@@ -40,7 +40,7 @@ def test_a_receipt_is_true_until_anything_of_it_changes(memory: Memory, tmp_path
     assert memory.trust.verify_receipt(loaded)
     changes: dict[str, Any] = {
         "store": "x", "scope": "x", "ids": ("x",), "marks": (), "counts": {"records": 2}, "by": "bob",
-        "at": 1.0, "why": "x", "pending": ("x",), "method": "ed25519", "key": "00", "signature": "00",
+        "at": 1.0, "why": "x", "pending": ("x",), "signature": "00",
     }  # fmt: skip
     for name, value in changes.items():
         assert not memory.trust.verify_receipt(replace(receipt, **{name: value})), name
@@ -55,22 +55,6 @@ def test_a_file_that_is_no_receipt_is_told(tmp_path: Path) -> None:
         (tmp_path / "r.json").write_text(text)
         with pytest.raises(Corrupt):
             Receipt.load(tmp_path / "r.json")
-
-
-def test_a_key_of_the_owner_signs_receipts(memory: Memory, tmp_path: Path) -> None:
-    pytest.importorskip("cryptography")
-    receipt = memory.forget(memory.remember(SECRET).id, key=b"k" * 32).receipt
-    assert receipt is not None
-    assert receipt.method == "ed25519"
-    assert memory.trust.verify_receipt(receipt)
-    assert not memory.trust.verify_receipt(replace(receipt, by="bob"))
-    forged = Memory(embedder="hashing:32").forget("x", key=b"f" * 32).receipt
-    assert forged is not None
-    assert not memory.trust.verify_receipt(replace(forged, store=receipt.store))
-    with pytest.raises(Misconfigured, match="cannot be read"):
-        memory.forget("x", key=str(tmp_path / "none.pem"))
-    with pytest.raises(BadInput, match="32 bytes"):
-        memory.forget("x", key=5)
 
 
 @pytest.mark.parametrize("how", [{"for_good": "yes"}, {"for_good": 1}, {"why": 5}, {"by": "\ud800"}])

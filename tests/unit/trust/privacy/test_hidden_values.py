@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from eidet.trust.privacy import Policy, find, guard_text
+from eidet.trust.privacy import Policy, find, guard
 
 REDACT = Policy(default="redact")
 VALUES = {
@@ -80,9 +80,9 @@ def test_what_is_hidden_is_found_where_it_stands(kind: str, way: str) -> None:
     assert found.kind == kind.partition(" ")[0]
     assert (found.start, found.end) == (len(before), len(before) + len(hidden))
     assert found.text == text[found.start : found.end] == hidden
-    guarded = guard_text(text, REDACT)
-    assert guarded.text == f"{before}[{found.kind.upper()}]{after}"
-    assert guard_text(guarded.text, REDACT).text == guarded.text
+    guarded = guard(text, REDACT)
+    assert guarded.value == f"{before}[{found.kind.upper()}]{after}"
+    assert guard(guarded.value, REDACT).value == guarded.value
 
 
 def test_a_line_break_hides_no_telephone_after_its_word_and_no_mail() -> None:
@@ -206,7 +206,7 @@ def test_headers_and_connection_strings_are_found(text: str) -> None:
 @pytest.mark.parametrize("kind", VALUES)
 def test_a_hidden_value_has_the_token_of_the_plain_one(kind: str, action: str) -> None:
     def token(value: str) -> str:
-        return guard_text(f"it is {value}", Policy(default=action), b"k" * 32).text
+        return str(guard(f"it is {value}", Policy(default=action), b"k" * 32).value)
 
     plain = token(VALUES[kind])
     assert VALUES[kind] not in plain

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from eidet import Trust
 from eidet.core.errors import BadInput
-from eidet.trust.privacy import Trust, fence_text, poison
+from eidet.trust.privacy import fence_text, poison
 
 # All made up. Fresh and later ones were written before a round of work on the rules, and never tuned on.
 TEXTS: dict[str, list[str]] = json.loads(Path(__file__).with_name("orders.json").read_text(encoding="utf-8"))

@@ -41,10 +41,6 @@ def archive_some(memory: Memory, inside: Archive) -> str:
 Lines = list[dict[str, Any]]
 
 
-def drop_key_of_bob(lines: Lines) -> None:
-    lines[0]["sealed"]["lasting"].pop("bob")
-
-
 def move_text(lines: Lines) -> None:
     lines[1]["sealed"] = lines[2]["sealed"]
 
@@ -59,8 +55,6 @@ CHANGES: dict[str, Callable[[Lines], object]] = {
     "plain text": lambda lines: lines[1].__setitem__("text", "forged"),
     "one that was never sealed": lambda lines: lines[1].pop("sealed"),
     "one that was added": add_record,
-    "no key of a scope": drop_key_of_bob,
-    "no keys": lambda lines: lines[0]["sealed"].pop("lasting"),
 }
 
 
@@ -104,10 +98,3 @@ def test_what_is_forgotten_leaves_a_piece_that_can_be_read(memory: Memory, tmp_p
     assert archive.expunge(name, is_second, now=2.0) == 1
     assert memory.upkeep.unarchive(inside) == 3
     assert [record.text for record in memory.find(scope=Scope("ann"))] == ["fact 2", "fact 0"]
-
-
-def test_a_shredded_scope_is_lost_and_the_others_come_back(memory: Memory, tmp_path: Path) -> None:
-    archive_some(memory, FolderArchive(tmp_path / "archive"))
-    memory.keys.shred("ann")
-    assert memory.upkeep.unarchive(tmp_path / "archive") == 1
-    assert memory.scopes() == {"bob": 1}

@@ -56,7 +56,7 @@ def test_a_sealed_copy_of_a_plain_memory_refuses_what_was_forgotten_there(tmp_pa
         memory.remember("the PIN is 7731")
 
 
-@pytest.mark.parametrize("name", ["secret:marks", "secret:receipts", "receipt_keys"])
+@pytest.mark.parametrize("name", ["secret:marks", "secret:receipts"])
 def test_a_secret_that_somebody_else_wrote_is_not_believed(tmp_path: Path, name: str) -> None:
     path = tmp_path / "m.db"
     live(path)
