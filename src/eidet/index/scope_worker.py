@@ -11,12 +11,12 @@ from ..net.worker import BackgroundWorker
 class ScopeWorker:
     """Runs a job per requested scope, one after the other; repeated requests for a scope count once.
 
-    A scope may be requested again while its job runs. After each job the thread rests for `rest_seconds`.
-    The job reports its own errors. The thread ends when nothing waits.
+    A scope may be requested again while its job runs. The job reports its own errors. The thread ends when
+    nothing waits.
     """
 
-    def __init__(self, name: str, job: Callable[[str], object], *, rest_seconds: float = 0.0) -> None:
-        self._job, self._rest_seconds = job, rest_seconds
+    def __init__(self, name: str, job: Callable[[str], object]) -> None:
+        self._job = job
         self._waiting: dict[str, None] = {}
         self._current: str | None = None
         self._lock = threading.Lock()
@@ -54,4 +54,4 @@ class ScopeWorker:
         finally:
             with self._lock:
                 self._current = None
-        return self._rest_seconds
+        return 0.0

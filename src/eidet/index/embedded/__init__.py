@@ -16,6 +16,7 @@ from .. import Candidates, Floats, Probe, WordStatistics
 from .cache import ScopeCache
 from .lexicon import Lexicon
 from .queries import ShardIndex, merge_candidates
+from .shard import Shard
 from .sidecar import Sidecars
 from .vectors import VectorPlanes
 
@@ -47,7 +48,13 @@ class EmbeddedIndex(ShardIndex[VectorPlanes]):
     ) -> None:
         how = settings or EmbeddedSettings()
         self.sidecars: Sidecars = Sidecars(folder, store, width, how.sidecar_from)
-        cache = ScopeCache(store, self.sidecars, memory_mb=how.memory_mb, renewed=renewed)
+        cache = ScopeCache(
+            store,
+            lambda scope: Shard(scope, VectorPlanes(width)),
+            memory_mb=how.memory_mb,
+            files=self.sidecars,
+            renewed=renewed,
+        )
         super().__init__(store, cache, lexicon, analyzer)
 
     def search(self, probe: Probe) -> Candidates:

@@ -25,11 +25,11 @@ from .filters import Resolve
 from .lexicon import Vocabulary, WordReader
 from .postings import Bm25, Postings
 from .row_traits import LastPassing, Passing, Portrait, describe_rows, portray
-from .vectors import Scorer, VectorArm, unit
+from .vectors import Scorer, VectorPlanes, unit
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
-V_co = TypeVar("V_co", bound=VectorArm, covariant=True)
+V_co = TypeVar("V_co", bound=VectorPlanes, covariant=True)
 
 EXACT: Final = 8  # one in so many of the depth is scored exactly
 WHOLE: Final = 4096  # rows up to which all are candidates

@@ -54,7 +54,7 @@ def check_scores(name: str, texts: Sequence[str], answer: Any, *, logits: bool =
     if logits:
         return [sigmoid(score) for score in scores]
     for text, score in zip(texts, scores, strict=True):
-        if out_of_range(score):
+        if not -_SLACK <= score <= 1 + _SLACK:
             raise Misconfigured(
                 f"reranker {name!r} gave {score:g} for the text {text[:80]!r}; scores are from 0 to 1. "
                 "If they are logits, say so: adapt_reranker(…, logits=True)"
@@ -74,10 +74,6 @@ def parse_numbers(name: str, texts: Sequence[str], answer: Any) -> list[float]:
         if not math.isfinite(score):
             raise Misconfigured(f"reranker {name!r} gave {score} for the text {text[:80]!r}")
     return scores
-
-
-def out_of_range(score: float) -> bool:
-    return not -_SLACK <= score <= 1 + _SLACK
 
 
 def sigmoid(logit: float) -> float:
