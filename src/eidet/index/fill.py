@@ -112,7 +112,7 @@ class Filler(Generic[P]):
     """Keeps the placements of scopes, and sends new records to the database. Thread-safe.
 
     `list_rows` makes the rows of entries, for vectors of one width. `finish` is called with a shelf that
-    holds everything for the first time, and `sent` with a scope after something was sent.
+    holds everything for the first time.
     """
 
     def __init__(
@@ -123,14 +123,13 @@ class Filler(Generic[P]):
         list_rows: Callable[[Sequence[Entry], int], Iterable[P]],
         plan: FillPlan,
         *,
-        sent: Callable[[str], object],
         finish: Callable[[VectorShelf], object] | None = None,
         read_changes: Callable[[str, int, int], Changes] | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store, self._width, self._shelves, self._list_rows = store, width, shelves, list_rows
-        self._plan, self._sent, self._finish = plan, sent, finish
+        self._plan, self._finish = plan, finish
         self._read_changes = read_changes or store.changes
         self._clock, self._sleep = clock, sleep
         self._owner = uuid.uuid4().hex
@@ -188,23 +187,16 @@ class Filler(Generic[P]):
         """The scopes that are sent, or wait for it, in the background."""
         return self._worker.busy
 
-    def send(self, scope: str, *, anew: bool = False) -> bool:
-        """Sends like `ship`, and reports it."""
-        done = self.ship(scope, anew=anew)
-        if done:
-            self._sent(scope)
-        return done
-
     def try_to_send(self, scope: str) -> None:
         try:
-            self.send(scope)
+            self.ship(scope)
         except EidetError as error:
             log.warning("scope %s was not sent to %s: %s", scope, self._plan.name, error)
 
     def insist(self, scope: str, *, anew: bool = False) -> None:
         """Sends as soon as no other process does; raises `Unavailable` if one does for too long."""
         for _ in range(max(1, int(self._plan.patience_seconds / _PAUSE_SECONDS))):
-            if self.send(scope, anew=anew):
+            if self.ship(scope, anew=anew):
                 return
             self._sleep(_PAUSE_SECONDS)
         raise Unavailable(

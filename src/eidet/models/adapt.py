@@ -71,22 +71,18 @@ def adapt_reranker(
     return _CalledReranker(function, name or _find_name(thing), logits, timeout)
 
 
-def adapt_llm(
-    function: Any, *, name: str | None = None, takes: Takes | None = None, timeout: float = 60.0
-) -> _CalledLLM:
+def adapt_llm(function: Any, *, name: str | None = None, timeout: float = 60.0) -> _CalledLLM:
     """Wraps a callable that returns a string, a dict (the object asked for) or an `Answer` as an LLM.
 
-    `takes` sets its argument: "prompt", one string with everything in it; "messages", a list
-    of `{"role": …, "content": …}`; "request", our `Request`. By default it follows from the name or
-    annotation of the first parameter, or is "prompt" if neither decides.
+    Its argument follows from the name of its first parameter: for `messages`, a list of
+    `{"role": …, "content": …}`; for `request`, our `Request`; else one string with everything in it.
     """
     if not callable(function):
         raise Misconfigured(
             f"a {type(function).__name__} is no LLM: give provider:model, a callable, "
             "or an object with name and ask"
         )
-    takes = takes or guess_argument(function)
-    return _CalledLLM(function, name or find_qualified_name(function), takes, timeout)
+    return _CalledLLM(function, name or find_qualified_name(function), guess_argument(function), timeout)
 
 
 class CalledEmbedder:
@@ -255,7 +251,7 @@ def make_argument(request: Request, takes: Takes) -> Any:
 
 
 def guess_argument(function: Any) -> Takes:
-    """Guesses which argument a callable takes, by the name or annotation of its first parameter."""
+    """Guesses which argument a callable takes, by the name of its first parameter."""
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
     except (TypeError, ValueError):
@@ -264,10 +260,8 @@ def guess_argument(function: Any) -> Takes:
         raise Misconfigured(
             f"LLM {find_qualified_name(function)!r} takes no argument; it has to take the prompt"
         )
-    if first.name == "request" or first.annotation in (Request, "Request"):
-        return "request"
-    is_list = str(first.annotation).lower().startswith(("list", "sequence", "iterable"))
-    return "messages" if first.name == "messages" or is_list else "prompt"
+    named: dict[str, Takes] = {"request": "request", "messages": "messages"}
+    return named.get(first.name, "prompt")
 
 
 def find_qualified_name(thing: Any) -> str:

@@ -41,9 +41,9 @@ class _Slot(Generic[V]):
 class ScopeCache(Generic[V]):
     """Shards by scope. Before each question a shard reads the changes since the last. Thread-safe.
 
-    `create` makes an empty shard, and `files` has cache files of large ones. `loading` is called before a
-    scope is read from the store, `applied` after each page of its changes, and `renewed` before an answer
-    from replaced vectors or terms, which it may refuse by raising.
+    `create` makes an empty shard, and `files` has cache files of large ones. `applied` is called after each
+    page of changes, and `renewed` before an answer from replaced vectors or terms, which it may refuse by
+    raising.
     """
 
     def __init__(
@@ -53,12 +53,10 @@ class ScopeCache(Generic[V]):
         *,
         memory_mb: int,
         files: Sidecars | None = None,
-        loading: Callable[[str, Head], object] | None = None,
         applied: Callable[[Shard[V]], object] | None = None,
         renewed: Callable[[], None] | None = None,
     ) -> None:
-        self._store, self._create, self._files = store, create, files
-        self._loading, self._applied = loading, applied
+        self._store, self._create, self._files, self._applied = store, create, files, applied
         self._most = memory_mb * 2**20
         self._renewed = renewed
         self._epoch = store.head().epoch
@@ -140,8 +138,6 @@ class ScopeCache(Generic[V]):
 
     def _catch_up(self, slot: _Slot[V], head: Head) -> None:
         shard = slot.shard
-        if shard.head.seq == 0 and self._loading is not None:
-            self._loading(shard.scope, head)
         if shard.head.seq == 0 and self._files is not None and not self._files.load(shard, head):
             shard = self._create(shard.scope)
         before, away, began = shard.count, shard.head.seq, time.monotonic()
@@ -168,12 +164,12 @@ class ScopeCache(Generic[V]):
             shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
         try:
             shard.apply(changes)
-            if self._applied is not None:
-                self._applied(shard)
         except (KeyError, ValueError, TypeError) as error:
             raise Corrupt(
                 f"a stored row of scope {shard.scope} is damaged ({error!r}); restore a copy"
             ) from error
+        if self._applied is not None:
+            self._applied(shard)
 
     def _weigh(self, slot: _Slot[V]) -> None:
         nbytes, slot.learnt = slot.shard.nbytes, _count_learnt(slot.shard)

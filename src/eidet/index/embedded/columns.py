@@ -149,13 +149,11 @@ class ColumnTable:
     def code(self, column: str, label: str) -> int:
         return self.codes[column].get(label, UNSEEN)
 
-    def rows_of(self, seqs: Seqs) -> Rows:
-        """Returns all rows of the records with these seqs; ignores unknown seqs."""
-        first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
-        return expand_runs(first, last)[1]
-
     def living_rows_of(self, seqs: Seqs) -> Rows:
-        rows = self.rows_of(distinct(seqs))
+        """Returns all living rows of the records with these seqs; ignores unknown seqs."""
+        seqs = distinct(seqs)
+        first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
+        rows = expand_runs(first, last)[1]
         alive: Mask = self.alive[rows]
         return rows[alive]
 

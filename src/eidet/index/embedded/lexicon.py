@@ -122,7 +122,9 @@ class _WordTable:
             fresh = [id for id in dict.fromkeys(wanted) if id not in self._numbers]
             if fresh:
                 first, vectors = self.count, self._lexicon.embed(fresh, spell)
-                self._vectors.append([None if one is None else _to_bytes(one) for one in vectors])
+                self._vectors.append(
+                    [None if one is None else np.asarray(one, "<f4").tobytes() for one in vectors]
+                )
                 self._numbers.update(zip(fresh, range(first, self.count), strict=True))
             return np.fromiter(map(self._numbers.__getitem__, wanted), np.intp, len(wanted))
 
@@ -307,10 +309,6 @@ class Vocabulary:
     @property
     def nbytes(self) -> int:
         return self._rows.nbytes
-
-
-def _to_bytes(vector: Floats) -> bytes:
-    return np.asarray(vector, "<f4").tobytes()
 
 
 def _has_digit(term: str) -> bool:

@@ -70,16 +70,13 @@ class Postings:
         counts = np.frombuffer(b"".join([b[len(b) // 5 * 4 :] for b in packed]), np.uint8)
         docs = np.repeat(np.arange(self.count, self.count + len(packed), dtype=np.int32), sizes)
         self._found = None
-        self._measure(docs, counts, len(packed))
+        self.lengths = make_room(self.lengths, self.count, self.count + len(packed))
+        lengths = np.bincount(docs - self.count, weights=counts, minlength=len(packed))
+        self.lengths[self.count : self.count + len(packed)] = lengths
+        self.count += len(packed)
         self._extend(terms, docs, counts)
         if self.count - self.base_rows > max(TAIL_ROWS, self.base_rows // 16):
             self.merge()
-
-    def _measure(self, docs: Docs, counts: Counts, added: int) -> None:
-        self.lengths = make_room(self.lengths, self.count, self.count + added)
-        lengths = np.bincount(docs - self.count, weights=counts, minlength=added)
-        self.lengths[self.count : self.count + added] = lengths
-        self.count += added
 
     def _extend(self, terms: Terms, docs: Docs, counts: Counts) -> None:
         size = self._tail_size + len(terms)
@@ -133,14 +130,6 @@ class Postings:
             np.concatenate((base[1], docs)),
             np.concatenate((base[2], counts)),
         )
-
-    def find_rows(self, term: int) -> Docs | Rows:
-        """Returns the rows that contain one term, ascending."""
-        if self._tail_size:
-            return self.lookup((term,))[1]
-        terms, docs, _ = self.base
-        key = np.uint32(term)
-        return docs[terms.searchsorted(key) : terms.searchsorted(key, side="right")]
 
     def _note_compared(self, times: int) -> None:
         """Counts comparisons with the tail, and merges it once they have cost as much as a merge."""

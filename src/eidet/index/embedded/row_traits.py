@@ -129,13 +129,8 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
     if not name:
         return np.zeros(len(rows), np.bool_)
     terms = tuple(set(name))
-    if len(terms) > 1:
-        _, docs, _ = postings.lookup(terms)
-        held = np.bincount(docs, minlength=columns.count) >= len(terms)
-    else:
-        docs = postings.find_rows(terms[0]).astype(np.intp)
-        held = np.zeros(columns.count, np.bool_)
-        held[docs] = True
+    _, docs, _ = postings.lookup(terms)
+    held = np.bincount(docs, minlength=columns.count) >= len(terms)
     if columns.records < columns.live:
         held[docs - columns.unit[docs]] |= held[docs]
     return held.take(rows)

@@ -354,12 +354,7 @@ def _split_vectors(vectors: Sequence[bytes | None], sizes: Sequence[int], width:
         return list(vectors)
     rows: list[bytes | None] = []
     for blob, size in zip(vectors, sizes, strict=True):
-        rows += _split_blob(blob, size, width)
+        whole = b"" if blob is None or len(blob) % width else blob
+        parts = [whole[at : at + width] for at in range(0, len(whole), width)]
+        rows += [*parts, *[None] * (size - len(parts))]
     return rows
-
-
-def _split_blob(blob: bytes | None, size: int, width: int) -> list[bytes | None]:
-    if blob is None or len(blob) % width:
-        return [None] * size
-    parts: list[bytes | None] = [blob[at : at + width] for at in range(0, len(blob), width)]
-    return parts + [None] * (size - len(parts))

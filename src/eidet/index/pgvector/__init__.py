@@ -88,7 +88,6 @@ class PgvectorIndex:
             self._tables,
             list_units,
             plan,
-            sent=self._ram.cache.drop,
             finish=self._tables.index,
             read_changes=self._store.changes_here,
         )

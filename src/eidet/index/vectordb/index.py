@@ -75,13 +75,12 @@ class VectorIndex(ShardIndex[RecentVectors]):
             patience_seconds=database.retrier.policy.deadline_seconds,
         )
         self._filler: Filler[Point] = Filler(
-            store, width, database, list_points, plan, sent=self._release, clock=clock, sleep=sleep
+            store, width, database, list_points, plan, clock=clock, sleep=sleep
         )
         cache = ScopeCache(
             store,
             lambda scope: Shard(scope, RecentVectors(width)),
             memory_mb=memory_mb,
-            loading=self._send_first,
             applied=self._release_sent,
             renewed=renewed,
         )
@@ -182,17 +181,11 @@ class VectorIndex(ShardIndex[RecentVectors]):
         if self.cache.ask(scope, head, self._release_sent):
             self.cache.weigh(scope)
 
-    def _send_first(self, scope: str, head: Head) -> None:
-        """Sends a large scope to the database before loading it, as its vectors need not fit into RAM."""
-        placed = self._filler.placement(scope, head.epoch)
-        if placed is not None and placed.epoch == head.epoch:
-            return
-        if verbs.count(self._store, Where(scope=Scope(scope))) > self._how.small + self._how.tail_rows:
-            self._filler.try_to_send(scope)
-
     def _release_sent(self, shard: RecentShard) -> bool:
         """Releases the vectors that the database has; returns whether there were any."""
-        before = shard.vectors.base
+        before, placed = shard.vectors.base, self._filler.placement(shard.scope, shard.head.epoch)
+        if placed is not None and placed.seq >= shard.head.seq:
+            shard.vectors.departed = 0
         sent = self._filler.usable(shard.scope, shard.head.epoch)
         shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
         return shard.vectors.base > before
@@ -207,21 +200,6 @@ class VectorIndex(ShardIndex[RecentVectors]):
         waiting = shard.count - int(np.searchsorted(shard.columns.seq, sent, side="right"))
         wanted = waiting >= self._how.ship_rows or vectors.departed > 0 or (first and sent > 0)
         return sent < head.seq and wanted
-
-    def _release(self, scope: str) -> None:
-        """Releases from RAM the vectors of a scope that were sent."""
-
-        def settle(shard: RecentShard) -> bool:
-            placed = self._filler.placement(scope, shard.head.epoch)
-            if placed is not None and placed.seq >= shard.head.seq:
-                shard.vectors.departed = 0
-            return self._release_sent(shard)
-
-        shard = self.cache.peek(scope)
-        if shard is None or shard.head.seq == 0:  # a scope that is being loaded releases what was sent
-            return
-        if self.cache.ask(scope, self.cache.read_head(), settle):
-            self.cache.weigh(scope)
 
     # Maintenance.
 
@@ -238,7 +216,7 @@ class VectorIndex(ShardIndex[RecentVectors]):
         if self._filler.refresh(scope) is None:
             return faults
         try:
-            self._filler.send(scope)
+            self._filler.ship(scope)
             return faults + self._compare_counts(scope)
         except VectorLost as lost:
             return [*faults, f"scope {scope}: {lost}; run `eidet rebuild`"]
