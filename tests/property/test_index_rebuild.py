@@ -20,7 +20,7 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.index import Candidates, Hints, Probe
-from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, cache, postings, shard
+from eidet.index.embedded import EmbeddedIndex, cache, postings, shard
 from eidet.index.embedded.lexicon import Lexicon
 from eidet.index.embedded.shard import Shard
 from eidet.index.embedded.vectors import VectorPlanes
@@ -257,7 +257,7 @@ def test_a_cache_file_is_read_back_as_it_was_saved(
 
 
 def cached(store: Store, folder: str) -> EmbeddedIndex:
-    return EmbeddedIndex(store, WIDTH, folder=Path(folder), settings=EmbeddedSettings(sidecar_from=1))
+    return EmbeddedIndex(store, WIDTH, folder=Path(folder), sidecar_from=1)
 
 
 class Watched(RamStore):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +21,6 @@ from .sidecar import Sidecars
 from .vectors import VectorPlanes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedSettings:
-    """The RAM limit of the index, and the number of records from which on a scope gets a cache file."""
-
-    memory_mb: int = 1024
-    sidecar_from: int = 20_000
-
-
 class EmbeddedIndex(ShardIndex[VectorPlanes]):
     """Follows a store by its seq: before each search it reads the changes since the last one.
 
@@ -41,17 +33,18 @@ class EmbeddedIndex(ShardIndex[VectorPlanes]):
         width: int,
         *,
         folder: Path | None = None,
-        settings: EmbeddedSettings | None = None,
+        memory_mb: int = 1024,
+        sidecar_from: int = 20_000,
         renewed: Callable[[], None] | None = None,
         lexicon: Lexicon | None = None,
         analyzer: Analyzer | None = None,
     ) -> None:
-        how = settings or EmbeddedSettings()
-        self.sidecars: Sidecars = Sidecars(folder, store, width, how.sidecar_from)
+        """`memory_mb` limits the RAM; a scope of `sidecar_from` rows or more gets a cache file."""
+        self.sidecars: Sidecars = Sidecars(folder, store, width, sidecar_from)
         cache = ScopeCache(
             store,
             lambda scope: Shard(scope, VectorPlanes(width)),
-            memory_mb=how.memory_mb,
+            memory_mb=memory_mb,
             files=self.sidecars,
             renewed=renewed,
         )

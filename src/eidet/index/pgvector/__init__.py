@@ -23,7 +23,7 @@ from ...store.sql.postgres.searchable import SearchableDatabase
 from ...store.traits import has_ability, is_sealed
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe, Seqs, ValueMatch, ValuePath
-from ..embedded import EmbeddedIndex, EmbeddedSettings
+from ..embedded import EmbeddedIndex
 from ..embedded.lexicon import make_lexicon
 from ..embedded.queries import merge_candidates, merge_voices, report_faults
 from ..fill import Filler, FillPlan, VectorLost
@@ -69,7 +69,7 @@ class PgvectorIndex:
         self._ram = EmbeddedIndex(
             store,
             width,
-            settings=EmbeddedSettings(memory_mb=self._how.memory_mb),
+            memory_mb=self._how.memory_mb,
             renewed=renewed,
             lexicon=make_lexicon(embedder, analyzer),
             analyzer=analyzer,
