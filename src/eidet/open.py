@@ -219,7 +219,7 @@ def open_index(
         if not isinstance(index, Index):
             raise Misconfigured(f"{name!r} of eidet.indexes must return an index, not {type(index).__name__}")
         return index
-    from .index.embedded import EmbeddedIndex, EmbeddedSettings
+    from .index.embedded import EmbeddedIndex
     from .index.embedded.lexicon import make_lexicon
 
     # a cache file would hold words and vectors of a sealed memory
@@ -231,7 +231,8 @@ def open_index(
         renewed=renewed,
         lexicon=make_lexicon(embedder, analyzer),
         analyzer=analyzer,
-        settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
+        memory_mb=settings.index_memory_mb,
+        sidecar_from=settings.sidecar_from,
     )
 
 

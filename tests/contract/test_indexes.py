@@ -8,7 +8,7 @@ import pytest
 from eidet.core.where import Where
 from eidet.index import Hints, Index
 from eidet.index.contract import IndexContract, long, make_record
-from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, shard
+from eidet.index.embedded import EmbeddedIndex, shard
 from eidet.store import Store
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
@@ -71,5 +71,4 @@ class TestEmbeddedWithCacheFiles(TestEmbeddedOverSqlite):
     """Every scope has a cache file, and hardly any fits into memory."""
 
     def make(self, store: Store, width: int) -> Index:
-        settings = EmbeddedSettings(memory_mb=0, sidecar_from=1)
-        return EmbeddedIndex(store, width, folder=self.folder / "index", settings=settings)
+        return EmbeddedIndex(store, width, folder=self.folder / "index", memory_mb=0, sidecar_from=1)

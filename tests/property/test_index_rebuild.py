@@ -20,7 +20,7 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.index import Candidates, Hints, Probe
-from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, cache, postings, shard, sidecar
+from eidet.index.embedded import EmbeddedIndex, cache, postings, shard
 from eidet.index.embedded.lexicon import Lexicon
 from eidet.index.embedded.shard import Shard
 from eidet.index.embedded.vectors import VectorPlanes
@@ -46,7 +46,6 @@ def _small_thresholds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(postings, "TAIL_ROWS", 3)
         patch.setattr(shard, "DEAD_ROWS", 2)
-        patch.setattr(sidecar, "BATCH", 4)
         patch.setattr(cache, "BATCH", 4)
         yield
 
@@ -258,7 +257,7 @@ def test_a_cache_file_is_read_back_as_it_was_saved(
 
 
 def cached(store: Store, folder: str) -> EmbeddedIndex:
-    return EmbeddedIndex(store, WIDTH, folder=Path(folder), settings=EmbeddedSettings(sidecar_from=1))
+    return EmbeddedIndex(store, WIDTH, folder=Path(folder), sidecar_from=1)
 
 
 class Watched(RamStore):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import timedelta
 from typing import Any, Final
 
@@ -88,12 +88,8 @@ def _pack_numbers(values: Any, _name: str) -> list[float]:
         raise BadInput(f"this needs numbers, not {values!r:.80}") from None
 
 
-def _pack_near(near: Near, _name: str) -> dict[str, Any]:
-    return {"place": list(near.place), "radius": near.radius}
-
-
-def _pack_box(box: Box, _name: str) -> dict[str, Any]:
-    return {"low": list(box.low), "high": list(box.high)}
+def _pack_area(area: Near | Box, _name: str) -> dict[str, Any]:
+    return asdict(area)
 
 
 def _pack_id(said: Fact | Record | str, _name: str) -> str:
@@ -104,8 +100,8 @@ _PACKERS: Final[Mapping[Form, Callable[[Any, str], Any]]] = {
     Form.TIME: moment,
     Form.PLACE: _pack_numbers,
     Form.VECTOR: _pack_numbers,
-    Form.NEAR: _pack_near,
-    Form.BOX: _pack_box,
+    Form.NEAR: _pack_area,
+    Form.BOX: _pack_area,
     Form.FILTER: lambda where, _: where_as_dict(where),
     Form.ENTITY: lambda entity, _: id_of(entity),
     Form.NAME: lambda entity, _: name_of(entity),

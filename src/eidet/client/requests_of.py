@@ -1,7 +1,6 @@
 """The requests of each verb, and what it returns from the answers.
 
-Each function gets the sender and the arguments of its verb by name, defaults included: `remote_verbs` binds
-them by the signature of the verb.
+Each function gets the sender and the arguments of its verb by name, defaults included.
 """
 
 from __future__ import annotations

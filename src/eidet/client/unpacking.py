@@ -60,10 +60,6 @@ def _unpack_number(said: float | str) -> float:
     return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else said
 
 
-def _unpack_vector(said: list[float]) -> bytes:
-    return array("f", said).tobytes()
-
-
 def _unpack_hit(said: Said) -> Hit:
     reasons = Reasons(
         signals=unpack(tuple[Signal, ...], said["signals"]),
@@ -80,7 +76,7 @@ def _unpack_hit(said: Said) -> Hit:
 
 _BY_TYPE: Final[dict[Any, Unpack]] = {
     float: _unpack_number,
-    bytes: _unpack_vector,
+    bytes: lambda vector: array("f", vector).tobytes(),
     State: State.from_json,
     Hit: _unpack_hit,
 }

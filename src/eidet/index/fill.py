@@ -13,10 +13,10 @@ from hashlib import blake2b
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ..core.errors import EidetError, Unavailable
+from ..net.worker import ScopeWorker
 from ..store import Changes, Entry, Head, Store, verbs
 from .embedded.shard import Shard
 from .embedded.vectors import VectorPlanes
-from .scope_worker import ScopeWorker
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -99,25 +99,20 @@ class _Placement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillPlan:
-    """How a database is filled: its name, the prefix of its collections, and the pace.
-
-    `form` is a number for the form of the rows: with another one, everything is sent anew.
-    """
+    """How a database is filled: its name, the prefix of its collections, and the pace."""
 
     name: str
     prefix: str
-    form: int
     batch: int = 2_000  # records read from the store at once
     lease_seconds: float = 60.0
     patience_seconds: float = 10.0  # how long to wait for another process that fills the same scope
-    rest_seconds: float = 0.0  # between two scopes that are filled in the background
 
 
 class Filler(Generic[P]):
     """Keeps the placements of scopes, and sends new records to the database. Thread-safe.
 
     `list_rows` makes the rows of entries, for vectors of one width. `finish` is called with a shelf that
-    holds everything for the first time, and `sent` with a scope after something was sent.
+    holds everything for the first time.
     """
 
     def __init__(
@@ -128,21 +123,20 @@ class Filler(Generic[P]):
         list_rows: Callable[[Sequence[Entry], int], Iterable[P]],
         plan: FillPlan,
         *,
-        sent: Callable[[str], object],
         finish: Callable[[VectorShelf], object] | None = None,
         read_changes: Callable[[str, int, int], Changes] | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store, self._width, self._shelves, self._list_rows = store, width, shelves, list_rows
-        self._plan, self._sent, self._finish = plan, sent, finish
+        self._plan, self._finish = plan, finish
         self._read_changes = read_changes or store.changes
         self._clock, self._sleep = clock, sleep
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
         self._placements: dict[str, _Placement | None] = {}
-        self._where = _short(f"{plan.prefix} {plan.name} {plan.form}")
-        self._worker = ScopeWorker("eidet-fill", self.try_to_send, rest_seconds=plan.rest_seconds)
+        self._where = _short(f"{plan.prefix} {plan.name}")
+        self._worker = ScopeWorker("eidet-fill", self.try_to_send)
 
     # Placements.
 
@@ -193,23 +187,16 @@ class Filler(Generic[P]):
         """The scopes that are sent, or wait for it, in the background."""
         return self._worker.busy
 
-    def send(self, scope: str, *, anew: bool = False) -> bool:
-        """Sends like `ship`, and reports it."""
-        done = self.ship(scope, anew=anew)
-        if done:
-            self._sent(scope)
-        return done
-
     def try_to_send(self, scope: str) -> None:
         try:
-            self.send(scope)
+            self.ship(scope)
         except EidetError as error:
             log.warning("scope %s was not sent to %s: %s", scope, self._plan.name, error)
 
     def insist(self, scope: str, *, anew: bool = False) -> None:
         """Sends as soon as no other process does; raises `Unavailable` if one does for too long."""
         for _ in range(max(1, int(self._plan.patience_seconds / _PAUSE_SECONDS))):
-            if self.send(scope, anew=anew):
+            if self.ship(scope, anew=anew):
                 return
             self._sleep(_PAUSE_SECONDS)
         raise Unavailable(

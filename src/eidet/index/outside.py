@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final
@@ -65,7 +65,7 @@ class OutsideIndex:
         found = self._finder.find(path, probe)
         living = _living(Scope(path), probe.where, probe.now)
         records = self._read(path, found.seq, living)
-        lines = self._list_turns(path, records)
+        lines = self._list_turns(path, sorted({r.session for r in records if r.session is not None}))
         beside = _list_beside(lines, found.leading) - set(found.seq.tolist())
         if beside:
             records = sorted(
@@ -126,7 +126,7 @@ class OutsideIndex:
         for name in {record.session for record in records if record.session is not None}:
             of_session = Where(session=name) if where is None else Where(session=name, every=(where,))
             passing = set(self._store.match(_living(Scope(scope), of_session, now)))
-            for line in self._list_lines(scope, [name]):
+            for line in self._list_turns(scope, [name]):
                 for seq in passing.intersection(seqs, line):
                     found[seq] = _look_around(line, line.index(seq), reach, passing)
         return found
@@ -177,12 +177,8 @@ class OutsideIndex:
                 return []
             return [record for seq in seqs for record in self._read_sound(path, [seq])]
 
-    def _list_turns(self, path: str, records: Iterable[Record]) -> list[list[int]]:
-        sessions = {record.session for record in records if record.session is not None}
-        return self._list_lines(path, sorted(sessions)) if sessions else []
-
-    def _list_lines(self, path: str, sessions: Sequence[str]) -> list[list[int]]:
-        if isinstance(self._finder, ListsRecords):
+    def _list_turns(self, path: str, sessions: Sequence[str]) -> list[list[int]]:
+        if sessions and isinstance(self._finder, ListsRecords):
             return self._finder.list_turns(path, sessions)
         wheres = [Where(scope=Scope(path), session=name) for name in sessions]
         return [[r.seq for r in self._store.find(where, order="occurred")] for where in wheres]

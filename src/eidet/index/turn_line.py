@@ -68,13 +68,10 @@ class TurnLine:
         """Returns the turn weights for talk of up to this many terms; caches the last."""
         talk = self._talk
         if talk is None or talk.terms != terms:
-            talk = self._talk = self._measure_talk(terms)
+            share = self._fade(terms)
+            link, weights = self._link_turns(share)
+            talk = self._talk = _TurnShape(terms, share, 1 - share, link, weights)
         return talk
-
-    def _measure_talk(self, terms: int) -> _TurnShape:
-        share = self._fade(terms)
-        link, weights = self._link_turns(share)
-        return _TurnShape(terms, share, 1 - share, link, weights)
 
     def _fade(self, terms: int) -> Floats:
         """Returns 1 for up to `terms` terms, fading to 0 at twice as many."""

@@ -7,7 +7,7 @@ import functools
 import inspect
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import replace
@@ -33,14 +33,8 @@ _AT_ONCE = 16  # calls of one round; an asynchronous callable runs them concurre
 _NOT_FOR_LISTS = (TypeError, ValueError, AttributeError)  # raised for a list by callables that take one text
 _REST_SECONDS = 30.0  # pause after which an LLM that failed repeatedly is called again
 
-_embedding = BackgroundLoop(
-    "eidet-embed", inside="an asynchronous embedder called embed() of another; await its function there"
-)
-_reranking = BackgroundLoop(
-    "eidet-rerank", inside="an asynchronous reranker called scores() of another; await that one itself"
-)
-_asking = BackgroundLoop(
-    "eidet-llm", inside="an asynchronous LLM waited for another LLM; await that one there instead"
+_loop = BackgroundLoop(
+    "eidet-models", inside="an asynchronous model waited for another one; await that one there instead"
 )
 
 
@@ -60,8 +54,7 @@ def adapt_embedder(
     methods = ("embed", "embed_documents", "encode", *encoders)
     advice = "cannot embed: give a callable, or an object with a method embed or encode"
     function = _find_function(thing, methods, advice)
-    kind = _AsyncCalledEmbedder if is_async(function) else CalledEmbedder
-    return kind(function, name or _find_model_name(thing), width, batch)
+    return CalledEmbedder(function, name or _find_model_name(thing), width, batch)
 
 
 def adapt_reranker(
@@ -78,35 +71,33 @@ def adapt_reranker(
     return _CalledReranker(function, name or _find_name(thing), logits, timeout)
 
 
-def adapt_llm(
-    function: Any, *, name: str | None = None, takes: Takes | None = None, timeout: float = 60.0
-) -> _CalledLLM:
+def adapt_llm(function: Any, *, name: str | None = None, timeout: float = 60.0) -> _CalledLLM:
     """Wraps a callable that returns a string, a dict (the object asked for) or an `Answer` as an LLM.
 
-    `takes` sets its argument: "prompt", one string with everything in it; "messages", a list
-    of `{"role": …, "content": …}`; "request", our `Request`. By default it follows from the name or
-    annotation of the first parameter, or is "prompt" if neither decides.
+    Its argument follows from the name of its first parameter: for `messages`, a list of
+    `{"role": …, "content": …}`; for `request`, our `Request`; else one string with everything in it.
     """
     if not callable(function):
         raise Misconfigured(
             f"a {type(function).__name__} is no LLM: give provider:model, a callable, "
             "or an object with name and ask"
         )
-    takes = takes or guess_argument(function)
-    return _CalledLLM(function, name or find_qualified_name(function), takes, timeout)
+    return _CalledLLM(function, name or find_qualified_name(function), guess_argument(function), timeout)
 
 
 class CalledEmbedder:
     """An embedder that calls a function, which takes a list of texts or one text and returns lists or arrays.
 
-    The calls that lead to an answer are written once, as coroutines; around a synchronous callable
-    nothing in them suspends. Two threads may probe at the same time: both get the same result.
+    For a verb of an `AsyncMemory`, a coroutine function runs in the caller's loop, else on one background
+    loop of this process. `embed` waits for it, so it may be called anywhere, but it blocks a loop that it is
+    called in. Two threads may probe at the same time: both get the same result.
     """
 
     def __init__(
         self, function: Callable[[Any], Any], name: str, width: int | None, batch: bool | None
     ) -> None:
         self.name = name
+        self.costly: bool = is_async(function)
         self._function, self._width, self._batch = function, width, batch
 
     @property
@@ -117,53 +108,45 @@ class CalledEmbedder:
     @property
     def width(self) -> int:
         if self._width is None:
-            self._wait(self._run(self._find_out))
+            with translate_errors(f"embedder {self.name!r}"):
+                self._find_out()
         return self._width or 0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._wait(self._run(self._embed, texts))
-
-    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        try:
-            coroutine.send(None)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        raise AssertionError("a synchronous embedder was suspended")
-
-    async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
-        return [_settle(self._function(argument), _embedding) for argument in arguments]
-
-    async def _run(self, job: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
         with translate_errors(f"embedder {self.name!r}"):
-            return await job(*arguments)
+            if self._batch is None or not texts:
+                self._find_out()
+            if not texts:
+                return np.zeros((0, self._width or 0), dtype=np.float32)
+            calls = _blocks(texts, _BLOCK) if self._batch else list(texts)
+            parts = [
+                self._parse(call, answer)
+                for some in _blocks(calls, _AT_ONCE)
+                for call, answer in zip(some, self._call_each(some), strict=True)
+            ]
+            self._width = self._width or parts[0].shape[1]
+            return np.concatenate(parts)
 
-    async def _embed(self, texts: Sequence[str]) -> Vectors:
-        if self._batch is None or not texts:
-            await self._find_out()
-        if not texts:
-            return np.zeros((0, self._width or 0), dtype=np.float32)
-        calls = _blocks(texts, _BLOCK) if self._batch else list(texts)
-        parts = [
-            self._parse(call, answer)
-            for some in _blocks(calls, _AT_ONCE)
-            for call, answer in zip(some, await self._call_each(some), strict=True)
-        ]
-        self._width = self._width or parts[0].shape[1]
-        return np.concatenate(parts)
+    def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
+        if self.costly:
+            return wait_for_caller(self._gather(arguments), _loop)
+        return [_settle(self._function(argument)) for argument in arguments]
 
-    async def _find_out(self) -> None:
+    async def _gather(self, arguments: Sequence[Any]) -> list[Any]:
+        return await asyncio.gather(*(self._function(argument) for argument in arguments))
+
+    def _find_out(self) -> None:
         """Determines `batch` and `width`, without a call if both are known."""
         if self._batch is None:
-            self._batch = await self._takes_lists()
+            self._batch = self._takes_lists()
         if self._width is None:
             probe = _PROBE if self._batch else _PROBE[0]
-            [answer] = await self._call_each([probe])
+            [answer] = self._call_each([probe])
             self._width = self._parse(probe, answer).shape[1]
 
-    async def _takes_lists(self) -> bool:
+    def _takes_lists(self) -> bool:
         try:
-            [answer] = await self._call_each([_PROBE])
+            [answer] = self._call_each([_PROBE])
         except _NOT_FOR_LISTS:
             return False
         rows = _parse_numbers(answer)
@@ -187,22 +170,6 @@ class CalledEmbedder:
         return rows
 
 
-class _AsyncCalledEmbedder(CalledEmbedder):
-    """An embedder that calls a coroutine function.
-
-    For a verb of an `AsyncMemory` it runs in the caller's loop, else on one background loop of this
-    process. `embed` waits for it, so it may be called anywhere, but it blocks a loop that it is called in.
-    """
-
-    costly = True
-
-    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return wait_for_caller(coroutine, _embedding)
-
-    async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
-        return await asyncio.gather(*(self._function(argument) for argument in arguments))
-
-
 class _CalledReranker:
     """A reranker that calls a function; coroutines run on one background loop of this process.
 
@@ -220,7 +187,7 @@ class _CalledReranker:
         if not texts:
             return []
         with translate_errors(self.name, self._timeout):
-            answer = _settle(self._function(query, list(texts)), _reranking, self._timeout)
+            answer = _settle(self._function(query, list(texts)), self._timeout)
         return check_scores(self.name, texts, answer, logits=self._logits)
 
 
@@ -252,7 +219,7 @@ class _CalledLLM:
         work = functools.partial(copy_context().run, self._run, argument, future)
         threading.Thread(target=work, name="eidet-llm-call", daemon=True).start()
         with translate_errors(self.name, self._timeout, late=TooSlow):
-            return _settle(future.result(seconds), _asking, max(ends - time.monotonic(), 0))
+            return _settle(future.result(seconds), max(ends - time.monotonic(), 0))
 
     def _run(self, argument: Any, future: Future[Any]) -> None:
         try:
@@ -284,7 +251,7 @@ def make_argument(request: Request, takes: Takes) -> Any:
 
 
 def guess_argument(function: Any) -> Takes:
-    """Guesses which argument a callable takes, by the name or annotation of its first parameter."""
+    """Guesses which argument a callable takes, by the name of its first parameter."""
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
     except (TypeError, ValueError):
@@ -293,10 +260,8 @@ def guess_argument(function: Any) -> Takes:
         raise Misconfigured(
             f"LLM {find_qualified_name(function)!r} takes no argument; it has to take the prompt"
         )
-    if first.name == "request" or first.annotation in (Request, "Request"):
-        return "request"
-    is_list = str(first.annotation).lower().startswith(("list", "sequence", "iterable"))
-    return "messages" if first.name == "messages" or is_list else "prompt"
+    named: dict[str, Takes] = {"request": "request", "messages": "messages"}
+    return named.get(first.name, "prompt")
 
 
 def find_qualified_name(thing: Any) -> str:
@@ -336,11 +301,11 @@ def _find_model_name(thing: Any) -> str:
     return next((f"{name}:{model}" for model in models if isinstance(model, str)), name)
 
 
-def _settle(answer: Any, loop: BackgroundLoop, seconds: float | None = None) -> Any:
-    """Returns the answer; an awaitable is awaited on the loop, for at most `seconds`."""
+def _settle(answer: Any, seconds: float | None = None) -> Any:
+    """Returns the answer; an awaitable is awaited on the background loop, for at most `seconds`."""
     if not inspect.isawaitable(answer):
         return answer
-    return loop.wait_for(answer if inspect.iscoroutine(answer) else _await(answer), seconds)
+    return _loop.wait_for(answer if inspect.iscoroutine(answer) else _await(answer), seconds)
 
 
 async def _await(answer: Awaitable[T]) -> T:

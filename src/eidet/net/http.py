@@ -194,27 +194,19 @@ def check_header(value: str, what: str) -> None:
 
 def join_endpoint(url: str, path: str, whose: str) -> str:
     """Returns the address of `path` under `url`; raises `Misconfigured` if that is no plain http(s) one."""
-    if wrong := _find_fault(url):
-        raise Misconfigured(f"the url of {whose} {wrong}")
-    base = url.rstrip("/")
-    return base if base.endswith(path) else base + path
-
-
-def _find_fault(url: str) -> str:
-    if not url.lower().startswith(("http://", "https://")):
-        return f"starts with http:// or https://, not {url[: url.find('://') + 3]!r}"
     try:
         parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as bad:
-        return f"is not an address ({bad})"
-    if "@" in parts.netloc:
-        return "holds a user or password; give a key or headers instead"
-    if not parts.hostname or not url.isprintable() or " " in url:
-        return "has no host, or has spaces in it"
-    if parts.query or parts.fragment:
-        return "holds a ? or #; give the address without"
-    return ""
+        is_plain = bool(parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
+        is_plain = is_plain and "@" not in parts.netloc
+    except ValueError:
+        is_plain = False
+    if not is_plain or not url.isprintable() or set("?# ") & set(url):
+        raise Misconfigured(
+            f"the url of {whose} is http:// or https://, a host and a path, without a user or password, "
+            "spaces, ? or #; a key and headers are given apart"
+        )
+    base = url.rstrip("/")
+    return base if base.endswith(path) else base + path
 
 
 def _read_body(reply: httpx.Response, ends: float) -> bytes:

@@ -165,7 +165,7 @@ def server() -> Iterator[Pinecone]:
 
 
 def in_database(place: Path, server: Pinecone) -> Memory:
-    options = "settle=0&small=5&tail_rows=4&deadline=0.4"
+    options = "settle=0&small=5&ship_rows=1&background=no&deadline=0.4"
     index = f"pinecone+{server.url}?key={server.key}&{options}"
     return Memory(place, embedder=EMBEDDER, settings=Settings(index=index))
 

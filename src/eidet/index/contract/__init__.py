@@ -7,10 +7,9 @@ class TestMine(IndexContract):
 
 from __future__ import annotations
 
-from .describing import DescribingLaws
+from .describing import DescribingLaws, KeepingUpLaws
 from .finding import FindingLaws, ScoringLaws
 from .index_laws import NOW, WIDTH, bm25, long, make_record, unit
-from .keeping_up import KeepingUpLaws
 
 __all__ = ["NOW", "WIDTH", "IndexContract", "bm25", "long", "make_record", "unit"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,16 +16,9 @@ from .. import Candidates, Floats, Probe, WordStatistics
 from .cache import ScopeCache
 from .lexicon import Lexicon
 from .queries import ShardIndex, merge_candidates
+from .shard import Shard
 from .sidecar import Sidecars
 from .vectors import VectorPlanes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedSettings:
-    """The RAM limit of the index, and the number of records from which on a scope gets a cache file."""
-
-    memory_mb: int = 1024
-    sidecar_from: int = 20_000
 
 
 class EmbeddedIndex(ShardIndex[VectorPlanes]):
@@ -40,14 +33,21 @@ class EmbeddedIndex(ShardIndex[VectorPlanes]):
         width: int,
         *,
         folder: Path | None = None,
-        settings: EmbeddedSettings | None = None,
+        memory_mb: int = 1024,
+        sidecar_from: int = 20_000,
         renewed: Callable[[], None] | None = None,
         lexicon: Lexicon | None = None,
         analyzer: Analyzer | None = None,
     ) -> None:
-        how = settings or EmbeddedSettings()
-        self.sidecars: Sidecars = Sidecars(folder, store, width, how.sidecar_from)
-        cache = ScopeCache(store, self.sidecars, memory_mb=how.memory_mb, renewed=renewed)
+        """`memory_mb` limits the RAM; a scope of `sidecar_from` rows or more gets a cache file."""
+        self.sidecars: Sidecars = Sidecars(folder, store, width, sidecar_from)
+        cache = ScopeCache(
+            store,
+            lambda scope: Shard(scope, VectorPlanes(width)),
+            memory_mb=memory_mb,
+            files=self.sidecars,
+            renewed=renewed,
+        )
         super().__init__(store, cache, lexicon, analyzer)
 
     def search(self, probe: Probe) -> Candidates:

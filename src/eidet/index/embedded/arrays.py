@@ -17,14 +17,14 @@ MARKED: Final = 50_000  # rows up to which marking is quicker than sorting
 _SURPLUS: Final = 8  # places in the sample beyond what the depth asks for
 
 
-def grow_capacity(capacity: int, needed: int) -> int:
-    """Returns a capacity grown by half or to `needed`, so that appending takes constant time on average."""
-    return max(needed, 64, capacity + capacity // 2)
+def make_room(array: NDArray[A], count: int, needed: int) -> NDArray[A]:
+    """Returns the array if it has room for `needed` rows, else a longer copy of its first `count` rows.
 
-
-def extend_array(array: NDArray[A], count: int, capacity: int) -> NDArray[A]:
-    """Returns a copy of the first `count` rows with room for `capacity`."""
-    fresh = np.empty((capacity, *array.shape[1:]), array.dtype)
+    It grows by at least half, so that appending takes constant time on average.
+    """
+    if needed <= len(array):
+        return array
+    fresh = np.empty((max(needed, 64, len(array) + len(array) // 2), *array.shape[1:]), array.dtype)
     fresh[:count] = array[:count]
     return fresh
 

@@ -17,7 +17,7 @@ from ...core.condition import MISSING, Condition, compare, document_of, resolve
 from ...core.record import Record
 from ...core.validate import Json, dump_json
 from .. import Rows, ValueMatch
-from .arrays import extend_array, grow_capacity
+from .arrays import make_room
 
 Path = tuple[str | int, ...]
 Mask = NDArray[np.bool_]
@@ -145,8 +145,8 @@ class _Column:
         self._codes = np.empty(0, np.int32)
         self._known: dict[Any, int] = {}
         self._values: list[Json] = [MISSING]
-        self._numbers = np.full(1, np.nan)  # by code: numbers that a float holds exactly
-        self._large: list[int] = []  # codes of the other numbers
+        self._numbers = np.full(1, np.nan)  # by code
+        self._are_exact = True  # whether floats hold all numbers exactly
         self._complex: list[int] = []  # codes of lists and dicts
         self._items: dict[int, frozenset[Any]] = {}  # by code: the keys of the items of a list, once compared
 
@@ -160,24 +160,21 @@ class _Column:
     def _learn(self, key: Any, value: Json) -> int:
         code = self._known[key] = len(self._values)
         self._values.append(value)
-        if code >= len(self._numbers):
-            self._numbers = extend_array(self._numbers, code, grow_capacity(code, code + 1))
+        self._numbers = make_room(self._numbers, code, code + 1)
         self._numbers[code] = np.nan
         if isinstance(value, list | dict):
             self._complex.append(code)
             self.chars += len(key[1])
-        elif _is_exact(value):
-            self._numbers[code] = value
         elif isinstance(value, str):
             self.chars += len(value)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            self._large.append(code)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            self._numbers[code] = min(max(value, -_LARGEST), _LARGEST)
+            self._are_exact = self._are_exact and _is_exact(value)
         return code
 
     def append(self, codes: NDArray[np.int32]) -> None:
         total = self.count + len(codes)
-        if total > len(self._codes):
-            self._codes = extend_array(self._codes, self.count, grow_capacity(len(self._codes), total))
+        self._codes = make_room(self._codes, self.count, total)
         self._codes[self.count : total] = codes
         self.count = total
 
@@ -199,17 +196,12 @@ class _Column:
         """Compares the values of some rows, or of all, with one that is wanted."""
         codes = self._codes[: self.count]
         codes = codes if rows is None else codes[rows]
-        numbers = self._numbers[: len(self._values)].copy()
-        for code in self._large:
-            numbers[code] = min(max(self._values[code], -_LARGEST), _LARGEST)
         shares = np.zeros(len(self._values))
         if isinstance(value, list) and value:
             keys = frozenset(map(_key, value))
             for code in self._complex:
                 shares[code] = len(keys & self._list_items(code)) / len(keys)
-        return ValueMatch(
-            np.clip(numbers, -_LARGEST, _LARGEST)[codes], self._same(value)[codes], codes > 0, shares[codes]
-        )
+        return ValueMatch(self._numbers[codes], self._same(value)[codes], codes > 0, shares[codes])
 
     def _list_items(self, code: int) -> frozenset[Any]:
         if code not in self._items:
@@ -234,9 +226,9 @@ class _Column:
                 there[1:] = operand
                 there[0] = not operand
                 return there
-        if op in _ORDERED and _is_exact(operand):
+        if op in _ORDERED and self._are_exact and _is_exact(operand):
             table: Mask = _ORDERED[op](self._numbers[: len(self._values)], operand)
-            return self._try_codes(table, self._large, op, operand)
+            return table
         return self._try_codes(self._none(), range(1, len(self._values)), op, operand)
 
     def _same(self, operand: Json) -> Mask:
@@ -262,9 +254,9 @@ class _Column:
 
 
 def _is_exact(value: Json) -> bool:
-    """Returns whether a float64 represents the number exactly."""
+    """Returns whether a column holds the number exactly."""
     if isinstance(value, float):
-        return True
+        return abs(value) <= _LARGEST
     return isinstance(value, int) and not isinstance(value, bool) and -(2**53) <= value <= 2**53
 
 

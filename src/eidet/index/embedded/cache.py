@@ -8,36 +8,22 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
+from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from .shard import Shard
-from .vectors import VectorArm
+from .vectors import VectorPlanes
+
+if TYPE_CHECKING:
+    from .sidecar import Sidecars
 
 T = TypeVar("T")
-V = TypeVar("V", bound=VectorArm)
+V = TypeVar("V", bound=VectorPlanes)
 BATCH: Final = 5_000  # entries read from the store at once
 log: logging.Logger = logging.getLogger("eidet.index")
-
-
-class Keeper(Protocol[V]):
-    """Creates, saves and closes the shards of an index."""
-
-    def create(self, scope: str) -> Shard[V]:
-        """Creates an empty shard."""
-
-    def load(self, shard: Shard[V], head: Head) -> Shard[V]:
-        """Returns the shard to use in place of an empty one when the scope is first used."""
-
-    def apply(self, shard: Shard[V], changes: Changes) -> None:
-        """Applies a page of changes."""
-
-    def is_worth_saving(self, rows: int) -> bool:
-        """Returns whether to save a shard that gained this many rows, or leaves RAM with this many."""
-
-    def save(self, shard: Shard[V]) -> None: ...
 
 
 class _Slot(Generic[V]):
@@ -55,18 +41,22 @@ class _Slot(Generic[V]):
 class ScopeCache(Generic[V]):
     """Shards by scope. Before each question a shard reads the changes since the last. Thread-safe.
 
-    `renewed` is called before an answer from replaced vectors or terms, and may raise to refuse it.
+    `create` makes an empty shard, and `files` has cache files of large ones. `applied` is called after each
+    page of changes, and `renewed` before an answer from replaced vectors or terms, which it may refuse by
+    raising.
     """
 
     def __init__(
         self,
         store: Store,
-        keeper: Keeper[V],
+        create: Callable[[str], Shard[V]],
         *,
         memory_mb: int,
+        files: Sidecars | None = None,
+        applied: Callable[[Shard[V]], object] | None = None,
         renewed: Callable[[], None] | None = None,
     ) -> None:
-        self._store, self._keeper = store, keeper
+        self._store, self._create, self._files, self._applied = store, create, files, applied
         self._most = memory_mb * 2**20
         self._renewed = renewed
         self._epoch = store.head().epoch
@@ -115,10 +105,10 @@ class ScopeCache(Generic[V]):
         with self._lock:
             slot = self._slots.pop(scope, None)
             self._nbytes -= slot.nbytes if slot else 0
-        if slot is not None and self._keeper.is_worth_saving(slot.shard.live):
+        if slot is not None and self._files is not None and self._files.is_worth_saving(slot.shard.live):
             with slot.lock, suppress(EidetError):  # only a cache: it is rebuilt if the store is down now
                 self._catch_up(slot, self._store.head())  # what was deleted since must not be in a file
-                self._keeper.save(slot.shard)
+                self._files.save(slot.shard)
 
     def drop_all(self) -> None:
         for scope in self.scopes:
@@ -142,42 +132,44 @@ class ScopeCache(Generic[V]):
         with self._lock:
             slot = self._slots.get(scope)
             if slot is None:
-                slot = self._slots[scope] = _Slot(self._keeper.create(scope))
+                slot = self._slots[scope] = _Slot(self._create(scope))
             self._slots.move_to_end(scope)
             return slot
 
     def _catch_up(self, slot: _Slot[V], head: Head) -> None:
         shard = slot.shard
-        if shard.head.seq == 0:
-            shard = self._keeper.load(shard, head)
+        if shard.head.seq == 0 and self._files is not None and not self._files.load(shard, head):
+            shard = self._create(shard.scope)
         before, away, began = shard.count, shard.head.seq, time.monotonic()
         while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
-            changes = self._read_changes(shard)
+            changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
             stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
             if stale or 0 < away < changes.pruned:  # another epoch, or deletions missed
-                shard, before = self._keeper.create(shard.scope), 0
+                shard, before = self._create(shard.scope), 0
             else:
                 self._apply(shard, changes)
             away = 0
         slot.shard = shard
         self._weigh(slot)
-        if self._keeper.is_worth_saving(shard.count - before):
+        if self._files is not None and self._files.is_worth_saving(shard.count - before):
             spent = time.monotonic() - began
             log.info(
                 "scope %s: %s rows read from the store in %.1f s", shard.scope, shard.count - before, spent
             )
-            self._keeper.save(shard)
-
-    def _read_changes(self, shard: Shard[V]) -> Changes:
-        return self._store.changes(shard.scope, shard.head.seq, BATCH)
+            self._files.save(shard)
 
     def _apply(self, shard: Shard[V], changes: Changes) -> None:
+        """Applies a page of changes; before the first of many, reserves room for all of them."""
+        if self._files is not None and not shard.count and len(changes.entries) == BATCH:
+            shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
         try:
-            self._keeper.apply(shard, changes)
+            shard.apply(changes)
         except (KeyError, ValueError, TypeError) as error:
             raise Corrupt(
                 f"a stored row of scope {shard.scope} is damaged ({error!r}); restore a copy"
             ) from error
+        if self._applied is not None:
+            self._applied(shard)
 
     def _weigh(self, slot: _Slot[V]) -> None:
         nbytes, slot.learnt = slot.shard.nbytes, _count_learnt(slot.shard)
@@ -200,5 +192,5 @@ class ScopeCache(Generic[V]):
             self.drop(slot.shard.scope)
 
 
-def _count_learnt(shard: Shard[VectorArm]) -> int:
+def _count_learnt(shard: Shard[VectorPlanes]) -> int:
     return shard.words_nbytes + shard.attributes.nbytes

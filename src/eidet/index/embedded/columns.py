@@ -9,13 +9,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.record import Kind, Tier, Trust
 from ...core.where import Where
 from ...store import Entry
 from ...text.analysis import Analysis
 from .. import Rows, Seqs
-from .arrays import distinct, extend_array, grow_capacity
-from .filters import Mask, Resolve, mask
+from .arrays import distinct, expand_runs, make_room
+from .filters import CODES, Mask, Resolve, mask
 
 _Ints = NDArray[np.int32]
 NONE: Final = -1
@@ -92,10 +91,7 @@ class Sessions:
 
 
 def _with(array: _Ints, at: int, value: int) -> _Ints:
-    if at >= len(array):
-        fresh = np.full(max(64, at + 1 + at // 2), NONE, np.int32)
-        fresh[: len(array)] = array
-        array = fresh
+    array = make_room(array, at, at + 1)
     array[at] = value
     return array
 
@@ -113,9 +109,6 @@ TYPES: Final[dict[str, Any]] = {
     **dict.fromkeys(FLOATS, np.float64),
     **dict.fromkeys(LABELS, np.int32),
 }
-_KINDS: Final = {str(kind): code for code, kind in enumerate(Kind)}
-_TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
-_TRUST: Final = {str(trust): code for code, trust in enumerate(Trust)}
 _NOBODY: Final = {None}
 UNSEEN: Final = -2
 FEW: Final = 64  # new rows up to which search structures are extended; more rebuild them
@@ -156,14 +149,11 @@ class ColumnTable:
     def code(self, column: str, label: str) -> int:
         return self.codes[column].get(label, UNSEEN)
 
-    def rows_of(self, seqs: Seqs) -> Rows:
-        """Returns all rows of the records with these seqs; ignores unknown seqs."""
-        first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
-        sizes = last - first
-        return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-
     def living_rows_of(self, seqs: Seqs) -> Rows:
-        rows = self.rows_of(distinct(seqs))
+        """Returns all living rows of the records with these seqs; ignores unknown seqs."""
+        seqs = distinct(seqs)
+        first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
+        rows = expand_runs(first, last)[1]
         alive: Mask = self.alive[rows]
         return rows[alive]
 
@@ -224,9 +214,8 @@ class ColumnTable:
         for name in LABELS:
             self._put(name, rows, self._encode(name, getattr(given, name)), owners)
         self._put("seq", rows, given.seq, owners)
-        self._put("kind", rows, list(map(_KINDS.__getitem__, given.kind)), owners)
-        self._put("tier", rows, list(map(_TIERS.__getitem__, given.tier)), owners)
-        self._put("trust", rows, list(map(_TRUST.__getitem__, given.trust)), owners)
+        for name, codes in CODES.items():
+            self._put(name, rows, list(map(codes.__getitem__, getattr(given, name))), owners)
         self.arrays["alive"][rows] = True
         expires = self.arrays["expires"][rows]
         self.mortal = self.mortal or not np.isnan(expires).all()
@@ -282,11 +271,9 @@ class ColumnTable:
 
     def reserve(self, count: int) -> None:
         """Makes room for `count` rows in total."""
-        capacity = len(self.arrays["seq"])
-        if count > capacity:
-            capacity = grow_capacity(capacity, count)
+        if count > len(self.arrays["seq"]):
             for name, column in self.arrays.items():
-                self.arrays[name] = extend_array(column, self.count, capacity)
+                self.arrays[name] = make_room(column, self.count, count)
 
     def keep(self, rows: Mask) -> None:
         """Drops all other rows and renumbers the rest."""

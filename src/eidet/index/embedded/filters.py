@@ -20,9 +20,11 @@ Floats = NDArray[np.float64]
 Seqs = NDArray[np.int64]
 Resolve = Callable[[Where], Seqs]
 
-_KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
-_TIERS: Final = {tier: code for code, tier in enumerate(Tier)}
-_TRUST: Final = {trust: code for code, trust in enumerate(Trust)}
+# The numbers of the values in the columns for them.
+CODES: Final[dict[str, dict[str, int]]] = {
+    name: {str(value): code for code, value in enumerate(values)}
+    for name, values in (("kind", Kind), ("tier", Tier), ("trust", Trust))
+}
 
 
 def mask(where: Where, columns: ColumnTable, resolve: Resolve) -> Mask:
@@ -57,19 +59,16 @@ def _parts(where: Where, columns: ColumnTable, resolve: Resolve) -> Iterator[Mas
     yield from _mask_nested(where, columns, resolve)
     if where.ids is not None or where.conditions:
         asked = Where(scope=Scope(columns.scope), ids=where.ids, conditions=where.conditions)
-        yield _among(columns.seq, resolve(asked))
+        yield among(columns.seq, resolve(asked))
 
 
 def _codes(where: Where, columns: ColumnTable) -> Iterator[Mask]:
     for name in ("session", "who", "agent", "source"):
         if (label := getattr(where, name)) is not None:
             yield getattr(columns, name) == columns.code(name, label)
-    if where.kinds is not None:
-        yield _one_of(columns.kind, {_KINDS[kind] for kind in where.kinds})
-    if where.tiers is not None:
-        yield _one_of(columns.tier, {_TIERS[tier] for tier in where.tiers})
-    if where.trust is not None:
-        yield _one_of(columns.trust, {_TRUST[trust] for trust in where.trust})
+    for name, wanted in (("kind", where.kinds), ("tier", where.tiers), ("trust", where.trust)):
+        if wanted is not None:
+            yield _one_of(getattr(columns, name), {CODES[name][value] for value in wanted})
 
 
 def _one_of(column: NDArray[np.uint8], codes: set[int]) -> Mask:
@@ -124,7 +123,7 @@ def _mask_nested(where: Where, columns: ColumnTable, resolve: Resolve) -> Iterat
         yield ~mask(part, columns, resolve)
 
 
-def _among(seqs: Seqs, wanted: Seqs) -> Mask:
+def among(seqs: Seqs, wanted: Seqs) -> Mask:
     """Returns a mask of the seqs that are wanted; both are sorted, and either may have extra values."""
     if not len(wanted):
         return np.zeros(len(seqs), np.bool_)

@@ -25,7 +25,7 @@ from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id
 from ...text.words import Related, list_related
 from .. import Floats, Rows
-from .arrays import distinct, expand_runs, extend_array, grow_capacity
+from .arrays import distinct, expand_runs, make_room
 from .filters import Mask
 from .postings import Docs, Postings, Terms
 from .vectors import VectorPlanes, normalise
@@ -122,7 +122,9 @@ class _WordTable:
             fresh = [id for id in dict.fromkeys(wanted) if id not in self._numbers]
             if fresh:
                 first, vectors = self.count, self._lexicon.embed(fresh, spell)
-                self._vectors.append([None if one is None else _to_bytes(one) for one in vectors])
+                self._vectors.append(
+                    [None if one is None else np.asarray(one, "<f4").tobytes() for one in vectors]
+                )
                 self._numbers.update(zip(fresh, range(first, self.count), strict=True))
             return np.fromiter(map(self._numbers.__getitem__, wanted), np.intp, len(wanted))
 
@@ -232,19 +234,14 @@ class _RowWords:
         """Adds a row, given by the numbers of its words."""
         at, size = self._size, len(numbers)
         end = at + max(1, -(-size // BLOCK))
-        self._reserve(end, self._count + 1)
+        self._blocks = make_room(self._blocks, at, end)
+        self._ends = make_room(self._ends, self._count, self._count + 1)
         row = self._blocks[at:end].reshape(-1)
         row[:size] = numbers
         row[size:] = _NOBODY
         self._ends[self._count] = end
         self._count += 1
         self._owners = None
-
-    def _reserve(self, size: int, count: int) -> None:
-        if size > len(self._blocks):
-            self._blocks = extend_array(self._blocks, self._size, grow_capacity(len(self._blocks), size))
-        if count > len(self._ends):
-            self._ends = extend_array(self._ends, self._count, grow_capacity(len(self._ends), count))
 
     def find_best(self, values: Floats, worth: Mask, rows: Rows) -> Floats:
         """Returns each row's highest value of any word, per term; `values` has a column per word number.
@@ -312,10 +309,6 @@ class Vocabulary:
     @property
     def nbytes(self) -> int:
         return self._rows.nbytes
-
-
-def _to_bytes(vector: Floats) -> bytes:
-    return np.asarray(vector, "<f4").tobytes()
 
 
 def _has_digit(term: str) -> bool:

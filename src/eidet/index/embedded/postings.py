@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
-from .arrays import extend_array, grow_capacity
+from .arrays import make_room
 
 TAIL_ROWS: Final = 8192
 PATIENCE: Final = 64  # comparisons with the tail per stored term that justify a merge
@@ -70,33 +70,22 @@ class Postings:
         counts = np.frombuffer(b"".join([b[len(b) // 5 * 4 :] for b in packed]), np.uint8)
         docs = np.repeat(np.arange(self.count, self.count + len(packed), dtype=np.int32), sizes)
         self._found = None
-        self._measure(docs, counts, len(packed))
+        self.lengths = make_room(self.lengths, self.count, self.count + len(packed))
+        lengths = np.bincount(docs - self.count, weights=counts, minlength=len(packed))
+        self.lengths[self.count : self.count + len(packed)] = lengths
+        self.count += len(packed)
         self._extend(terms, docs, counts)
         if self.count - self.base_rows > max(TAIL_ROWS, self.base_rows // 16):
             self.merge()
 
-    def _measure(self, docs: Docs, counts: Counts, added: int) -> None:
-        if self.count + added > len(self.lengths):
-            self.lengths = extend_array(
-                self.lengths, self.count, grow_capacity(len(self.lengths), self.count + added)
-            )
-        lengths = np.bincount(docs - self.count, weights=counts, minlength=added)
-        self.lengths[self.count : self.count + added] = lengths
-        self.count += added
-
     def _extend(self, terms: Terms, docs: Docs, counts: Counts) -> None:
         size = self._tail_size + len(terms)
-        if size > len(self._tail[0]):
-            capacity = grow_capacity(len(self._tail[0]), size)
-            t, d, c = self._tail
-            self._tail = (
-                extend_array(t, self._tail_size, capacity),
-                extend_array(d, self._tail_size, capacity),
-                extend_array(c, self._tail_size, capacity),
-            )
+        t, d, c = self._tail
+        t, d = make_room(t, self._tail_size, size), make_room(d, self._tail_size, size)
+        c = make_room(c, self._tail_size, size)
         rows = slice(self._tail_size, size)
-        self._tail[0][rows], self._tail[1][rows], self._tail[2][rows] = terms, docs, counts
-        self._tail_size = size
+        t[rows], d[rows], c[rows] = terms, docs, counts
+        self._tail, self._tail_size = (t, d, c), size
 
     def merge(self) -> None:
         """Sorts the tail into the base: linear, because timsort sees two sorted runs."""
@@ -141,14 +130,6 @@ class Postings:
             np.concatenate((base[1], docs)),
             np.concatenate((base[2], counts)),
         )
-
-    def find_rows(self, term: int) -> Docs | Rows:
-        """Returns the rows that contain one term, ascending."""
-        if self._tail_size:
-            return self.lookup((term,))[1]
-        terms, docs, _ = self.base
-        key = np.uint32(term)
-        return docs[terms.searchsorted(key) : terms.searchsorted(key, side="right")]
 
     def _note_compared(self, times: int) -> None:
         """Counts comparisons with the tail, and merges it once they have cost as much as a merge."""

@@ -36,7 +36,7 @@ from .cache import BATCH, ScopeCache, V
 from .filters import Resolve
 from .lexicon import Lexicon, WordReader
 from .shard import Shard
-from .vectors import Scorer, VectorArm
+from .vectors import Scorer, VectorPlanes
 
 D = TypeVar("D", bound=np.generic)
 
@@ -77,62 +77,36 @@ def merge_candidates(parts: list[Candidates]) -> Candidates:
 
 
 def _merge_traits(parts: list[Traits], order: Rows) -> Traits:
-    voices = tuple(dict.fromkeys(who for part in parts for who in part.voices))
     columns: dict[str, Any] = {
         name: _join([getattr(part, name) for part in parts], dtype)[order] for name, dtype in _COLUMNS.items()
     }
+    voices = {who: at for at, who in enumerate(dict.fromkeys(who for part in parts for who in part.voices))}
+    starts = np.cumsum([0, *(len(part.turn) for part in parts)]).tolist()
+    place = np.argsort(order).astype(np.int32)  # of each row, once they are in order
+    session, who, days, first = [], [], [np.empty((0, 3), np.int32)], 0
+    for part, start in zip(parts, starts, strict=False):
+        session.append(np.where(part.session >= 0, part.session + first, part.session))
+        first += int(part.session.max(initial=-1)) + 1  # so that no two scopes share a session
+        who.append(np.array([*map(voices.__getitem__, part.voices), -1], np.int32)[part.who])
+        days.append(np.column_stack((place[part.days[:, 0] + start], part.days[:, 1:])))
     return Traits(
         **columns,
-        session=_renumber(parts)[order],
-        who=_join([_recode(part, voices) for part in parts], np.int32)[order],
-        days=_merge_days(parts, order),
-        voices=voices,
-        mentions=_merge_mentions(parts, order),
+        session=_join(session, np.int32)[order],
+        who=_join(who, np.int32)[order],
+        days=np.concatenate(days),
+        voices=tuple(voices),
+        mentions=tuple(
+            np.concatenate(masks)[order] for masks in zip(*(part.mentions for part in parts), strict=True)
+        ),
         inside=_join_optional([part.inside for part in parts], order),
         aligned=_join_optional([part.aligned for part in parts], order),
     )
-
-
-def _merge_mentions(parts: list[Traits], order: Rows) -> tuple[NDArray[np.bool_], ...]:
-    by_name = zip(*[part.mentions for part in parts], strict=True)
-    return tuple(np.concatenate(masks)[order] for masks in by_name)
-
-
-def _merge_days(parts: list[Traits], order: Rows) -> NDArray[np.int32]:
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    moved, start = [np.empty((0, 3), np.int32)], 0
-    for part in parts:
-        days = part.days.copy()
-        days[:, 0] += start
-        moved.append(days)
-        start += len(part.turn)
-    merged = np.concatenate(moved)
-    merged[:, 0] = place[merged[:, 0]]
-    return merged
 
 
 def _join_optional(parts: Sequence[NDArray[D] | None], order: Rows) -> NDArray[D] | None:
     """Joins optional arrays; None if any is None or there are none."""
     there = [part for part in parts if part is not None]
     return np.concatenate(there)[order] if there and len(there) == len(parts) else None
-
-
-def _renumber(parts: list[Traits]) -> NDArray[np.int32]:
-    """Renumbers the session codes so that no two scopes share one; keeps -1 for no session."""
-    fresh, start = [], 0
-    for part in parts:
-        codes = part.session
-        fresh.append(np.where(codes >= 0, codes + start, codes))
-        start += int(codes.max(initial=-1)) + 1
-    return _join(fresh, np.int32)
-
-
-def _recode(part: Traits, voices: tuple[str, ...]) -> NDArray[np.int32]:
-    """Translates speaker codes to the numbers of `voices`."""
-    number = {who: at for at, who in enumerate(voices)}
-    table = np.array([*map(number.__getitem__, part.voices), -1], np.int32)
-    return table[part.who]
 
 
 def _join(arrays: Sequence[NDArray[Any]], dtype: type[D]) -> NDArray[D]:
@@ -159,7 +133,9 @@ class ShardIndex(Generic[V]):
     def search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
         return self.cache.ask(scope, head, partial(self.search_shard, probe))
 
-    def search_shard(self, probe: Probe, shard: Shard[VectorArm], scorer: Scorer | None = None) -> Candidates:
+    def search_shard(
+        self, probe: Probe, shard: Shard[VectorPlanes], scorer: Scorer | None = None
+    ) -> Candidates:
         return shard.search(probe, self.resolve_in(shard), self.words_in(shard), scorer)
 
     def count_terms(self, scope: str, head: Head, terms: Sequence[int]) -> tuple[str, WordStatistics]:
@@ -246,11 +222,11 @@ class ShardIndex(Generic[V]):
 
     # Queries to the store, for what columns do not hold.
 
-    def resolve_in(self, shard: Shard[VectorArm]) -> Resolve:
+    def resolve_in(self, shard: Shard[VectorPlanes]) -> Resolve:
         """Returns a function that finds the seqs of a shard that pass ids and conditions."""
         return partial(self._resolve, shard)
 
-    def _resolve(self, shard: Shard[VectorArm], where: Where) -> Seqs:
+    def _resolve(self, shard: Shard[VectorPlanes], where: Where) -> Seqs:
         if where.ids is None:
             seqs = shard.columns.seq
             try:
@@ -267,11 +243,11 @@ class ShardIndex(Generic[V]):
         for start in range(0, len(seqs), BATCH):
             yield from self._store.read(scope, seqs[start : start + BATCH])
 
-    def words_in(self, shard: Shard[VectorArm]) -> WordReader | None:
+    def words_in(self, shard: Shard[VectorPlanes]) -> WordReader | None:
         """Returns a reader of the vectors of a scope's words; None without a lexicon."""
         return None if self._lexicon is None else self._lexicon.reader(partial(self._spell, shard))
 
-    def _spell(self, shard: Shard[VectorArm], unknown: Sequence[int]) -> dict[int, str]:
+    def _spell(self, shard: Shard[VectorPlanes], unknown: Sequence[int]) -> dict[int, str]:
         """Returns the terms of ids, found in texts of the scope that contain them."""
         assert self._analyzer is not None
         which, rows, _ = shard.postings.lookup(unknown)
@@ -316,7 +292,7 @@ def _list_texts(record: Record) -> set[str]:
 
 
 def _pick_first(
-    shard: Shard[VectorArm], rows: Rows, name: str, descending: bool, limit: int
+    shard: Shard[VectorPlanes], rows: Rows, name: str, descending: bool, limit: int
 ) -> list[tuple[float, int, str]]:
     """Returns sort keys (value, seq, scope) of the first `limit` rows by a column, absent values last."""
     sign = -1 if descending else 1

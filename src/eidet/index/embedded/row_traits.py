@@ -129,13 +129,8 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
     if not name:
         return np.zeros(len(rows), np.bool_)
     terms = tuple(set(name))
-    if len(terms) > 1:
-        _, docs, _ = postings.lookup(terms)
-        held = np.bincount(docs, minlength=columns.count) >= len(terms)
-    else:
-        docs = postings.find_rows(terms[0]).astype(np.intp)
-        held = np.zeros(columns.count, np.bool_)
-        held[docs] = True
+    _, docs, _ = postings.lookup(terms)
+    held = np.bincount(docs, minlength=columns.count) >= len(terms)
     if columns.records < columns.live:
         held[docs - columns.unit[docs]] |= held[docs]
     return held.take(rows)
@@ -170,33 +165,25 @@ class Passing:
         return best if self.rows is None else self.rows.take(best)
 
 
-@dataclass(slots=True)
-class _Kept:
-    where: Where | None
-    passing: Passing
-    since: float
-    until: float
-
-    def holds(self, where: Where | None, now: float) -> bool:
-        same = where is self.where or where == self.where
-        return same and self.since <= now < self.until
-
-
 class LastPassing:
     """Caches the rows that passed the last filter, until rows change or one of them expires."""
 
     def __init__(self) -> None:
-        self._kept: _Kept | None = None
+        self._passing: Passing | None = None
+        self._where: Where | None = None
+        self._since = self._until = 0.0
 
     def forget(self) -> None:
-        self._kept = None
+        self._passing = None
 
     def read(self, columns: ColumnTable, where: Where | None, now: float, resolve: Resolve) -> Passing:
-        if self._kept is not None and self._kept.holds(where, now):
-            return self._kept.passing
+        is_same = where is self._where or where == self._where
+        if self._passing is not None and is_same and self._since <= now < self._until:
+            return self._passing
         found = _select(columns, where, now, resolve)
         if where is None or not _asks_the_store(where):
-            self._kept = _Kept(where, found, now, _next_expiry(columns, now))
+            self._passing, self._where = found, where
+            self._since, self._until = now, _next_expiry(columns, now)
         return found
 
 

@@ -25,11 +25,11 @@ from .filters import Resolve
 from .lexicon import Vocabulary, WordReader
 from .postings import Bm25, Postings
 from .row_traits import LastPassing, Passing, Portrait, describe_rows, portray
-from .vectors import Scorer, VectorArm, unit
+from .vectors import Scorer, VectorPlanes, unit
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
-V_co = TypeVar("V_co", bound=VectorArm, covariant=True)
+V_co = TypeVar("V_co", bound=VectorPlanes, covariant=True)
 
 EXACT: Final = 8  # one in so many of the depth is scored exactly
 WHOLE: Final = 4096  # rows up to which all are candidates
@@ -354,12 +354,7 @@ def _split_vectors(vectors: Sequence[bytes | None], sizes: Sequence[int], width:
         return list(vectors)
     rows: list[bytes | None] = []
     for blob, size in zip(vectors, sizes, strict=True):
-        rows += _split_blob(blob, size, width)
+        whole = b"" if blob is None or len(blob) % width else blob
+        parts = [whole[at : at + width] for at in range(0, len(whole), width)]
+        rows += [*parts, *[None] * (size - len(parts))]
     return rows
-
-
-def _split_blob(blob: bytes | None, size: int, width: int) -> list[bytes | None]:
-    if blob is None or len(blob) % width:
-        return [None] * size
-    parts: list[bytes | None] = [blob[at : at + width] for at in range(0, len(blob), width)]
-    return parts + [None] * (size - len(parts))

@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.private_files import OWNER_FOLDER, replace_when_whole
-from ...core.scope import Scope
-from ...core.where import Where
-from ...store import Changes, Head, Store, verbs
-from .cache import BATCH
+from ...store import Head, Store, verbs
 from .columns import TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
@@ -48,41 +45,34 @@ class Sidecars:
         name = blake2b(scope.encode(), digest_size=12).hexdigest()
         return None if self._folder is None else self._folder / f"{name}.eix"
 
-    def create(self, scope: str) -> PlaneShard:
-        return Shard(scope, VectorPlanes(self._width))
-
-    def apply(self, shard: PlaneShard, changes: Changes) -> None:
-        """Applies a page of changes; before the first of many, reserves room for all of them."""
-        if not shard.count and len(changes.entries) == BATCH:
-            shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
-        shard.apply(changes)
-
     def is_worth_saving(self, rows: int) -> bool:
+        """Returns whether to save a shard that gained this many rows, or leaves RAM with this many."""
         return rows >= self._least
 
-    def load(self, shard: PlaneShard, head: Head) -> PlaneShard:
+    def load(self, shard: PlaneShard, head: Head) -> bool:
+        """Fills an empty shard from its file, if that fits; returns False if the file is unusable."""
         path = self.path(shard.scope)
         if path is None or not path.exists():
-            return shard
+            return True
         try:
             with path.open("rb") as file:
-                return self._read(file, shard, head)
+                self._read(file, shard, head)
+                return True
         except (OSError, EOFError, ValueError, KeyError, TypeError, struct.error) as error:
             log.warning("index cache %s is unusable (%s); it will be made anew", path, error)
             self.remove(shard.scope)
-            return self.create(shard.scope)
+            return False
 
-    def _read(self, file: BinaryIO, shard: PlaneShard, head: Head) -> PlaneShard:
+    def _read(self, file: BinaryIO, shard: PlaneShard, head: Head) -> None:
         header = _read_header(file)
         seen = Head(*header["head"])
         ours = (self._store.identity, shard.scope, self._width)
         if (header["identity"], header["scope"], header["width"]) != ours:
-            return shard
+            return
         if seen.epoch != head.epoch or seen.seq > head.seq or header["witness"] is None:
-            return shard
-        if verbs.fingerprint(self._store, seen.seq) != header["witness"]:
-            return shard
-        return _restore(shard, header, dict(_read_arrays(file, header)), seen)
+            return
+        if verbs.fingerprint(self._store, seen.seq) == header["witness"]:
+            _restore(shard, header, dict(_read_arrays(file, header)), seen)
 
     def save(self, shard: PlaneShard) -> None:
         """Saves a shard atomically: writes a temporary file and renames it."""
@@ -165,9 +155,7 @@ def _arrays(shard: PlaneShard) -> dict[str, NDArray[Any]]:
     }
 
 
-def _restore(
-    shard: PlaneShard, header: dict[str, Any], arrays: dict[str, NDArray[Any]], head: Head
-) -> PlaneShard:
+def _restore(shard: PlaneShard, header: dict[str, Any], arrays: dict[str, NDArray[Any]], head: Head) -> None:
     columns = shard.columns
     columns.arrays = {name: arrays[name] for name in TYPES}
     columns.codes, columns.mortal, columns.days = header["codes"], header["mortal"], arrays["days"]
@@ -180,7 +168,6 @@ def _restore(
     shard.postings.base = (arrays["terms"], arrays["docs"], arrays["counts"])
     shard.postings.lengths = arrays["lengths"]
     shard.postings.count = shard.postings.base_rows = shard.count
-    return shard
 
 
 def _write(file: BinaryIO, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

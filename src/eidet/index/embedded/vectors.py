@@ -15,7 +15,7 @@ import simsimd
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
-from .arrays import extend_array, grow_capacity, top
+from .arrays import make_room, top
 
 _FINE: Final = 254.0
 AT_ONCE: Final = 128  # vectors split into planes at once: so few stay in the cache of a core
@@ -29,27 +29,6 @@ class Scorer(Protocol):
 
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
         """Returns the candidates' scores, exact for the best `count` of them; may overwrite `scores`."""
-
-
-class VectorArm(Scorer, Protocol):
-    """The vectors of a scope, wherever they are stored; their rows are those of its columns."""
-
-    width: int
-
-    def append(self, blobs: Sequence[bytes | None]) -> None:
-        """Adds a row for each blob; a row without a vector scores 0."""
-
-    def reserve(self, count: int) -> None:
-        """Makes room for `count` rows in total."""
-
-    def mark_gone(self, rows: Rows) -> None:
-        """Notes that living rows were deleted; they keep their places until `keep`."""
-
-    def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Drops all other rows and renumbers the rest."""
-
-    @property
-    def nbytes(self) -> int: ...
 
 
 class VectorPlanes:
@@ -121,7 +100,7 @@ class VectorPlanes:
         return scores
 
     def mark_gone(self, rows: Rows) -> None:
-        """Does nothing until `keep`: searches skip these rows."""
+        """Notes that living rows were deleted; they keep their places until `keep`."""
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Drops all other rows and renumbers the rest."""
@@ -130,11 +109,10 @@ class VectorPlanes:
         self.count = len(self.scale)
 
     def reserve(self, count: int) -> None:
-        if count > len(self.scale):
-            capacity = grow_capacity(len(self.scale), count)
-            self.high = extend_array(self.high, self.count, capacity)
-            self.low = extend_array(self.low, self.count, capacity)
-            self.scale = extend_array(self.scale, self.count, capacity)
+        """Makes room for `count` rows in total."""
+        self.high = make_room(self.high, self.count, count)
+        self.low = make_room(self.low, self.count, count)
+        self.scale = make_room(self.scale, self.count, count)
 
     @property
     def nbytes(self) -> int:

@@ -23,7 +23,7 @@ from ...store.sql.postgres.searchable import SearchableDatabase
 from ...store.traits import has_ability, is_sealed
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe, Seqs, ValueMatch, ValuePath
-from ..embedded import EmbeddedIndex, EmbeddedSettings
+from ..embedded import EmbeddedIndex
 from ..embedded.lexicon import make_lexicon
 from ..embedded.queries import merge_candidates, merge_voices, report_faults
 from ..fill import Filler, FillPlan, VectorLost
@@ -69,7 +69,7 @@ class PgvectorIndex:
         self._ram = EmbeddedIndex(
             store,
             width,
-            settings=EmbeddedSettings(memory_mb=self._how.memory_mb),
+            memory_mb=self._how.memory_mb,
             renewed=renewed,
             lexicon=make_lexicon(embedder, analyzer),
             analyzer=analyzer,
@@ -78,11 +78,9 @@ class PgvectorIndex:
         plan = FillPlan(
             name="pgvector",
             prefix="pgvector",
-            form=1,
             batch=PAGE,
             lease_seconds=_LEASE_SECONDS,
             patience_seconds=_PATIENCE_SECONDS,
-            rest_seconds=1.0,
         )
         self._filler: Filler[UnitRow] = Filler(
             store,
@@ -90,7 +88,6 @@ class PgvectorIndex:
             self._tables,
             list_units,
             plan,
-            sent=self._ram.cache.drop,
             finish=self._tables.index,
             read_changes=self._store.changes_here,
         )
@@ -133,6 +130,9 @@ class PgvectorIndex:
         shard = self._ram.cache.peek(path)
         return shard is not None and shard.records < self._how.from_records
 
+    def _index_of(self, path: str) -> EmbeddedIndex | OutsideIndex:
+        return self._ram if self._is_in_ram(path) else self._served
+
     def _is_large(self, path: str) -> bool:
         return verbs.count(self._store, Where(scope=Scope(path))) >= max(1, self._how.from_records)
 
@@ -144,20 +144,16 @@ class PgvectorIndex:
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        index = self._ram if self._is_in_ram(scope) else self._served
-        return index.around(scope, seqs, reach, where, now=now)
+        return self._index_of(scope).around(scope, seqs, reach, where, now=now)
 
     def match_values(
         self, scope: str, seqs: Seqs, wanted: Mapping[ValuePath, Json]
     ) -> dict[ValuePath, ValueMatch]:
-        index = self._ram if self._is_in_ram(scope) else self._served
-        return index.match_values(scope, seqs, wanted)
+        return self._index_of(scope).match_values(scope, seqs, wanted)
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         def hear(path: str, head: Head) -> tuple[str, ...]:
-            if self._is_in_ram(path):
-                return self._ram.list_voices(path, head)
-            return self._served.list_voices(path, head)
+            return self._index_of(path).list_voices(path, head)
 
         return merge_voices(self._ram.cache.ask_each(scope, head, hear))
 

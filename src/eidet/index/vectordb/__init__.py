@@ -46,7 +46,6 @@ class VectorSettings:
 
     small: int = 20_000  # records up to which a scope stays in RAM
     ship_rows: int = 1_000  # new rows that wait in RAM before they are sent
-    tail_rows: int = 50_000  # missing rows beyond which a scope is sent before its first search
     batch: int = 2_000  # records read from the store at once
     background: bool = True  # send in a thread; else before a search continues
     lease_seconds: float = 60.0

@@ -9,7 +9,6 @@ from functools import partial
 from hashlib import blake2b
 from importlib.util import find_spec
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID
 
 from ...core.errors import BadInput, Misconfigured, MissingExtra
@@ -55,47 +54,38 @@ def parse_database_address(
     url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()
 ) -> DatabaseAddress:
     """Parses an address; `own` lists the options of this database beside those that all have."""
-    name, target, options = _split(url)
-    settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
-    deadline = Options(options).parse_number("deadline", RETRY_POLICY.deadline_seconds)
+    place, _, query = url.partition("?")
+    kind, _, rest = place.partition("://")
+    name, _, scheme = kind.partition("+")
+    options = Options.parse(query, hint=f"see docs/operate/vector-databases.md on {name}")
+    options.check_known(sorted({"background", "deadline", "key", "prefix", *_NUMBERS, *own}))
+    if scheme in ("http", "https"):
+        rest = join_endpoint(f"{scheme}://{rest}", "", f"the index {name}")
+    elif not rest or scheme not in ("", "file"):
+        raise Misconfigured(
+            f"the index {name} needs an address, such as {name}+http://localhost:8080, not {place!r}"
+        )
+    deadline = options.parse_number("deadline", RETRY_POLICY.deadline_seconds)
     return DatabaseAddress(
         name=name,
-        target=target,
-        key=Options(options).read_secret("key", environment, "the index"),
-        options=options,
-        settings=settings,
+        target=rest,
+        key=options.read_secret("key", environment, "the index"),
+        options=options.values,
+        settings=_parse_settings(options),
         retry_policy=replace(RETRY_POLICY, deadline_seconds=deadline),
     )
 
 
-def _split(url: str) -> tuple[str, str, dict[str, str]]:
-    plain, _, query = url.partition("?")
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    name, _, rest = plain.partition("://")
-    name, _, scheme = name.partition("+")
-    if scheme in ("http", "https"):
-        parts = urlsplit(f"{scheme}://{rest}")
-        return name, join_endpoint(parts.geturl(), "", f"the index {name}").rstrip("/"), options
-    if not rest or scheme not in ("", "file"):
-        raise Misconfigured(
-            f"the index {name} needs an address, such as {name}+http://localhost:8080, not {plain!r}"
-        )
-    return name, rest, options
-
-
-def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] = ()) -> VectorSettings:
-    """Parses index settings from the options; `own` lists further options that are allowed."""
-    read = Options(options, hint=f"see docs/operate/vector-databases.md on {name}")
-    read.check_known(sorted({"background", *own, *_NUMBERS}))
+def _parse_settings(options: Options) -> VectorSettings:
     usual = VectorSettings()
     given: dict[str, Any] = {
-        number: type(getattr(usual, number))(read.parse_number(number, 0.0))
-        for number in _NUMBERS & options.keys()
+        number: type(getattr(usual, number))(options.parse_number(number, 0.0))
+        for number in _NUMBERS & options.values.keys()
     }
-    prefix = options.get("prefix", usual.prefix)
+    prefix = options.get_text("prefix", usual.prefix)
     if not (prefix.isalnum() and prefix[:1].isupper() and prefix.isascii()):
         raise Misconfigured("the prefix of collections is letters and digits, the first a capital letter")
-    return replace(usual, **given, prefix=prefix, background=read.parse_flag("background", True))
+    return replace(usual, **given, prefix=prefix, background=options.parse_flag("background", True))
 
 
 def open_vector_index(

@@ -6,26 +6,42 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ...core.errors import Unavailable
+from ...core.scope import Scope
+from ...core.where import Where
 from ...models.embed.quantise import find_cosines
-from ...store import Head, Store
+from ...store import Head, Store, verbs
 from ...text import Analyzer
 from .. import Candidates, Floats, Probe, Seqs
+from ..embedded.arrays import distinct, run_starts
 from ..embedded.cache import ScopeCache
+from ..embedded.filters import among
 from ..embedded.lexicon import Lexicon
 from ..embedded.queries import ShardIndex, merge_candidates
+from ..embedded.shard import Shard
 from ..embedded.vectors import unit
 from ..fill import Filler, FillPlan
 from . import NAMED, UNIT_BITS, Database, Point, VectorLost, VectorSettings, VectorShelf
-from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors, list_points
+from .recent import KnownScores, RecentShard, RecentVectors, list_points
 
-_TRIES: Final = 3  # of one search while other threads send
 _SLACK: Final = 16  # matches requested beyond those wanted, as some records may be deleted
 _READ: Final = 400  # candidates found by words or turns alone whose vectors are read from the store
+
+
+class _Seen(NamedTuple):
+    """What a shard knows of the records that pass a filter.
+
+    recent   the cosines of those that are not in the database yet, by seq
+    passing  the seqs of those in the database, and `held` the number of all records there
+    """
+
+    recent: dict[int, float]
+    passing: Seqs
+    held: int
 
 
 class VectorIndex(ShardIndex[RecentVectors]):
@@ -54,16 +70,20 @@ class VectorIndex(ShardIndex[RecentVectors]):
         plan = FillPlan(
             name=database.retrier.name,
             prefix=self._how.prefix,
-            form=UNIT_BITS,
             batch=self._how.batch,
             lease_seconds=self._how.lease_seconds,
             patience_seconds=database.retrier.policy.deadline_seconds,
         )
         self._filler: Filler[Point] = Filler(
-            store, width, database, list_points, plan, sent=self._release, clock=clock, sleep=sleep
+            store, width, database, list_points, plan, clock=clock, sleep=sleep
         )
-        self._keeper = RecentKeeper(store, width, self._filler, self._how)
-        cache = ScopeCache(store, self._keeper, memory_mb=memory_mb, renewed=renewed)
+        cache = ScopeCache(
+            store,
+            lambda scope: Shard(scope, RecentVectors(width)),
+            memory_mb=memory_mb,
+            applied=self._release_sent,
+            renewed=renewed,
+        )
         super().__init__(store, cache, lexicon, analyzer)
 
     # Searching.
@@ -73,27 +93,16 @@ class VectorIndex(ShardIndex[RecentVectors]):
         return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 
     def search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
-        """Searches a scope; repeats the search if vectors moved to the database meanwhile."""
+        """Searches a scope. While the database is down, searches by words alone and says so in the notes."""
         if probe.vector is None or not probe.vector.any():
-            return super().search_scope(scope, head, probe)
+            return super().search_scope(scope, head, replace(probe, vector=None))
         self._keep_up(scope, head)
-        for _ in range(_TRIES):
-            turn = self._turn_of(scope, head)
-            found = self._search_once(scope, head, probe)
-            if found.notes or self._turn_of(scope, head) == turn:
-                break
-        return found
-
-    def _turn_of(self, scope: str, head: Head) -> int:
-        return self.cache.ask(scope, head, lambda shard: shard.vectors.turn)
-
-    def _search_once(self, scope: str, head: Head, probe: Probe) -> Candidates:
-        """Searches once. While the database is down, searches by words alone and says so in the notes."""
-        passing, held = self.cache.ask(scope, head, partial(self._list_passing, probe))
-        if not len(passing):
-            return super().search_scope(scope, head, probe)
+        query = unit(probe.vector)
+        seen = self.cache.ask(scope, head, partial(self._look_at, probe, query))
+        if isinstance(seen, Candidates):
+            return seen
         try:
-            known, notes = self._ask_database(scope, head, probe, passing, held)
+            near, notes = self._ask_database(scope, head, probe.depth, query, seen)
         except VectorLost as lost:
             self._filler.forget(scope)
             self.cache.drop(scope)
@@ -101,13 +110,14 @@ class VectorIndex(ShardIndex[RecentVectors]):
             return self._search_words(scope, head, probe, again)
         except Unavailable as away:
             return self._search_words(scope, head, probe, away)
-        found, unknown = self._answer(scope, head, probe, known)
-        if len(unknown):
-            best = found.seq[np.argsort(-found.words, kind="stable")]
-            wanted, query = best[np.isin(best, unknown)][:_READ], unit(_vector_of(probe))
-            known |= _compare(self._store, scope, wanted, query)
-            found, _ = self._answer(scope, head, probe, known)
-        return replace(found, notes=(*found.notes, *notes))
+
+        def search(shard: RecentShard) -> tuple[Candidates, Seqs]:
+            scores = KnownScores(shard, seen.recent | near, low=min([0.0, *near.values()]))
+            return self.search_shard(probe, shard, scores), scores.unknown
+
+        found, unknown = self.cache.ask(scope, head, search)
+        dense = _fill_in(self._store, scope, found, unknown, query)
+        return replace(found, dense=dense, notes=(*found.notes, *notes))
 
     def _search_words(self, scope: str, head: Head, probe: Probe, why: Unavailable) -> Candidates:
         """Searches by words alone; raises the database's error if there are no words."""
@@ -116,38 +126,37 @@ class VectorIndex(ShardIndex[RecentVectors]):
         found = super().search_scope(scope, head, replace(probe, vector=None))
         return replace(found, notes=(*found.notes, f"searched by words alone: {why}"))
 
-    def _list_passing(self, probe: Probe, shard: RecentShard) -> tuple[Seqs, int]:
-        """Returns the seqs in the database that pass, and the number of records there in total."""
+    def _look_at(self, probe: Probe, query: Floats, shard: RecentShard) -> Candidates | _Seen:
+        """Returns what the shard knows of the records that pass; if it has all vectors, their candidates."""
         columns, vectors = shard.columns, shard.vectors
+        if not vectors.base:
+            return self.search_shard(probe, shard)
         keep = columns.select_passing(probe.where, probe.now, self.resolve_in(shard))
-        held = np.flatnonzero(vectors.has[: vectors.base] & columns.alive[: vectors.base])
-        seqs = np.unique(columns.seq[held])
-        return seqs if keep is None else np.unique(columns.seq[held[keep[held]]]), len(seqs)
+        rows = np.flatnonzero(vectors.has if keep is None else vectors.has & keep)
+        base = int(np.searchsorted(rows, vectors.base))
+        sent = slice(0, vectors.base)
+        held = distinct(columns.seq[sent][vectors.has[sent] & columns.alive[sent]])
+        recent = rows[base:]
+        cosines = vectors.score(query, recent, probe.depth)
+        seqs, starts = columns.seq[recent], run_starts(columns.seq[recent])
+        best = np.maximum.reduceat(cosines, starts) if len(recent) else cosines
+        known = dict(zip(seqs[starts].tolist(), best.tolist(), strict=True))
+        return _Seen(known, distinct(columns.seq[rows[:base]]), len(held))
 
     def _ask_database(
-        self, scope: str, head: Head, probe: Probe, passing: Seqs, held: int
+        self, scope: str, head: Head, depth: int, query: Floats, seen: _Seen
     ) -> tuple[dict[int, float], list[str]]:
         """Returns the cosines of the nearest that pass, and notes on what is missing."""
-        query, depth = unit(_vector_of(probe)), probe.depth
+        if not len(seen.passing):
+            return {}, []
         shelf = self._filler.find_shelf(scope, head)
-        known = _find_nearest(self._database, shelf, query, depth, passing, held)
-        if _lacks(known, depth, passing) and shelf != self._filler.find_shelf(scope, head, anew=True):
+        known = _find_nearest(self._database, shelf, query, depth, seen)
+        if _lacks(known, depth, seen) and shelf != self._filler.find_shelf(scope, head, anew=True):
             shelf = self._filler.find_shelf(scope, head)
-            known = _find_nearest(self._database, shelf, query, depth, passing, held)
-        missing = _lacks(known, depth, passing)
+            known = _find_nearest(self._database, shelf, query, depth, seen)
+        missing = _lacks(known, depth, seen)
         lacks = f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`"
         return known, [lacks] if missing else []
-
-    def _answer(
-        self, scope: str, head: Head, probe: Probe, known: dict[int, float]
-    ) -> tuple[Candidates, Seqs]:
-        """Builds candidates from the known cosines, and returns the seqs whose cosines are unknown."""
-
-        def search(shard: RecentShard) -> tuple[Candidates, Seqs]:
-            scorer = DatabaseScorer(shard, known)
-            return self.search_shard(probe, shard, scorer), scorer.unknown
-
-        return self.cache.ask(scope, head, search)
 
     # Following.
 
@@ -169,8 +178,17 @@ class VectorIndex(ShardIndex[RecentVectors]):
             self._filler.ask(scope)
         elif due:
             self._filler.try_to_send(scope)
-        if self.cache.ask(scope, head, self._keeper.release_sent):
+        if self.cache.ask(scope, head, self._release_sent):
             self.cache.weigh(scope)
+
+    def _release_sent(self, shard: RecentShard) -> bool:
+        """Releases the vectors that the database has; returns whether there were any."""
+        before, placed = shard.vectors.base, self._filler.placement(shard.scope, shard.head.epoch)
+        if placed is not None and placed.seq >= shard.head.seq:
+            shard.vectors.departed = 0
+        sent = self._filler.usable(shard.scope, shard.head.epoch)
+        shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
+        return shard.vectors.base > before
 
     def _is_due(self, shard: RecentShard) -> bool:
         vectors, head = shard.vectors, shard.head
@@ -183,32 +201,13 @@ class VectorIndex(ShardIndex[RecentVectors]):
         wanted = waiting >= self._how.ship_rows or vectors.departed > 0 or (first and sent > 0)
         return sent < head.seq and wanted
 
-    def _release(self, scope: str) -> None:
-        """Releases from RAM the vectors of a scope that were sent."""
-
-        def settle(shard: RecentShard) -> bool:
-            placed = self._filler.placement(scope, shard.head.epoch)
-            if placed is not None and placed.seq >= shard.head.seq:
-                shard.vectors.departed = 0
-            return self._keeper.release_sent(shard)
-
-        if self.cache.peek(scope) is None:
-            return
-        if self.cache.ask(scope, self.cache.read_head(), settle):
-            self.cache.weigh(scope)
-
     # Maintenance.
 
     def rebuild(self, scope: str) -> int:
         """Fills an empty shelf. Until it is full, searches in other processes may note missing vectors."""
-        before = self._filler.refresh(scope)
-        self.cache.drop(scope)
-        records = self.cache.ask(scope, self._store.head(), lambda shard: shard.records)
-        placed = self._filler.refresh(scope)
-        if before is None and placed is not None:
-            return records  # the load just sent it
-        if placed is not None or records > self._how.small:
-            self.cache.drop(scope)  # the vectors in the old shelf are read again
+        self.cache.drop(scope)  # the vectors in the old shelf are read again
+        records = verbs.count(self._store, Where(scope=Scope(scope)))
+        if self._filler.refresh(scope) is not None or records > self._how.small:
             self._filler.insist(scope, anew=True)
         return records
 
@@ -217,7 +216,7 @@ class VectorIndex(ShardIndex[RecentVectors]):
         if self._filler.refresh(scope) is None:
             return faults
         try:
-            self._filler.send(scope)
+            self._filler.ship(scope)
             return faults + self._compare_counts(scope)
         except VectorLost as lost:
             return [*faults, f"scope {scope}: {lost}; run `eidet rebuild`"]
@@ -270,27 +269,23 @@ class VectorIndex(ShardIndex[RecentVectors]):
         self._database.close()
 
 
-def _vector_of(probe: Probe) -> Floats:
-    assert probe.vector is not None
-    return probe.vector
-
-
 def _find_nearest(
-    database: Database, shelf: VectorShelf, query: Floats, depth: int, passing: Seqs, held: int
+    database: Database, shelf: VectorShelf, query: Floats, depth: int, seen: _Seen
 ) -> dict[int, float]:
     """Returns the best cosine of each passing record near the query.
 
     The database gets a filter as the seqs that pass. If they are too many for one request, it is first asked
     for enough matches among all records: with so many passing, usually enough of them do.
     """
+    passing, held = seen.passing, seen.held
+    search = partial(_search_among, database, shelf, query, depth, passing)
     enough = depth + _SLACK if len(passing) == held else 2 * depth * held // len(passing)
     if len(passing) == held or (len(passing) > NAMED and enough <= database.most):
-        known = _search_among(database, shelf, query, depth, passing, enough)
+        known = search(enough)
         if len(known) >= depth or len(passing) == held:
             return known
     pages = (passing[start : start + NAMED].tolist() for start in range(0, len(passing), NAMED))
-    found = (_search_among(database, shelf, query, depth, passing, depth + _SLACK, page) for page in pages)
-    return {seq: cosine for known in found for seq, cosine in known.items()}
+    return {seq: cosine for page in pages for seq, cosine in search(depth + _SLACK, page).items()}
 
 
 def _search_among(
@@ -305,27 +300,29 @@ def _search_among(
     """Asks for more matches until enough records pass: several may be units of one record, or be deleted."""
     while True:
         found = database.near(shelf, query, min(limit, database.most), seqs=seqs)
+        seqs_found = np.array([match.key >> UNIT_BITS for match in found], np.int64)
         known: dict[int, float] = {}
-        for match in found:  # best first
-            if _holds(passing, match.key >> UNIT_BITS):
-                known.setdefault(match.key >> UNIT_BITS, match.score)
+        for at in np.flatnonzero(among(seqs_found, passing)).tolist():  # best first
+            known.setdefault(found[at].key >> UNIT_BITS, found[at].score)
         if len(known) >= depth or len(found) < limit or limit >= database.most:
             return known
         limit *= 2
 
 
-def _compare(store: Store, scope: str, seqs: Seqs, query: Floats) -> dict[int, float]:
-    """Computes the cosines of records from the vectors in the store."""
-    records = [record for record in store.read(scope, seqs.tolist()) if record is not None]
-    return dict(zip([record.seq for record in records], find_cosines(records, query), strict=True))
+def _fill_in(store: Store, scope: str, found: Candidates, unknown: Seqs, query: Floats) -> Floats:
+    """Returns the cosines of candidates; those unknown of the best by words come from the store's vectors."""
+    if not len(unknown):
+        return found.dense
+    best = found.seq[np.argsort(-found.words, kind="stable")]
+    wanted = best[np.isin(best, unknown)][:_READ].tolist()
+    records = [record for record in store.read(scope, wanted) if record is not None]
+    dense = found.dense.copy()
+    at = np.searchsorted(found.seq, [record.seq for record in records])
+    dense[at] = find_cosines(records, query)
+    return dense
 
 
-def _holds(rising: Seqs, seq: int) -> bool:
-    at = int(np.searchsorted(rising, seq))
-    return at < len(rising) and int(rising[at]) == seq
-
-
-def _lacks(known: dict[int, float], depth: int, passing: Seqs) -> int:
+def _lacks(known: dict[int, float], depth: int, seen: _Seen) -> int:
     """Returns how many matches are missing; 0 for the few that an approximate search may lose."""
-    wanted = min(depth, len(passing))
+    wanted = min(depth, len(seen.passing))
     return wanted - len(known) if wanted - len(known) > wanted // 20 else 0

@@ -2,86 +2,56 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import EidetError
-from ...core.scope import Scope
-from ...core.where import Where
-from ...store import Changes, Entry, Head, Store, verbs
+from ...store import Entry
 from .. import Floats, Rows, Seqs
-from ..embedded.arrays import top
 from ..embedded.shard import Shard
 from ..embedded.vectors import VectorPlanes
-from ..fill import Filler, read_rows
-from . import Point, VectorSettings, key_of
-
-log: logging.Logger = logging.getLogger("eidet.index")
-
-_turns: Final = count()
+from ..fill import read_rows
+from . import Point, key_of
 
 
-class RecentVectors:
+class RecentVectors(VectorPlanes):
     """The vectors of the rows from `base` on; for earlier rows, only whether they have one.
 
-    `departed` counts deleted rows that the database still has; `turn` changes whenever vectors were released;
-    `compared` says whether the first load from the store was compared with the database.
+    `departed` counts deleted rows that the database still has; `compared` says whether the first load from
+    the store was compared with the database.
     """
 
     def __init__(self, width: int) -> None:
-        self.width = width
+        super().__init__(width)
         self.base: int = 0
         self.has: NDArray[np.bool_] = np.empty(0, np.bool_)
         self.departed: int = 0
-        self.turn: int = next(_turns)
         self.compared = False
-        self._here = VectorPlanes(width)
 
     def append(self, blobs: Sequence[bytes | None]) -> None:
-        start = self._here.count
-        self._here.append(blobs)
-        self.has = np.concatenate((self.has, self._here.scale[start : self._here.count] > 0))
+        start = self.count
+        super().append(blobs)
+        self.has = np.concatenate((self.has, self.scale[start : self.count] > 0))
 
-    def reserve(self, count: int) -> None:
-        """Does nothing: room is made as rows are added, as most of them will be released."""
-
-    def scan(self, query: Floats, rows: Rows | None) -> Floats:
-        """Scans as if the database had returned nothing."""
-        scores = np.zeros(len(self.has) if rows is None else len(rows), np.float32)
-        before = self.base if rows is None else int(np.searchsorted(rows, self.base))
-        if len(scores) > before:
-            scores[before:] = self._here.scan(query, None if rows is None else rows[before:] - self.base)
-        return scores
-
-    def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        """Makes the scores exact for those of the best rows that are in RAM, in place."""
-        near = top(scores, count)
-        near = near[rows[near] >= self.base]
-        scores[near] = self._here.exact(query, rows[near] - self.base)
-        return scores
+    def score(self, query: Floats, rows: Rows, depth: int) -> Floats:
+        """Returns the cosines of rows from `base` on; those of the best `depth` are exact."""
+        return self.sharpen(query, self.scan(query, rows - self.base), rows - self.base, depth)
 
     def mark_gone(self, rows: Rows) -> None:
         rows = rows[rows < self.base]
         self.departed += int(self.has[rows].sum())
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
-        self._here.keep(rows[self.base :])
+        super().keep(rows[self.base :])
         self.has = self.has[rows]
         self.base = int(rows[: self.base].sum())
 
     def release(self, base: int) -> None:
         """Releases the vectors of the rows before `base`, which are in the database now."""
         if base > self.base:
-            stay = np.ones(self._here.count, np.bool_)
-            stay[: base - self.base] = False
-            self._here.keep(stay)
+            super().keep(np.arange(self.base, self.base + self.count) >= base)
             self.base = base
-            self.turn = next(_turns)
 
     def count_living(self, alive: NDArray[np.bool_]) -> tuple[int, int]:
         """Counts vectors of living rows in RAM and in the database; safe while another thread adds rows."""
@@ -91,87 +61,42 @@ class RecentVectors:
 
     @property
     def nbytes(self) -> int:
-        return self._here.nbytes + self.has.nbytes
+        return super().nbytes + self.has.nbytes
 
 
 RecentShard = Shard[RecentVectors]
 
 
-class RecentKeeper:
-    """Creates shards without the vectors that the database has. Saves no files."""
+class KnownScores:
+    """Scores the rows of a shard by cosines that are known by seq.
 
-    def __init__(self, store: Store, width: int, filler: Filler[Point], settings: VectorSettings) -> None:
-        self._store, self._width = store, width
-        self._filler, self._settings = filler, settings
-
-    def create(self, scope: str) -> RecentShard:
-        return Shard(scope, RecentVectors(self._width))
-
-    def load(self, shard: RecentShard, head: Head) -> RecentShard:
-        """Sends a large scope to the database before loading it, as its vectors need not fit into RAM."""
-        placed = self._filler.placement(shard.scope, head.epoch)
-        most = self._settings.small + self._settings.tail_rows
-        count = verbs.count(self._store, Where(scope=Scope(shard.scope)))
-        if count > most and (placed is None or placed.epoch != head.epoch):
-            try:
-                self._filler.ship(shard.scope)
-            except EidetError as error:
-                log.warning("scope %s was not sent to its database: %s", shard.scope, error)
-        return shard
-
-    def apply(self, shard: RecentShard, changes: Changes) -> None:
-        shard.apply(changes)
-        self.release_sent(shard)
-
-    def release_sent(self, shard: RecentShard) -> bool:
-        """Releases the vectors that the database has; returns whether there were any."""
-        before = shard.vectors.base
-        sent = self._filler.usable(shard.scope, shard.head.epoch)
-        shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
-        return shard.vectors.base > before
-
-    def is_worth_saving(self, rows: int) -> bool:
-        del rows
-        return False
-
-    def save(self, shard: RecentShard) -> None:
-        """Does nothing and is never called: there are no cache files."""
-
-
-class DatabaseScorer:
-    """Scores the rows of a shard by the database's cosines and by the vectors in RAM.
-
-    `known` are cosines of records by seq; all other records of the database score no more than any of them,
-    and no more than 0. After a search, `unknown` lists those among the candidates.
+    Records of the database that it did not return score `low`. After a search, `unknown` lists those among
+    the candidates whose cosines are not known.
     """
 
-    def __init__(self, shard: RecentShard, known: Mapping[int, float]) -> None:
-        self._shard, self._low = shard, min([0.0, *known.values()])
+    def __init__(self, shard: RecentShard, known: Mapping[int, float], low: float) -> None:
+        self._shard, self._low = shard, np.float32(low)
         self._seqs: Seqs = np.array(sorted(known), np.int64)
         self._scores = np.array([known[seq] for seq in self._seqs.tolist()], np.float32)
         self.unknown: Seqs = np.empty(0, np.int64)
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
-        vectors, columns = self._shard.vectors, self._shard.columns
-        scores = vectors.scan(query, rows)
-        there = np.arange(columns.count) if rows is None else rows
-        there = there[: np.searchsorted(there, vectors.base)]
-        at, told = self._find(columns.seq[there])
-        low = np.where(vectors.has[there], np.float32(self._low), np.float32(0))
-        scores[: len(there)] = np.where(told, np.append(self._scores, np.float32(0))[at], low)
-        return scores
+        del query
+        at, known, has = self._find(slice(None) if rows is None else rows)
+        scores = np.append(self._scores, np.float32(0))[at]
+        return np.where(known, scores, np.where(has, self._low, np.float32(0)))
 
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        vectors, columns = self._shard.vectors, self._shard.columns
-        there = rows[rows < vectors.base]
-        seqs = columns.seq[there[vectors.has[there]]]
-        self.unknown = np.unique(seqs[~self._find(seqs)[1]])
-        return vectors.sharpen(query, scores, rows, count)
+        del query, count
+        _, known, has = self._find(rows)
+        self.unknown = np.unique(self._shard.columns.seq[rows[has & ~known]])
+        return scores
 
-    def _find(self, seqs: Seqs) -> tuple[Rows, NDArray[np.bool_]]:
-        """Returns the position of each seq among the known ones, and whether it is known."""
+    def _find(self, rows: Rows | slice) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Returns each row's position among the known, whether it is known, and whether it has a vector."""
+        seqs = self._shard.columns.seq[rows]
         at = np.searchsorted(self._seqs, seqs)
-        return at, np.append(self._seqs, -1)[at] == seqs
+        return at, np.append(self._seqs, -1)[at] == seqs, self._shard.vectors.has[rows]
 
 
 def list_points(entries: Sequence[Entry], width: int) -> Iterator[Point]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -55,14 +55,17 @@ class Cached:
         return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        digests = [_digest(text) for text in texts]
-        found = self._look_up(digests)
-        missing = _missing(texts, digests, found)
+        wanted = {_digest(text): text for text in texts}
+        found = self._look_up(wanted)
+        missing = {digest: text for digest, text in wanted.items() if digest not in found}
         if missing:
-            found |= self._learn(missing, embed_checked(self._embedder, list(missing.values())))
+            rows = embed_checked(self._embedder, list(missing.values()))
+            learned = {digest: row.copy() for digest, row in zip(missing, rows, strict=True)}
+            self._keep(learned)
+            found |= learned
         rows = np.empty((len(texts), self.width), dtype=np.float32)
-        for row, digest in zip(rows, digests, strict=True):
-            row[:] = found[digest]
+        for row, text in zip(rows, texts, strict=True):
+            row[:] = found[_digest(text)]
         return rows
 
     def forget(self, texts: Sequence[str]) -> None:
@@ -71,7 +74,7 @@ class Cached:
             for text in texts:
                 self._rows.pop(_digest(text), None)
 
-    def _look_up(self, digests: Sequence[_Digest]) -> _Found:
+    def _look_up(self, digests: Iterable[_Digest]) -> _Found:
         found: _Found = {}
         with self._lock:
             for digest in digests:
@@ -79,11 +82,6 @@ class Cached:
                     self._rows.move_to_end(digest)
                     found[digest] = row
         return found
-
-    def _learn(self, texts: Mapping[_Digest, str], rows: Vectors) -> _Found:
-        learned = {digest: row.copy() for digest, row in zip(texts, rows, strict=True)}
-        self._keep(learned)
-        return learned
 
     def _keep(self, rows: _Found) -> None:
         with self._lock:
@@ -94,7 +92,3 @@ class Cached:
 
 def _digest(text: str) -> _Digest:
     return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
-
-
-def _missing(texts: Sequence[str], digests: Sequence[_Digest], found: _Found) -> dict[_Digest, str]:
-    return {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in found}

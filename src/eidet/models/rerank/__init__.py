@@ -50,20 +50,6 @@ def check_scores(name: str, texts: Sequence[str], answer: Any, *, logits: bool =
 
     Logits, which may be of any size, go through a sigmoid.
     """
-    scores = parse_numbers(name, texts, answer)
-    if logits:
-        return [sigmoid(score) for score in scores]
-    for text, score in zip(texts, scores, strict=True):
-        if out_of_range(score):
-            raise Misconfigured(
-                f"reranker {name!r} gave {score:g} for the text {text[:80]!r}; scores are from 0 to 1. "
-                "If they are logits, say so: adapt_reranker(…, logits=True)"
-            )
-    return [min(max(score, 0.0), 1.0) for score in scores]
-
-
-def parse_numbers(name: str, texts: Sequence[str], answer: Any) -> list[float]:
-    """Returns the answer as finite floats of any size, one per text; raises `Misconfigured` otherwise."""
     try:
         scores = [float(score) for score in answer]
     except (TypeError, ValueError) as bad:
@@ -73,11 +59,12 @@ def parse_numbers(name: str, texts: Sequence[str], answer: Any) -> list[float]:
     for text, score in zip(texts, scores, strict=True):
         if not math.isfinite(score):
             raise Misconfigured(f"reranker {name!r} gave {score} for the text {text[:80]!r}")
-    return scores
-
-
-def out_of_range(score: float) -> bool:
-    return not -_SLACK <= score <= 1 + _SLACK
+        if not (logits or -_SLACK <= score <= 1 + _SLACK):
+            raise Misconfigured(
+                f"reranker {name!r} gave {score:g} for the text {text[:80]!r}; scores are from 0 to 1. "
+                "If they are logits, say so: adapt_reranker(…, logits=True)"
+            )
+    return [sigmoid(score) if logits else min(max(score, 0.0), 1.0) for score in scores]
 
 
 def sigmoid(logit: float) -> float:

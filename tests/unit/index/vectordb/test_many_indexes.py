@@ -151,7 +151,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def opened(place: str, server: Pinecone | None, **how: Any) -> Memory:
-    options = "settle=0&small=5&ship_rows=3&tail_rows=4&lease_seconds=2"
+    options = "settle=0&small=5&ship_rows=3&lease_seconds=2"
     index = "embedded" if server is None else f"pinecone+{server.url}?key={server.key}&{options}"
     return Memory(place, settings=Settings(index=index), **how)
 

@@ -86,8 +86,8 @@ def test_a_thread_sends_while_searches_go_on(server: Pinecone) -> None:
     index = index_on(server, store, VectorSettings(small=0, ship_rows=1))
     stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     assert best(store, asked(index, 3)) == "3"
-    until(lambda: sent(server) == 8 and not index.stats()["rows_in_ram"])
-    assert best(store, asked(index, 3)) == "3"
+    until(lambda: best(store, asked(index, 3)) == "3" and not index.stats()["rows_in_ram"])
+    assert sent(server) == 8
     index.close()
 
 
@@ -249,10 +249,11 @@ def test_a_database_that_never_came_up_leaves_a_memory_that_works(server: Pineco
     server.down = None
 
 
-def test_a_large_scope_is_sent_before_it_is_loaded(server: Pinecone) -> None:
+def test_a_rebuild_sends_a_large_scope_before_it_is_loaded(server: Pinecone) -> None:
     store = RamStore()
     stored(store, *(make_record(f"{n}", axis=n % WIDTH) for n in range(50)))
-    index = index_on(server, store, VectorSettings(small=5, tail_rows=10, ship_rows=1, batch=7))
+    index = index_on(server, store, VectorSettings(small=5, ship_rows=1, batch=7))
+    assert (index.rebuild("a"), index.stats()["rows_in_ram"]) == (50, 0)
     assert best(store, asked(index, 3)) in {f"{n}" for n in range(3, 50, WIDTH)}
     assert (sent(server), index.stats()["rows_in_ram"]) == (50, 0)
     index.close()

@@ -140,7 +140,7 @@ def test_it_runs_in_the_loop_that_was_lent_or_in_the_background() -> None:
     rows = asyncio.run(ask())
     assert rows.tolist() == embedder.embed(["a", "abc"]).tolist() == [[1, 1], [3, 1]]
     assert seen[0] is threading.current_thread()
-    assert seen[1].name == "eidet-embed"
+    assert seen[1].name == "eidet-models"
 
 
 def test_calls_of_one_text_run_concurrently_when_asynchronous() -> None:
@@ -234,7 +234,7 @@ def test_an_asynchronous_embedder_that_waits_for_itself_is_refused_instead_of_ha
     async def outer(texts: list[str]) -> Any:
         return inner.embed(texts)
 
-    with pytest.raises(Misconfigured, match="await its function there"):
+    with pytest.raises(Misconfigured, match="await that one there"):
         adapt_embedder(outer, batch=True, width=2).embed(["a"])
 
 

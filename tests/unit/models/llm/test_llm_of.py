@@ -10,6 +10,10 @@ from eidet.models.http import HttpLLM
 from eidet.models.llm import Answer, Request, llm_of
 
 ASK = Request(prompt="hi")
+BAD_ADDRESSES = [
+    *("ftp://h/v1", "file:///etc", "http://", "http://h:port/v1", "http://h:99999/v1", "http://[::1/v1"),
+    *("http://a b/v1", "http://h/v1?key=1"),
+]
 
 
 def endpoint(llm: object) -> str:
@@ -45,14 +49,7 @@ def test_a_string_names_provider_model_and_address(spec: str, name: str, address
         ("openai:", "'openai' needs a model"),
         ("openai:@http://h/v1", "'openai' needs a model"),
         ("openai:http://h/v1", "'openai' needs a model"),
-        ("openai:m@ftp://h/v1", "starts with http:// or https://, not 'ftp://'"),
-        ("openai:m@file:///etc", "starts with http"),
-        ("openai:m@http://", "has no host"),
-        ("openai:m@http://h:port/v1", "is not an address"),
-        ("openai:m@http://h:99999/v1", "is not an address"),
-        ("openai:m@http://[::1/v1", "is not an address"),
-        ("openai:m@http://a b/v1", "has spaces"),
-        ("openai:m@http://h/v1?key=1", r"holds a \? or #"),
+        *((f"openai:m@{url}", "is http:// or https://, a host and a path") for url in BAD_ADDRESSES),
     ],
 )
 def test_a_bad_string_says_what_is_wrong(spec: str, complaint: str) -> None:
@@ -61,7 +58,7 @@ def test_a_bad_string_says_what_is_wrong(spec: str, complaint: str) -> None:
 
 
 def test_a_password_in_an_address_is_refused_without_being_shown() -> None:
-    with pytest.raises(Misconfigured, match="holds a user or password") as caught:
+    with pytest.raises(Misconfigured, match="without a user or password") as caught:
         llm_of("openai:m@http://ann:geheim@h/v1", environment={})
     assert "geheim" not in str(caught.value)
 
