@@ -1,14 +1,14 @@
-"""Statements as the graph stores them: small rows that share common parts."""
+"""Statements as the graph stores them: small rows that share common parts, and the names they mention."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ..core.record import Trust
 from ..store import Entry
-from ..text.facts.statement import Mention, Nature, Reference, Statement
-from .names import SPEAKERS, USER, Signature, name_key, sign_mention
+from ..text.facts.statement import Reference, Statement
+from .names import SPEAKERS, USER, Signature, name_key
 
 _RANKS: Final = {
     Trust.TRUSTED.value: 3,
@@ -39,7 +39,8 @@ class SourceRow:
         *("seq", "session", "speaker", "step", "trust", "who"),
     )
 
-    def __init__(self, entry: Entry, *, is_told: bool = False) -> None:
+    def __init__(self, stated: Stated) -> None:
+        entry = stated.entry
         self.seq: int = entry.seq
         self.occurred: float = entry.occurred
         self.created: float = entry.created
@@ -50,61 +51,36 @@ class SourceRow:
         self.step: int = entry.step or 0
         self.speaker: str = _speaker_key(entry.who)
         self.who: str = entry.who or ""  # the speaker as the record spells the name
-        self.is_told: bool = is_told  # a caller stated it directly: the record is the statement
-        self.assertions: tuple[Assertion, ...] = ()
+        self.is_told: bool = stated.is_told  # a caller stated it directly: the record is the statement
+        self.assertions: tuple[Assertion, ...] = tuple(
+            Assertion(self, position, statement) for position, statement in enumerate(stated.statements)
+        )
 
 
-class KnownMention:
-    """A mention with its meaning by itself; equal mentions share one object."""
-
-    __slots__ = ("leans", "mention", "signature")
-
-    def __init__(self, mention: Mention) -> None:
-        self.mention = mention
-        self.leans = mention.reference in PRONOUNS  # its meaning depends on what was said before
-        self.signature: Signature | None = _sign_by_name(mention)  # None if it depends on the speaker
+def _speaker_key(who: str | None) -> str:
+    """Returns the key of the speaker, who is "I"; without a name, the user of the scope."""
+    key = name_key(who or "")
+    return USER if key in SPEAKERS else key
 
 
 class Assertion:
-    """One statement of a record, with the numbers of the signatures it names."""
+    """One statement of a record, with the entries of the names it mentions."""
 
-    __slots__ = (
-        *("confidence", "end", "ended", "leans", "nature", "negated", "object", "position"),
-        *("relation", "since", "source", "start", "subject", "until", "what", "who"),
-    )
+    __slots__ = ("leans", "object", "position", "source", "statement", "subject")
 
-    def __init__(
-        self, source: SourceRow, position: int, statement: Statement, who: KnownMention, what: KnownMention
-    ) -> None:
+    def __init__(self, source: SourceRow, position: int, statement: Statement) -> None:
         self.source: SourceRow = source
         self.position: int = position
-        self.relation: str = statement.relation
-        self.since: float | None = statement.since
-        self.until: float | None = statement.until
-        self.ended: bool = statement.ended
-        self.negated: bool = statement.negated
-        self.confidence: float = statement.confidence
-        self.nature: Nature = statement.nature
-        self.start: int = statement.start
-        self.end: int = statement.end
-        self.who: KnownMention = who
-        self.what: KnownMention = what
-        self.subject: int = -1
-        self.object: int = -1
-        self.leans: bool = who.leans or what.leans
-
-    @property
-    def subject_mention(self) -> Mention:
-        return self.who.mention
-
-    @property
-    def object_mention(self) -> Mention:
-        return self.what.mention
+        self.statement: Statement = statement
+        self.subject: NameEntry = NOBODY
+        self.object: NameEntry = NOBODY
+        # whether its meaning depends on what was said before
+        self.leans: bool = not PRONOUNS.isdisjoint((statement.subject.reference, statement.object.reference))
 
     @property
     def subject_name(self) -> str:
         """The subject as the text spells it, or the speaker as the record does."""
-        mention = self.who.mention
+        mention = self.statement.subject
         if mention.reference is Reference.SPEAKER and self.source.speaker != USER:
             return self.source.who
         return mention.name
@@ -115,19 +91,30 @@ class Assertion:
         source = self.source
         return source.occurred, source.step, source.seq, self.position
 
+
+class NameEntry:
+    """A name with the statements that mention it. It stays when none of them does any more."""
+
+    __slots__ = ("aliased", "naming", "said", "signature")
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature: Signature = signature
+        self.said: list[Assertion] = []  # with it as subject
+        self.naming: list[Assertion] = []  # with it as object
+        self.aliased: list[Assertion] = []  # that give it to somebody, as "my name is Ann" does
+
     @property
-    def key(self) -> tuple[int, int]:
-        return self.source.seq, self.position
+    def uses(self) -> int:
+        return len(self.said) + len(self.naming) + len(self.aliased)
+
+    def list_mentions(self) -> Iterator[tuple[str, str]]:
+        """Yields the spelling and the kind of each mention."""
+        for one in self.said:
+            yield one.subject_name, one.statement.subject.kind
+        for one in self.naming:
+            yield one.statement.object.name, one.statement.object.kind
+        for one in self.aliased:
+            yield one.statement.object.name, ""
 
 
-def _speaker_key(who: str | None) -> str:
-    """Returns the key of the speaker, who is "I"; without a name, the user of the scope."""
-    key = name_key(who or "")
-    return USER if key in SPEAKERS else key
-
-
-def _sign_by_name(mention: Mention) -> Signature | None:
-    """Returns the signature of a mention that means the same for every speaker; None for others."""
-    if mention.reference is not Reference.NAME or mention.role:
-        return None
-    return sign_mention(mention, USER)
+NOBODY: Final = NameEntry(Signature(""))  # in place of a name that is not resolved yet

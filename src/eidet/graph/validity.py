@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from ..text.facts.statement import Nature
 from .assertion import WEIGHTS, Assertion
 from .names import Node
 
@@ -28,14 +29,14 @@ class Interval:
 
     def __init__(self, value: Node, start: float | None, first: Assertion, *, negated: bool = False) -> None:
         self.subject: Node = ""
-        self.relation: str = first.relation
+        self.relation: str = first.statement.relation
         self.object: Node = value
         self.negated: bool = negated
         self.start: float | None = start
         self.end: float | None = None
         self.said: dict[Assertion, None] = {first: None}  # in order
         self.rank: int = first.source.rank  # trust of its most trusted source
-        self.firmness: float = first.confidence  # confidence of its surest statement
+        self.firmness: float = first.statement.confidence  # confidence of its surest statement
         self.closer: Assertion | None = None  # the statement that ended it
         self.successor: Interval | None = None  # the interval that replaced it
         self.opponents: tuple[Sequence[Interval], ...] = ()  # groups that may be shared; see `rivals`
@@ -43,6 +44,10 @@ class Interval:
     @property
     def first(self) -> Assertion:
         return next(iter(self.said))
+
+    @property
+    def nature(self) -> Nature:
+        return self.first.statement.nature
 
     @property
     def rivals(self) -> list[Interval]:
@@ -85,7 +90,7 @@ class Interval:
     def add(self, assertion: Assertion) -> None:
         self.said[assertion] = None
         self.rank = max(self.rank, assertion.source.rank)
-        self.firmness = max(self.firmness, assertion.confidence)
+        self.firmness = max(self.firmness, assertion.statement.confidence)
 
 
 class _EffectKind(IntEnum):
@@ -106,48 +111,31 @@ class _Effect(NamedTuple):
     def order(self) -> tuple[float, int, float, int, str, float]:
         """The sort key of effects, which does not depend on the order in which records arrived."""
         assertion = self.assertion
-        said = (assertion.source.occurred, assertion.position, self.value, assertion.confidence)
+        said = (assertion.source.occurred, assertion.position, self.value, assertion.statement.confidence)
         return self.at, self.act, *said
 
 
 def list_effects(value: Node, assertion: Assertion) -> list[_Effect]:
     """Lists the effects of a statement: what it asserts, denies or ends, and when."""
-    start, end = assertion.since, assertion.until
-    if assertion.ended and end is None:
-        end = assertion.source.occurred
-    if end is not None and end <= assertion.source.occurred and start is None:
-        return [_Effect(end, _EffectKind.END, value, assertion)]
-    if start is None:
-        start = assertion.source.occurred
-    if end is not None and end <= start:
-        end = None
-    effects = [
-        _Effect(start, _EffectKind.DENY if assertion.negated else _EffectKind.ASSERT, value, assertion)
-    ]
-    if end is not None:
-        effects.append(_Effect(end, _EffectKind.END, value, assertion))
-    return effects
+    told, occurred = assertion.statement, assertion.source.occurred
+    end = occurred if told.ended and told.until is None else told.until
+    start = occurred if told.since is None else told.since
+    ends = [] if end is None else [_Effect(end, _EffectKind.END, value, assertion)]
+    if end is not None and end <= occurred and told.since is None:
+        return ends
+    act = _EffectKind.DENY if told.negated else _EffectKind.ASSERT
+    begins = _Effect(start, act, value, assertion)
+    return [begins, *ends] if end is None or end > start else [begins]
 
 
 def trace_validity(pairs: Iterable[tuple[Node, Assertion]], *, is_single: bool) -> list[Interval]:
     """Computes the intervals of one subject and one relation, the earliest first."""
     effects = [effect for value, assertion in pairs for effect in list_effects(value, assertion)]
-    if len(effects) == 1:
-        return _trace_one(effects[0])
     effects.sort(key=lambda effect: effect.order)
     course = _Course(is_single=is_single)
     for effect in effects:
         course.take(effect)
     return course.finish()
-
-
-def _trace_one(effect: _Effect) -> list[Interval]:
-    """Returns the interval of a single effect, the most frequent case."""
-    if effect.act is _EffectKind.END:
-        only = Interval(effect.value, None, effect.assertion)
-        only.close(effect.at, effect.assertion)
-        return [only]
-    return [Interval(effect.value, effect.at, effect.assertion, negated=effect.act is _EffectKind.DENY)]
 
 
 _Sources = dict[int, dict[Node, Interval]]  # by the seq of the record that first said it, and by value
@@ -278,7 +266,7 @@ class _Course:
 
     def _displace(self, effect: _Effect, new: Interval) -> None:
         """Closes the intervals that cannot hold beside a new one, as far as that is decided."""
-        if effect.assertion.confidence < FIRM:
+        if effect.assertion.statement.confidence < FIRM:
             return
         opposite = self._open.get(new.object, negated=not new.negated)
         decided = [] if opposite is None or not _is_decided(effect, opposite) else [opposite]
@@ -290,7 +278,7 @@ class _Course:
 
     def _end(self, effect: _Effect) -> None:
         assertion = effect.assertion
-        there = self._open.get(effect.value, negated=assertion.negated)
+        there = self._open.get(effect.value, negated=assertion.statement.negated)
         if there is not None:
             if assertion in there.said or assertion.source.rank >= there.rank:
                 self._open.add(there, assertion)
@@ -327,4 +315,4 @@ def _is_decided(effect: _Effect, there: Interval) -> bool:
 
 def _weigh_assertion(assertion: Assertion) -> float:
     """Returns the weight of a statement: its confidence times the weight of its source's trust."""
-    return assertion.confidence * WEIGHTS[assertion.source.rank]
+    return assertion.statement.confidence * WEIGHTS[assertion.source.rank]

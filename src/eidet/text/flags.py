@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache
 from typing import Final, NamedTuple
 
+from . import words_in
 from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
 from .dates import Dated, dates_in, has_time, split_letters
 from .words import STOP_WORDS, load_forms
 
 LONGEST: Final = 4_000  # characters of a text that are searched
 SURE: Final = 0.5  # the least confidence of a time that is kept
-
-
-def words_in(text: str) -> frozenset[str]:
-    """Returns the set of words in a string."""
-    return frozenset(text.split())
 
 
 # ends with a question mark; brackets, quotes or a caption in brackets may follow
@@ -137,35 +133,6 @@ def _inside(text: str, at: int) -> bool:
     if not text[at - 2].isalpha():
         return text[at - 2] == "." and _TITLE.search(text[max(0, at - 6) : at]) is not None
     return _GREETING.search(text[max(0, at - 8) : at]) is None
-
-
-class FoldedPattern:
-    """A case-insensitive pattern, compiled on first use.
-
-    A match in an ASCII text is in lower case; its position is that in the text.
-    """
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-
-    @cached_property
-    def _small(self) -> re.Pattern[str]:
-        return re.compile(self.pattern)
-
-    @cached_property
-    def _folding(self) -> re.Pattern[str]:
-        return re.compile(self.pattern, re.IGNORECASE)
-
-    def search(self, text: str) -> re.Match[str] | None:
-        if text.isascii():  # twice as fast as ignoring case
-            return self._small.search(text.lower())
-        return self._folding.search(text)
-
-    def match(self, text: str) -> re.Match[str] | None:
-        return self._small.match(text.lower()) if text.isascii() else self._folding.match(text)
-
-    def sub(self, new: str, text: str) -> str:
-        return text if self.search(text) is None else self._folding.sub(new, text)
 
 
 # --- identifiers: numbers, codes, versions, paths, hashes and function names that name one thing

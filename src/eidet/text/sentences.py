@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from . import words_in
 
 # abbreviations that nearly never end a sentence
-_TITLES = _words("""
+_TITLES = words_in("""
     mr mrs ms mx dr prof st sr jr rev capt lt sgt sen gov mme mlle hr
     e.g i.e eg ie cf vs viz ca approx resp incl excl z.b d.h u.a bzw bspw ggf evtl ph.d
     """)
 # abbreviations that end a sentence only if the next word has a capital
-_OPEN = _words("""
+_OPEN = words_in("""
     etc al inc ltd co corp dept univ est a.m p.m am pm u.s u.k u.n usw
     jan feb mar apr jun jul aug sep sept oct nov dec
     """)
 # words that end a sentence unless a number follows: "No. 5", but "I said no."
-_NUMBERED = _words("no nos nr vol fig figs eq sec ch art par p pp")
+_NUMBERED = words_in("no nos nr vol fig figs eq sec ch art par p pp")
 _END = re.compile(
     r"""
       (?<![.!?\u2026]) [.!?\u2026]+ ["'\u201d\u2019\u00bb)\]*_]* (?=\s)  # marks, closed, before white space

@@ -21,7 +21,7 @@ from ..core.state import MergedPart
 from ..models.embed import Vectors
 from ..models.embed.quantise import first_rows
 from ..text.sentences import sentences
-from . import Ask, Change, Write, is_protected
+from . import Ask, Change, Write
 from .importance import measure_information
 from .summary import unit_rows
 
@@ -59,7 +59,7 @@ def merge(
     if not repeated:
         return
     for record in read():
-        if (key := _key_of(record)) in repeated and not is_protected(record):
+        if (key := _key_of(record)) in repeated and not record.state.is_protected:
             repeated[key].append(record)
     for said in repeated.values():
         groups: dict[Hashable, list[Record]] = {}

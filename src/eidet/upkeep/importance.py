@@ -17,9 +17,10 @@ import numpy as np
 from ..core.record import Kind, Record
 from ..core.validate import Json
 from ..models.embed.quantise import first_rows
+from ..text import words_in
 from ..text.sentences import sentences
 from ..text.words import STOP_WORDS, tokens
-from . import Change, Write, is_protected
+from . import Change, Write
 from .curve import DAY
 
 _TAGS: Final = {
@@ -160,7 +161,7 @@ def _surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> l
 
 
 def _is_ours(record: Record) -> bool:
-    return record.state.weighed and not is_protected(record) and _by_formula(record) is None
+    return record.state.weighed and not record.state.is_protected and _by_formula(record) is None
 
 
 def _by_formula(record: Record) -> float | None:
@@ -189,10 +190,6 @@ def _tags(meta: Mapping[str, Json]) -> list[str]:
 # Scores how much lasting information a text contains.
 
 _READ: Final = 4_000  # characters that suffice to judge a text, which bounds the cost
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _NUMBER = re.compile(r"\d+")
@@ -230,7 +227,7 @@ _CUES: Final = (
         r" (?:\w{2,}ed|went|got|saw|met|made|took|bought|had|was|were|did|came|gave|found|began|won|lost)\b",
     ),
 )
-_SMALL_TALK: Final = _words("""
+_SMALL_TALK: Final = words_in("""
     hi hello hey yo hiya bye goodbye cya thanks thank thx ty please welcome sorry ok okay k yes yeah yep
     yup no nope nah sure right great good nice cool awesome amazing wow wonderful perfect lovely fine haha
     hahaha lol oh ah hmm um uh well morning afternoon evening night day weekend luck see talk later soon

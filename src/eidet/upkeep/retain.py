@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention
-from . import Change, Drop, Stay, is_protected
+from . import Change, Drop, Stay
 from .curve import DAY
 
 
@@ -69,7 +69,7 @@ def retain(record: Record, now: float, policies: Sequence[Retention], archive: b
         return None
     since = "happened" if policy.since == "occurred" else "was stored"
     why = f"{policy}: {_age_days(policy, record, now):.0f} days since it {since}"
-    if is_protected(record):
+    if record.state.is_protected:
         held = "under a legal hold" if record.state.hold is not None else "pinned"
         return Stay(what="stays", record=record, because=f"{held}, although due by {why}")
     if policy.then == "archive" and not archive:
@@ -84,7 +84,7 @@ def standings(records: Iterable[Record], now: float, policies: Sequence[Retentio
         policy = policy_for(policies, record)
         if policy is None:
             continue
-        is_due, protected = due(policies, record, now) is not None, is_protected(record)
+        is_due, protected = due(policies, record, now) is not None, record.state.is_protected
         row = counts[policies.index(policy)]
         found = (True, is_due and not protected, is_due and protected, is_kept(policies, record, now))
         for place, counted in enumerate(found):

@@ -25,7 +25,7 @@ from ..trust.privacy.quarantine import trust_in
 from ..write.ingest import Ingest, embed_units
 from ..write.write_path import put_records
 from . import Ask, Change, Maintained, Write, works_of
-from .archive import OWNER, Archive, Archives, archive_of, name_owner
+from .archive import Archive, Archives, archive_of
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
@@ -63,10 +63,10 @@ class UpkeepTask:
 class Keeping:
     """Runs upkeep of an open memory, one run at a time."""
 
-    def __init__(self, parts: Parts, guard: Callable[[Record], Record], archives: Archives) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
         self._guard = guard
-        self.archives = archives
+        self.archives: Archives = Archives(parts.store, parts.settings.upkeep.archive)
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, Head] = {}  # by scope: the state last compared
 
@@ -92,9 +92,9 @@ class Keeping:
         if not dry_run:
             self._parts.flush()
         with self._turn:
-            store, model = self._parts.store, None if task.llm is None else llm_of(task.llm)
+            model = None if task.llm is None else llm_of(task.llm)
             run = Run(
-                store=store,
+                parts=self._parts,
                 settings=chosen,
                 now=now,
                 dry_run=dry_run,
@@ -103,10 +103,7 @@ class Keeping:
                 groups=partial(self._groups, settings=chosen, now=now, dry_run=dry_run),
                 answer=partial(self._write_text, settings=chosen, llm=model),
                 archive=self._archive(archive, dry_run=dry_run),
-                manifest=self._parts.manifest(now) | {OWNER: name_owner(store)},
-                epoch=store.head().epoch if dry_run else self._parts.binding.epoch,
-                follow=self._parts.follow,
-                retention=self._parts.settings.retention,
+                epoch=0 if dry_run else self._parts.binding.epoch,
                 told=told,
                 stops=stops,
                 give_way=give_way,

@@ -155,7 +155,7 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
         expires = _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
     if draft.pinned is not None and check_flag(draft.pinned, "pinned"):
-        state, expires = pin_state(state, expires, now), None
+        state, expires = state.but(pinned=pin_now(now)).protect_from(expires), None
     return Record.of(
         (  # in the order of the fields; `Record(…)` takes ten times as long
             _id(draft, now),
@@ -235,9 +235,16 @@ def _check_ttl(ttl: float | timedelta) -> float:
     return seconds
 
 
-def pin_state(state: State, expires: float | None, now: float) -> State:
-    """Pins for the current actor and keeps the expiry for the time after the pin."""
-    return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
+def pin_now(now: float) -> Protection:
+    """Returns a pin by the current actor."""
+    return Protection(at=now, by=acts().by)
+
+
+def give_state(record: Record, state: State, expires: float | None) -> Record:
+    """Gives a record a state and an expiry, which waits until its pins and holds end."""
+    if state.is_protected:
+        return record.but(state=state.protect_from(expires), expires=None)
+    return record.but(state=state, expires=expires)
 
 
 def _ends(ttl: float, now: float) -> float:

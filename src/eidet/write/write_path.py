@@ -24,7 +24,7 @@ from ..store.rules import Entombed, Held, StaleEpoch, check_entombed
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
 from .ingest import Ingest, batches, check_arrival, fits_embedder
-from .shape import Given, drafts_of, pin_state, shape_record
+from .shape import Given, drafts_of, give_state, pin_now, shape_record
 
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
@@ -212,15 +212,11 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
     if new.state.pinned is not None and expires is None:
         expires = new.state.pinned.expires
     if said.get("pinned") and state.pinned is None:
-        return new.but(state=pin_state(state, expires, now), expires=None)
-    if "pinned" in said and not said["pinned"] and state.pinned is not None:
-        waiting = state.pinned.expires if expires is None else expires
-        return new.but(state=state.but(pinned=None), expires=waiting)
-    if state.is_protected:
-        return new.but(state=state.protect_from(expires), expires=None)
-    if state is new.state and expires == new.expires:
-        return new
-    return new.but(state=state, expires=expires)
+        state = state.but(pinned=pin_now(now))
+    elif "pinned" in said and not said["pinned"] and state.pinned is not None:
+        expires = state.pinned.expires if expires is None else expires
+        state = state.but(pinned=None)
+    return give_state(new, state, expires)
 
 
 def _was_told(record: Record) -> bool:
@@ -274,9 +270,9 @@ def _put_said(
     expect: int | None = None,
 ) -> RememberedList:
     """Writes a caller's list of records, except those whose content was forgotten for good."""
-    rest = list(enumerate(records))
+    rest, stored = list(enumerate(records)), list[Record]()
     rejected: list[Rejected] = []
-    while rest:
+    while rest and not stored:
         allowed = [record for _, record in rest]
         try:
             watch = parts.tombstones.over_said(allowed, again=again)
@@ -284,14 +280,6 @@ def _put_said(
         except Entombed as error:
             rejected += [Rejected(rest[at][0], since) for at, since in error.found.items()]
             rest = [one for at, one in enumerate(rest) if at not in error.found]
-        else:
-            _warn_of_rejected(rejected)
-            return RememberedList(stored, sorted(rejected, key=attrgetter("index")))
-    _warn_of_rejected(rejected)
-    return RememberedList((), sorted(rejected, key=attrgetter("index")))
-
-
-def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
     if rejected:
         places = ", ".join(str(one.index) for one in rejected[:10])
         log.warning(
@@ -300,6 +288,7 @@ def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
             places,
             len(rejected),
         )
+    return RememberedList(stored, sorted(rejected, key=attrgetter("index")))
 
 
 def put_returning(parts: Parts, records: Sequence[Record], *, now: float) -> list[Record]:

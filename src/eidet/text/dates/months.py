@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 
+from .. import words_in
 from .days import (
     YEAR,
     Days,
@@ -35,7 +36,6 @@ from .scanner import (
     TENS,
     WEEKDAYS,
     Tokens,
-    words_of,
 )
 
 _DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
@@ -51,6 +51,13 @@ def guess_year(
     """Chooses the year of a yearly time, and rates the confidence."""
     lean = tokens.lean(at)
     return _rate(tokens, yearly(of_year, tokens.today, lean, reach), lean, best)
+
+
+def in_year(tokens: Tokens, at: int, after: int, of_year: Callable[[int], Days], best: float) -> Read:
+    """Puts a yearly time into the year that follows it, else into the likely one."""
+    if known := year_after(tokens, after):
+        return of_year(known[0]), known[1]
+    return placed(guess_year(tokens, at, of_year, best), after)
 
 
 def guess_near(tokens: Tokens, at: int, near: Iterable[Days | None], best: float) -> Days | None:
@@ -204,7 +211,7 @@ def _parse_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
 # --- weekdays, alone or before a date, and days of the month without one
 
 _WEEKS = {"last": -1, "this": 0, "next": 1}
-_SOFT_ENDS = words_of(
+_SOFT_ENDS = words_in(
     ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "
     "that the my this until our he she they you by as then there while where"
 ) | {""}
