@@ -251,6 +251,7 @@ class PatternJoin:
         if not left:
             yield bindings, chosen
             return
+        self._moments.view.spend(len(left))
         number = min(left, key=lambda one: (self._rate_openness(left[one], bindings), one))
         rest = dict(left)
         del rest[number]
