@@ -3,7 +3,7 @@
 fact.py            the values that it answers with
 triple_data.py     facts and decisions that callers state directly
 assertion.py  statements_index.py   statements as it stores them, and the names that they mention
-names.py  identities.py             keys of names, and the entities that names mean
+identities.py      the entities that names mean
 validity.py        the times at which facts held: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
 inference.py  asking.py             what follows by rules and from patterns; questions and answers

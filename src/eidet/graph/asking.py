@@ -17,10 +17,9 @@ from ..core.where import Where
 from ..store import Store
 from ..text.facts.statement import Nature
 from . import Graphs
-from .assertion import Assertion
+from .assertion import Assertion, Node
 from .fact import Contradiction, Entity, Explanation, Fact, Neighbour, Quotation, day_of
 from .inference import FactMatch, Inferred, PatternJoin, Reasoner, TriplePattern
-from .names import Node
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
 

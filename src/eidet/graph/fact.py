@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..core.record import iso_time
 from ..text.facts.statement import Nature
 from ..text.facts.vocabulary import phrase_relation
-from .names import name_key
+from .assertion import name_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from ..text.facts.statement import VALUE
-from .assertion import NameEntry
-from .names import (
+from .assertion import (
     PERSON,
     SPEAKERS,
     THING,
     USER,
     VAGUE,
+    NameEntry,
     Node,
     Role,
     Signature,

@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 
 from ..core.errors import BadInput
 from ..text.facts.vocabulary import relation_of
+from .assertion import Node
 from .fact import Fact
-from .names import Node
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
 

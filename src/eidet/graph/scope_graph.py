@@ -15,9 +15,8 @@ from ..core.foreground import is_given_up
 from ..store import Head
 from ..text.facts.statement import Nature
 from ..text.facts.vocabulary import Relation, relation_of
-from .assertion import Assertion, Stated
+from .assertion import Assertion, Node, Stated
 from .identities import Identities
-from .names import Node
 from .statements_index import StatementsIndex
 from .triple_data import DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity

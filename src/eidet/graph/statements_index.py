@@ -13,9 +13,19 @@ from typing import Final
 
 from ..text.facts.statement import VALUE, Mention, Nature, Reference
 from ..text.facts.vocabulary import RELATIONS, Relation, load_vocabulary
-from .assertion import NOBODY, PRONOUNS, Assertion, NameEntry, SourceRow, Stated
+from .assertion import (
+    NOBODY,
+    PERSON,
+    PRONOUNS,
+    Assertion,
+    NameEntry,
+    Signature,
+    SourceRow,
+    Stated,
+    name_key,
+    sign_mention,
+)
 from .identities import Identities
-from .names import PERSON, Signature, name_key, sign_mention
 
 _REACH: Final = 32  # statements back that a pronoun may refer to
 _PAUSE: Final = 3600.0  # seconds that end a conversation without a session

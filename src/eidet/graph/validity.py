@@ -13,8 +13,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from ..text.facts.statement import Nature
-from .assertion import WEIGHTS, Assertion
-from .names import Node
+from .assertion import WEIGHTS, Assertion, Node
 
 FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") has less confidence and closes nothing
 
@@ -146,30 +145,105 @@ def _group_of(interval: Interval) -> _Group:
     return interval.rank, interval.is_firm, interval.start
 
 
-class _OpenValues:
-    """The open intervals of one course. It finds those that a statement decides without visiting all.
+class _Course:
+    """The intervals of one subject and relation; takes effects in order.
 
-    Asserted intervals are grouped by trust, firmness, start and source: `_is_decided` needs no more, and
-    nearly always decides for a whole group at once.
+    Open asserted intervals are grouped by trust, firmness, start and source, so that those that a statement
+    decides are found without visiting all: nearly always it decides for a whole group at once.
     """
 
-    def __init__(self) -> None:
-        self._by_key: dict[tuple[Node, bool], Interval] = {}
+    def __init__(self, *, is_single: bool) -> None:
+        self._is_single = is_single
+        self._open: dict[tuple[Node, bool], Interval] = {}  # by value, and whether it is denied
         self._groups: dict[_Group, _Sources] = {}
-        self._firm = 0
+        self._firm = 0  # open asserted intervals that are firm
+        self._last: dict[Node, Interval] = {}
+        self._unbegun: list[Interval] = []
+        self._begun: list[Interval] = []
 
-    def get(self, value: Node, *, negated: bool) -> Interval | None:
-        return self._by_key.get((value, negated))
+    def take(self, effect: _Effect) -> None:
+        if effect.act is _EffectKind.END:
+            self._end(effect)
+        else:
+            self._begin(effect, negated=effect.act is _EffectKind.DENY)
 
-    def put(self, interval: Interval) -> None:
-        self._by_key[interval.object, interval.negated] = interval
+    def _begin(self, effect: _Effect, *, negated: bool) -> None:
+        there = self._open.get((effect.value, negated))
+        if there is not None:
+            self._say_again(effect, there)
+            return
+        new = Interval(effect.value, effect.at, effect.assertion, negated=negated)
+        self._displace(effect, new)
+        self._put(new)
+        self._begun.append(new)
+        if not negated:
+            self._last[effect.value] = new
+
+    def _say_again(self, effect: _Effect, there: Interval) -> None:
+        """Adds a statement to an open interval; closes others if that makes it firm or it was disputed."""
+        was_firm, is_disputed = there.is_firm, self._has_rivals(there)
+        self._add(there, effect.assertion)
+        if is_disputed or (there.is_firm and not was_firm):
+            self._displace(effect, there)
+
+    def _displace(self, effect: _Effect, new: Interval) -> None:
+        """Closes the intervals that cannot hold beside a new one, as far as that is decided."""
+        if effect.assertion.statement.confidence < FIRM:
+            return
+        opposite = self._open.get((new.object, not new.negated))
+        decided = [] if opposite is None or not _is_decided(effect, opposite) else [opposite]
+        if self._is_single and not new.negated:
+            decided += self._list_decided(effect)
+        for there in decided:
+            there.close(effect.at, effect.assertion, new)
+            self._remove(there)
+
+    def _end(self, effect: _Effect) -> None:
+        assertion = effect.assertion
+        there = self._open.get((effect.value, assertion.statement.negated))
+        before = self._last.get(effect.value)
+        if there is not None:
+            if assertion in there.said or assertion.source.rank >= there.rank:
+                self._add(there, assertion)
+                self._remove(there)
+                there.close(effect.at, assertion)
+        elif before is not None:  # it is over already
+            self._add(before, assertion)
+        else:
+            self._end_unbegun(effect)
+
+    def _end_unbegun(self, effect: _Effect) -> None:
+        """Adds an interval that ends without a stated beginning."""
+        new = Interval(effect.value, None, effect.assertion)
+        new.close(effect.at, effect.assertion)
+        self._last[effect.value] = new
+        self._unbegun.append(new)
+        successor = self._find_earliest(effect.at) if self._is_single else None
+        if successor is not None:
+            new.end, new.successor = successor.start, successor
+
+    def finish(self) -> list[Interval]:
+        """Sets the opponents of open firm intervals, which are other firm values and denials; returns all."""
+        firm = [one for one in self._open.values() if one.is_firm]
+        values = [one for one in firm if not one.negated]
+        for interval in firm:
+            opposite = self._open.get((interval.object, not interval.negated))
+            denied = (opposite,) if opposite is not None and opposite.is_firm else ()
+            others = values if self._is_single and not interval.negated and len(values) > 1 else ()
+            interval.opponents = tuple(group for group in (others, denied) if group)
+        return self._unbegun + self._begun
+
+    # the open intervals
+
+    def _put(self, interval: Interval) -> None:
+        self._open[interval.object, interval.negated] = interval
         if not interval.negated:
             self._firm += interval.is_firm
             sources = self._groups.setdefault(_group_of(interval), {})
             sources.setdefault(interval.first.source.seq, {})[interval.object] = interval
 
-    def remove(self, interval: Interval) -> None:
-        del self._by_key[interval.object, interval.negated]
+    def _remove(self, interval: Interval) -> None:
+        del self._open[interval.object, interval.negated]
         if not interval.negated:
             self._firm -= interval.is_firm
             group, seq = _group_of(interval), interval.first.source.seq
@@ -179,25 +253,24 @@ class _OpenValues:
             if not self._groups[group]:
                 del self._groups[group]
 
-    def add(self, interval: Interval, assertion: Assertion) -> None:
+    def _add(self, interval: Interval, assertion: Assertion) -> None:
         """Adds a statement to an interval, which may be open or not."""
-        is_open = self.get(interval.object, negated=interval.negated) is interval
+        is_open = self._open.get((interval.object, interval.negated)) is interval
         if is_open:
-            self.remove(interval)
+            self._remove(interval)
         interval.add(assertion)
         if is_open:
-            self.put(interval)
+            self._put(interval)
 
-    def has_rivals(self, interval: Interval, *, is_single: bool) -> bool:
+    def _has_rivals(self, interval: Interval) -> bool:
         """Returns whether a firm interval contradicts another open one."""
         if not interval.is_firm:
             return False
-        opposite = self.get(interval.object, negated=not interval.negated)
-        if opposite is not None and opposite.is_firm:
-            return True
-        return is_single and not interval.negated and self._firm > 1
+        opposite = self._open.get((interval.object, not interval.negated))
+        is_denied = opposite is not None and opposite.is_firm
+        return is_denied or (self._is_single and not interval.negated and self._firm > 1)
 
-    def list_decided(self, effect: _Effect) -> list[Interval]:
+    def _list_decided(self, effect: _Effect) -> list[Interval]:
         """Lists the open intervals of other values that a firm effect ends."""
         rank, seq, found = effect.assertion.source.rank, effect.assertion.source.seq, list[Interval]()
         for (trusted, is_firm, start), sources in self._groups.items():
@@ -210,100 +283,13 @@ class _OpenValues:
                 found += sources[source].values()
         return [interval for interval in found if interval.object != effect.value]
 
-    def find_earliest(self, before: float) -> Interval | None:
+    def _find_earliest(self, before: float) -> Interval | None:
         """Returns the earliest open interval that began before a moment; None if there is none."""
         begun = [group for group in self._groups if group[2] is not None and group[2] < before]
         if not begun:
             return None
         sources = self._groups[min(begun, key=lambda group: group[2] or 0.0)]
         return next(iter(next(iter(sources.values())).values()))
-
-    def set_opponents(self, *, is_single: bool) -> None:
-        """Sets the opponents of open firm intervals: other firm values, and denials."""
-        firm = [one for one in self._by_key.values() if one.is_firm]
-        values = [one for one in firm if not one.negated]
-        for interval in firm:
-            opposite = self.get(interval.object, negated=not interval.negated)
-            denied = (opposite,) if opposite is not None and opposite.is_firm else ()
-            others = values if is_single and not interval.negated and len(values) > 1 else ()
-            interval.opponents = tuple(group for group in (others, denied) if group)
-
-
-class _Course:
-    """Applies effects in order and tracks the open intervals."""
-
-    def __init__(self, *, is_single: bool) -> None:
-        self._is_single = is_single
-        self._open = _OpenValues()
-        self._last: dict[Node, Interval] = {}
-        self._unbegun: list[Interval] = []
-        self.intervals: list[Interval] = []
-
-    def take(self, effect: _Effect) -> None:
-        if effect.act is _EffectKind.END:
-            self._end(effect)
-        else:
-            self._begin(effect, negated=effect.act is _EffectKind.DENY)
-
-    def _begin(self, effect: _Effect, *, negated: bool) -> None:
-        there = self._open.get(effect.value, negated=negated)
-        if there is not None:
-            self._say_again(effect, there)
-            return
-        new = Interval(effect.value, effect.at, effect.assertion, negated=negated)
-        self._displace(effect, new)
-        self._open.put(new)
-        self.intervals.append(new)
-        if not negated:
-            self._last[effect.value] = new
-
-    def _say_again(self, effect: _Effect, there: Interval) -> None:
-        """Adds a statement to an open interval; closes others if that makes it firm or it was disputed."""
-        was_firm, is_disputed = there.is_firm, self._open.has_rivals(there, is_single=self._is_single)
-        self._open.add(there, effect.assertion)
-        if is_disputed or (there.is_firm and not was_firm):
-            self._displace(effect, there)
-
-    def _displace(self, effect: _Effect, new: Interval) -> None:
-        """Closes the intervals that cannot hold beside a new one, as far as that is decided."""
-        if effect.assertion.statement.confidence < FIRM:
-            return
-        opposite = self._open.get(new.object, negated=not new.negated)
-        decided = [] if opposite is None or not _is_decided(effect, opposite) else [opposite]
-        if self._is_single and not new.negated:
-            decided += self._open.list_decided(effect)
-        for there in decided:
-            there.close(effect.at, effect.assertion, new)
-            self._open.remove(there)
-
-    def _end(self, effect: _Effect) -> None:
-        assertion = effect.assertion
-        there = self._open.get(effect.value, negated=assertion.statement.negated)
-        if there is not None:
-            if assertion in there.said or assertion.source.rank >= there.rank:
-                self._open.add(there, assertion)
-                self._open.remove(there)
-                there.close(effect.at, assertion)
-            return
-        before = self._last.get(effect.value)
-        if before is not None:  # it is over already
-            self._open.add(before, assertion)
-            return
-        self._end_unbegun(effect)
-
-    def _end_unbegun(self, effect: _Effect) -> None:
-        """Adds an interval that ends without a stated beginning."""
-        new = Interval(effect.value, None, effect.assertion)
-        new.close(effect.at, effect.assertion)
-        self._last[effect.value] = new
-        self._unbegun.append(new)
-        successor = self._open.find_earliest(effect.at) if self._is_single else None
-        if successor is not None:
-            new.end, new.successor = successor.start, successor
-
-    def finish(self) -> list[Interval]:
-        self._open.set_opponents(is_single=self._is_single)
-        return self._unbegun + self.intervals
 
 
 def _is_decided(effect: _Effect, there: Interval) -> bool:

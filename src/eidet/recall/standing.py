@@ -19,9 +19,8 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
 from ..graph import Graphs
-from ..graph.assertion import Assertion
+from ..graph.assertion import PERSON, Assertion, name_key
 from ..graph.identities import USER_NODE
-from ..graph.names import PERSON, name_key
 from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates, Floats
 from ..models.embed import embed_checked

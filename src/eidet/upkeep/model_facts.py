@@ -12,7 +12,7 @@ from ..core.arguments import check_flag, check_share
 from ..core.record import Record
 from ..core.validate import Json
 from ..graph import statements_of
-from ..graph.names import name_key
+from ..graph.assertion import name_key
 from ..models.llm import LLM, Answer, Request
 from ..models.llm.consult import Outcome, consult_or_fall_back
 from ..text.facts.sentence_words import LONGEST, SentenceWords, split_words
