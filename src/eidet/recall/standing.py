@@ -88,7 +88,8 @@ def list_standing(
     particular = [record for one, record in wishes.values() if one.is_particular]
     left_out = {record.seq for record in particular} - _list_alike(recall, query, particular)
     chosen = [pair for pair in wishes.values() if pair[1].seq not in left_out]
-    return [record for _, record in sorted(chosen, key=_order)]
+    chosen.sort(key=lambda pair: (pair[0].nature is not Nature.INSTRUCTION, -pair[1].occurred))
+    return [record for _, record in chosen]
 
 
 def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[StandingWish]:
@@ -139,11 +140,6 @@ def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[in
     return alike
 
 
-def _order(pair: tuple[StandingWish, Record]) -> tuple[bool, float]:
-    one, record = pair
-    return one.nature is not Nature.INSTRUCTION, -record.occurred
-
-
 def add_instructions(
     recall: Recall, hits: list[Hit], query: Query, found: Candidates, head: Head
 ) -> list[Hit]:
@@ -159,7 +155,7 @@ def add_instructions(
     if not chosen:
         return hits
     kept, rest = hits[: end - len(chosen)], hits[end - len(chosen) :]
-    seen = query.where or Where()
+    seen = Where() if query.where is None else query.where
     added = [
         Hit(record=record, score=_score_between(kept, rest), reasons=_say_standing)
         for record in recall.read(found.scopes[0], chosen)

@@ -59,11 +59,6 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
     return lived / lasts * spare if spare else 0.0
 
 
-def _surprise(best_cosine: float | None) -> float | None:
-    """Returns one minus the cosine with the nearest known record; None if that cosine is unknown."""
-    return None if best_cosine is None or math.isnan(best_cosine) else _clamp(1.0 - best_cosine)
-
-
 # The relative weight of each part.
 _WEIGHTS: Final = {"content": 0.5, "tagged": 0.3, "reward": 0.3, "surprise": 0.2, "uses": 0.2, "age": 0.05}
 _MOST_REWARD: Final = 5.0  # the reward, of either sign, from which on its part is 1
@@ -151,13 +146,12 @@ def _put(record: Record, value: float, new: float | None) -> Write:
 
 
 def _surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> list[float | None]:
-    """Computes the surprise of each wanted record against all before it in the window."""
+    """Computes the surprise of each wanted record: one minus the cosine with the nearest before it."""
     if not wanted:
         return []
     rows = first_rows([record.vector for record in window], [record.level for record in window], width)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-    nearest = (float((rows[:at] @ rows[at]).max()) if at else None for at in wanted)
-    return [_surprise(cosine) for cosine in nearest]
+    return [_clamp(1.0 - float((rows[:at] @ rows[at]).max())) if at else None for at in wanted]
 
 
 def _is_ours(record: Record) -> bool:

@@ -16,6 +16,7 @@ from ..core.errors import BadInput, Refused
 from ..core.hit import Rejected, RememberedList
 from ..core.procedure import tell_data
 from ..core.record import Record
+from ..core.state import Protection
 from ..core.where import Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
@@ -24,7 +25,7 @@ from ..store.rules import Entombed, Held, StaleEpoch, check_entombed
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
 from .ingest import Ingest, batches, check_arrival, fits_embedder
-from .shape import Given, drafts_of, give_state, pin_now, shape_record
+from .shape import Given, drafts_of, give_state, shape_record
 
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
@@ -212,7 +213,7 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
     if new.state.pinned is not None and expires is None:
         expires = new.state.pinned.expires
     if said.get("pinned") and state.pinned is None:
-        state = state.but(pinned=pin_now(now))
+        state = state.but(pinned=Protection(at=now, by=acts().by))
     elif "pinned" in said and not said["pinned"] and state.pinned is not None:
         expires = state.pinned.expires if expires is None else expires
         state = state.but(pinned=None)
