@@ -5,6 +5,7 @@ A legal hold or a pin wins over every policy; a record that is kept only by them
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -79,17 +80,13 @@ def retain(record: Record, now: float, policies: Sequence[Retention], archive: b
 
 def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:
     """Returns one standing per policy, in order."""
-    counts = [[0, 0, 0, 0] for _ in policies]
+    counts = [Counter[str]() for _ in policies]
     for record in records:
         policy = policy_for(policies, record)
-        if policy is None:
-            continue
-        is_due, protected = due(policies, record, now) is not None, record.state.is_protected
-        row = counts[policies.index(policy)]
-        found = (True, is_due and not protected, is_due and protected, is_kept(policies, record, now))
-        for place, counted in enumerate(found):
-            row[place] += counted
-    return [
-        Standing(policy=policy, covered=row[0], due=row[1], held=row[2], kept=row[3])
-        for policy, row in zip(policies, counts, strict=True)
-    ]
+        if policy is not None:
+            is_due, protected = due(policies, record, now) is not None, record.state.is_protected
+            counted = counts[policies.index(policy)]
+            counted["covered"] += 1
+            counted["held" if protected else "due"] += is_due
+            counted["kept"] += is_kept(policies, record, now)
+    return [Standing(policy=policy, **counted) for policy, counted in zip(policies, counts, strict=True)]

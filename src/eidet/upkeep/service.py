@@ -12,7 +12,7 @@ from typing import Final
 from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
-from ..core.settings import Retention, Upkeep
+from ..core.settings import Upkeep
 from ..core.where import Condition, Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..models.embed import Vectors, embed_checked, gives_same_bytes
@@ -151,7 +151,7 @@ class Keeping:
 
     def _merge(self, scope: str, now: float, dry_run: bool) -> Iterator[Change]:
         """Yields merges of facts that say the same, unless the store is unchanged since the last real run."""
-        store = self._parts.store
+        store, policies = self._parts.store, self._parts.settings.retention
         compared = store.head()
         if self._compared.get(scope) == compared:
             return
@@ -159,8 +159,9 @@ class Keeping:
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
             facts = partial(verbs.scan, store, ours, batch=PAGE)
             periods = partial(self._find_periods, view=View(now=now))
-            merged = merge(facts, self._parts.embedder.width, periods)
-            yield from _unkept(merged, self._parts.settings.retention, now)
+            for change in merge(facts, self._parts.embedder.width, periods):
+                if not any(is_kept(policies, record, now) for record in change.absorbs):
+                    yield change
         if not dry_run:
             self._compared[scope] = compared
 
@@ -217,12 +218,13 @@ class Keeping:
     def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Write:
         """Writes the text of a record with the LLM or, without a usable answer, by rules."""
         tokens, passages = settings.episode_tokens, list(map(passage_of, ask.sources))
+        silence = ask.sources[0].text or ask.record.session or "nothing was said"
         outcome = ask_or_fall_back(
             llm,
             _WISHES[ask.what].format(tokens),
             passages,
             tokens,
-            lambda: ask.rules or summarise(passages, self._embed, tokens) or _name_silence(ask),
+            lambda: ask.rules or summarise(passages, self._embed, tokens) or silence,
             purpose=ask.what,
         )
         data = {**(ask.record.data or {}), "by": outcome.by}
@@ -252,18 +254,3 @@ class Keeping:
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
     """Returns the gist, or a short text itself, whose gist would save less than its original costs."""
     return text if len(text) <= _CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
-
-
-def _name_silence(ask: Ask) -> str:
-    """Returns the text of a summary of messages without words."""
-    return ask.sources[0].text or ask.record.session or "nothing was said"
-
-
-def _unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:
-    """Filters out changes that would merge a record that a policy keeps into another one."""
-    for change in changes:
-        absorbed: tuple[Record, ...] = ()
-        if isinstance(change, Write):
-            absorbed = change.absorbs
-        if not any(is_kept(policies, record, now) for record in absorbed):
-            yield change
