@@ -48,7 +48,12 @@ class Asking:
 
     def list_all(self, scope: Scope, moments: Moments) -> list[Fact]:
         """Lists all facts of a time, by subject and relation."""
-        return self.list_facts(scope, lambda graph: _list_admitted(graph, moments))
+
+        def list_admitted(graph: ScopeGraph) -> Iterator[Interval]:
+            for group in sorted(graph.list_groups()):
+                yield from filter(moments.admits, graph.trace(*group, moments.view))
+
+        return self.list_facts(scope, list_admitted)
 
     def list_entities(self, scope: Scope, kind: str | None = None) -> list[Entity]:
         """Lists all entities, the most often named first."""
@@ -167,12 +172,6 @@ def _list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interv
         found += graph.list_intervals(root, moments.view)
         found += [interval for interval in naming if interval.subject != root]
     return [interval for interval in found if moments.admits(interval)]
-
-
-def _list_admitted(graph: ScopeGraph, moments: Moments) -> list[Interval]:
-    groups = sorted(graph.list_groups())
-    traced = (one for subject, relation in groups for one in graph.trace(subject, relation, moments.view))
-    return [interval for interval in traced if moments.admits(interval)]
 
 
 def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fact:

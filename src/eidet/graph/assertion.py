@@ -115,18 +115,13 @@ class SourceRow:
         self.rank: int = _RANKS.get(entry.trust, 0)
         self.session: str | None = entry.session
         self.step: int = entry.step or 0
-        self.speaker: str = _speaker_key(entry.who)
         self.who: str = entry.who or ""  # the speaker as the record spells the name
+        key = name_key(self.who)
+        self.speaker: str = USER if key in SPEAKERS else key  # who is "I": without a name, the user
         self.is_told: bool = stated.is_told  # a caller stated it directly: the record is the statement
         self.assertions: tuple[Assertion, ...] = tuple(
             Assertion(self, position, statement) for position, statement in enumerate(stated.statements)
         )
-
-
-def _speaker_key(who: str | None) -> str:
-    """Returns the key of the speaker, who is "I"; without a name, the user of the scope."""
-    key = name_key(who or "")
-    return USER if key in SPEAKERS else key
 
 
 class Assertion:

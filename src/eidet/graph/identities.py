@@ -102,7 +102,8 @@ class Identities:
     def __init__(self) -> None:
         self.book: NameBook = NameBook()
         self._links: dict[object, tuple[NameEntry | str, NameEntry | str]] = {}
-        nodes, roots = cache(self._decide_node), cache(self._decide_root)
+        nodes = cache(self._decide_node)
+        roots = cache(lambda entry: self._root_of_node(self._node_of(entry.signature)))
         members, namesakes = cache(self._find_members), cache(self._tell_apart)
         names = cache(self._choose_name)
         self._node_of: Callable[[Signature], Node] = nodes
@@ -135,9 +136,6 @@ class Identities:
     def unlink(self, key: object) -> None:
         if self._links.pop(key, None) is not None:
             self._forget_answers()
-
-    def _decide_root(self, entry: NameEntry) -> Node:
-        return self._root_of_node(self._node_of(entry.signature))
 
     def _find_members(self, root: Node) -> tuple[NameEntry, ...]:
         self._root_of_node(root)

@@ -44,6 +44,7 @@ _REQUEST: Final = re.compile(
     r"|i'?m (?:planning|looking|working|trying|thinking|about)|i am (?:planning|looking|working|trying)"
     r"|i (?:want|need|plan|would like))\b",
 )
+APPLIES: Final = ("a standing instruction that applies",)
 PREFERS: Final = "prefers"
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
 _OCCASION: Final = re.compile(
@@ -157,7 +158,7 @@ def add_instructions(
     kept, rest = hits[: end - len(chosen)], hits[end - len(chosen) :]
     seen = Where() if query.where is None else query.where
     added = [
-        Hit(record=record, score=_score_between(kept, rest), reasons=_say_standing)
+        Hit(record=record, score=_score_between(kept, rest), reasons=partial(Reasons, words=APPLIES))
         for record in recall.read(found.scopes[0], chosen)
         if record is not None and _is_told_by_user(record) and seen.matches(record)
     ]
@@ -193,10 +194,6 @@ def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], q
     rows = rows[found.dense[rows] >= (ALIKE if is_request(query) else MUCH_ALIKE)]
     chosen: list[int] = found.seq[rows[np.argsort(-found.dense[rows], kind="stable")]].tolist()
     return chosen
-
-
-def _say_standing() -> Reasons:
-    return Reasons(words=("a standing instruction that applies",))
 
 
 def is_request(query: str) -> bool:

@@ -141,7 +141,7 @@ def understand_query(
     """Parses a question asked at `now` in a scope with these speakers; `session` holds those it means."""
     question = hide_session(text[:LONGEST], session)
     names = find_names(_cut_spoken_of(question), voices)
-    question = _raise_months(question)
+    question = _MONTHS.sub(lambda found: found[0].capitalize(), question)  # all positions stay the same
     low = _lower(question)
     dates = _find_dates(question, low, now, language)
     message = min(max(len(text.split()) - QUESTION, 0) / (MESSAGE - QUESTION), 1.0)
@@ -177,11 +177,6 @@ def _cut_spoken_of(text: str) -> str:
     return text if found is None else text[: found.end()]
 
 
-def _raise_months(text: str) -> str:
-    """Capitalises the months of a text; all positions stay the same."""
-    return _MONTHS.sub(lambda found: found[0].capitalize(), text)
-
-
 def _find_dates(text: str, low: str, now: datetime, language: str) -> tuple[Dated, ...]:
     """Finds the times of a question that are certain enough, with the second meaning of ambiguous ones.
 
@@ -207,7 +202,9 @@ def _without_names(text: str, names: Sequence[str]) -> str:
 
 def _without_dates(text: str, dates: Sequence[Dated]) -> str:
     """Removes times from the search text, unless nothing else is left."""
-    left = _AT_PRESENT.sub(" ", cut_times(text, [one for one in dates if _is_certain(one)]))
+    # some are surely a time, even if they may be one of two days
+    certain = [one for one in dates if one.confidence >= CERTAIN or one.text[:1].isdecimal()]
+    left = _AT_PRESENT.sub(" ", cut_times(text, certain))
     for word in _CONTENT.finditer(left):
         if word[0].casefold() not in STOP_WORDS["en"]:
             return left
@@ -222,11 +219,6 @@ def _without_signs(text: str) -> str:
 def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:
     """Returns whether a question has no content word but a time: "what happened on 10 May?"."""
     return all(word.casefold() in _ANY_EVENT for word in _CONTENT.findall(cut_times(text, dates)))
-
-
-def _is_certain(one: Dated) -> bool:
-    """Returns whether the expression surely is a time, even if it may be one of two days."""
-    return one.confidence >= CERTAIN or one.text[:1].isdecimal()
 
 
 def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | None:

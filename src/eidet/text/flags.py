@@ -199,15 +199,12 @@ def identifiers_in(text: str, taken: Sequence[Span] = ()) -> tuple[Identifier, .
     found: dict[str, Identifier] = {}
     used = list(taken)
     for match in (*_find_spaced(read), *_find_tied(read)):
-        if not _overlaps(match.span(), used):
-            used.append(match.span())
+        start, end = match.span()
+        if not any(start < other[1] and other[0] < end for other in used):
+            used.append((start, end))
             named = match[0].strip("#№ \u00a0")
             found.setdefault(named.casefold(), Identifier(named, tuple(_list_ways(named))))
     return tuple(found.values())[:MOST_IDENTIFIERS]
-
-
-def _overlaps(span: Span, others: Sequence[Span]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in others)
 
 
 def _find_spaced(text: str) -> Iterator[re.Match[str]]:

@@ -168,7 +168,7 @@ def _cost_word(word: str) -> int:
 def _cost(piece: str) -> int:
     first, last, size = piece[0], piece[-1], len(piece)
     if not first.isascii():
-        return _cost_of_sign(first)
+        return 110 if first in _KNOWN else _BLOCKS[bisect_right(_STARTS, first) - 1][1]
     if last.islower():
         return 95 + 23 * max(0, size - 4)
     if last.isdigit():
@@ -197,10 +197,5 @@ _BLOCKS = (  # the first character of a block, and the cost of one
     ("\U00010000", 300),  # emoji
 )
 _STARTS = tuple(start for start, _ in _BLOCKS)
-
-
-def _cost_of_sign(sign: str) -> int:
-    return 110 if sign in _KNOWN else _BLOCKS[bisect_right(_STARTS, sign) - 1][1]
-
 
 _costs = Memo(_cost_word)

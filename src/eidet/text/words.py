@@ -213,11 +213,9 @@ def _parts(word: str) -> list[str]:
 
 def _plain(term: str) -> str:
     """Removes accents from Latin and Greek letters; ё becomes е; й and other scripts' marks stay."""
-    return term if term.isascii() else _ACCENTED.sub(_plain_letter, term)
-
-
-def _plain_letter(letter: re.Match[str]) -> str:
-    return _PLAIN.get(letter[0]) or normalize("NFD", letter[0])[0]
+    if term.isascii():
+        return term
+    return _ACCENTED.sub(lambda letter: _PLAIN.get(letter[0]) or normalize("NFD", letter[0])[0], term)
 
 
 class _Snowball(threading.local):

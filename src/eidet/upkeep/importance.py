@@ -122,7 +122,8 @@ def reweigh(records: Iterable[Record], now: float, width: int) -> Iterator[Chang
     """Yields updates of estimated importance by use, age and surprise, unless they are small."""
     walk = iter(records)
     while window := sorted(islice(walk, _WINDOW), key=lambda record: (record.created, record.id)):
-        ours = [at for at, record in enumerate(window) if _is_ours(record)]
+        free = (at for at, one in enumerate(window) if one.state.weighed and not one.state.is_protected)
+        ours = [at for at in free if _by_formula(window[at]) is None]
         for at, new in zip(ours, _surprises(window, ours, width), strict=True):
             record = window[at]
             value = importance(
@@ -152,10 +153,6 @@ def _surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> l
     rows = first_rows([record.vector for record in window], [record.level for record in window], width)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     return [_clamp(1.0 - float((rows[:at] @ rows[at]).max())) if at else None for at in wanted]
-
-
-def _is_ours(record: Record) -> bool:
-    return record.state.weighed and not record.state.is_protected and _by_formula(record) is None
 
 
 def _by_formula(record: Record) -> float | None:
@@ -243,7 +240,7 @@ def measure_information(text: str) -> float:
         return 0.0
     low = text.lower().replace("’", "'")
     cues = sum(cue.search(low) is not None for cue in _CUES)
-    asked, idle = _share_of_questions(spoken), _idle(words)
+    asked, idle = sum(map(bool, map(_QUESTION.search, spoken))) / len(spoken), _idle(words)
     details = _details(low, spoken)
     score = 0.1 + 0.45 * _much(len(words), 12) + 0.3 * _much(details, 1.5) + 0.3 * _much(cues, 1)
     return min(max(score - 0.2 * asked - (0.2 if cues else 0.4) * idle, 0.05), 1.0)
@@ -261,11 +258,6 @@ def _names(sentence: str) -> list[str]:
     if len(words) <= 3 or sentence.isupper():
         return []
     return [word for word in words[1:] if word[0].isupper() and len(word) > 1]
-
-
-def _share_of_questions(said: Sequence[str]) -> float:
-    """Returns the share of questions among the sentences."""
-    return sum(map(bool, map(_QUESTION.search, said))) / len(said)
 
 
 def _idle(words: Sequence[str]) -> float:

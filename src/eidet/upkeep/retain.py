@@ -27,11 +27,7 @@ class Standing:
     kept: int = 0
 
 
-def _covers(policy: Retention, record: Record) -> bool:
-    return (policy.kinds is None or record.kind in policy.kinds) and holds_scope(policy.scope, record.scope)
-
-
-def holds_scope(pattern: str, path: str) -> bool:
+def _holds_scope(pattern: str, path: str) -> bool:
     """Matches a scope: `**` is every scope, `acme/**` is acme and all below it, anything else one scope."""
     if pattern == "**":
         return True
@@ -39,7 +35,10 @@ def holds_scope(pattern: str, path: str) -> bool:
 
 
 def policy_for(policies: Sequence[Retention], record: Record) -> Retention | None:
-    return next((policy for policy in policies if _covers(policy, record)), None)
+    """Returns the first policy that covers a record, or None."""
+    kind, scope = record.kind, record.scope
+    of_kind = (policy for policy in policies if policy.kinds is None or kind in policy.kinds)
+    return next((policy for policy in of_kind if _holds_scope(policy.scope, scope)), None)
 
 
 def _age_days(policy: Retention, record: Record, now: float) -> float:

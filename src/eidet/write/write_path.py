@@ -187,7 +187,8 @@ def _revise_record(
     given = {**cleared, **changes}
     draft = replace(_draft_of(old, given), **given)
     if "data" in changes and "text" not in changes and old.kind != "message":
-        draft = replace(draft, text=None if _was_told(old) else draft.text)
+        was_told = old.data is not None and old.text == tell_data(old.data, old.kind)
+        draft = replace(draft, text=None if was_told else draft.text)
     new = shape_record(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
     new = _with_state(new, old, given, now).but(vector=old.vector, terms=old.terms, level=old.level)
     if draft.vector is not None or new.text != old.text:
@@ -218,10 +219,6 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
         expires = state.pinned.expires if expires is None else expires
         state = state.but(pinned=None)
     return give_state(new, state, expires)
-
-
-def _was_told(record: Record) -> bool:
-    return record.data is not None and record.text == tell_data(record.data, record.kind)
 
 
 log: logging.Logger = logging.getLogger("eidet")

@@ -94,13 +94,10 @@ def parse_month(tokens: Tokens, at: int) -> Read:
         return month_of(known[0], month), known[1]
     if not _is_month(tokens, at):
         return None
-    return _bare_month(tokens, at, month), at + 1
-
-
-def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
     if tokens.year is not None:
-        return month_of(tokens.year, month, 0.9)
-    return guess_year(tokens, at, lambda y: month_of(y, month)) or month_of(tokens.now.year, month, 0.5)
+        return month_of(tokens.year, month, 0.9), at + 1
+    guessed = guess_year(tokens, at, lambda y: month_of(y, month))
+    return guessed or month_of(tokens.now.year, month, 0.5), at + 1
 
 
 def parse_day_first(tokens: Tokens, at: int) -> Read:
@@ -228,7 +225,8 @@ def parse_weekday(tokens: Tokens, at: int) -> Read:
     after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
     if found := _parse_week(tokens, after, weekday):
         return found
-    return placed(guess_near(tokens, at, _weekdays(tokens.today, weekday), 0.7), after)
+    here = tokens.today - (tokens.today - 1) % 7 + weekday
+    return placed(guess_near(tokens, at, [day(here + shift) for shift in (-7, 0, 7)], 0.7), after)
 
 
 def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
@@ -240,11 +238,6 @@ def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
         return None
     monday = tokens.today - (tokens.today - 1) % 7
     return day(monday + 7 * shift + weekday, 0.9), at + 2
-
-
-def _weekdays(today: int, weekday: int) -> list[Days]:
-    at = today - (today - 1) % 7 + weekday
-    return [day(at + shift) for shift in (-7, 0, 7)]
 
 
 def _parse_date(tokens: Tokens, at: int) -> Read:

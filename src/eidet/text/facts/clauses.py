@@ -131,14 +131,12 @@ class SentenceReading:
 
     def _skip(self, verb: int) -> tuple[int, bool]:
         """Skips adverbs, and "not" after a form of "be"; returns the next place, and whether it is denied."""
-        at, denied, is_be = verb + 1, False, self._is_be(verb)
+        at, denied = verb + 1, False
+        is_be = self.known.effects.get(self.low[verb], "") in ("be", "was", "been")
         while self.low[at] in self.known.adverbs or (is_be and self.low[at] in (*_DENIALS, "longer")):
             denied = denied or self.low[at] in _DENIALS
             at += 1
         return at, denied and is_be
-
-    def _is_be(self, verb: int) -> bool:
-        return self.known.effects.get(self.low[verb], "") in ("be", "was", "been")
 
     def _match(
         self, by_tie: Mapping[str, tuple[Frame, ...]], at: int, used: Sequence[Frame] = ()

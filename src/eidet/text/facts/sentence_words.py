@@ -119,9 +119,10 @@ def find_validity(words: SentenceWords, dated: Sequence[Dated], said: datetime) 
     span = NO_TIME
     for found in dated:
         span = _add_time(span, found, _word_before(words, found), said)
-    if span.since is None and (began := _find_duration(words, said)) is not None:
-        return replace(span, since=began, lasting=True)
-    return span
+    counted = (at + 1 for at in range(1, words.last) if words.low[at] == "for")  # "for three years"
+    begins = (_count_back(words, at, said) for at in counted)
+    began = next((one for one in begins if one is not None), None)
+    return span if span.since is not None or began is None else replace(span, since=began, lasting=True)
 
 
 def _add_time(span: Validity, found: Dated, before: str, said: datetime) -> Validity:
@@ -151,12 +152,6 @@ def _word_before(words: SentenceWords, found: Dated) -> str:
         return first
     places = (at for at in range(1, words.last + 1) if words.starts[at] >= found.start)
     return words.low[next(places, 1) - 1]
-
-
-def _find_duration(words: SentenceWords, said: datetime) -> float | None:
-    """Returns the beginning of a duration such as "for three years"; None without one."""
-    began = (_count_back(words, at + 1, said) for at in range(1, words.last) if words.low[at] == "for")
-    return next((one for one in began if one is not None), None)
 
 
 def _count_back(words: SentenceWords, at: int, said: datetime) -> float | None:
