@@ -82,11 +82,8 @@ class Keeping:
     ) -> Maintained:
         """Does a task or, with `dry_run`, reports what it would do; `told` limits the changes listed."""
         chosen = task.settings or self._parts.settings.upkeep
-        archive = task.archive
-        if archive is None:
-            archive = chosen.archive
-        else:
-            chosen = replace(chosen, archive=str(archive))
+        archive = chosen.archive if task.archive is None else task.archive
+        chosen = replace(chosen, archive=None if archive is None else str(archive))
         works = works_of(task.only)
         self._parts.binding.check_width()
         if not dry_run:
@@ -102,7 +99,7 @@ class Keeping:
                 write=self._write,
                 groups=partial(self._groups, settings=chosen, now=now, dry_run=dry_run),
                 answer=partial(self._write_text, settings=chosen, llm=model),
-                archive=self._archive(archive, dry_run=dry_run),
+                archive=self._open_archive(archive, dry_run=dry_run),
                 epoch=0 if dry_run else self._parts.binding.epoch,
                 told=told,
                 stops=stops,
@@ -110,7 +107,7 @@ class Keeping:
             )
             return run.maintain(task.scope, works)
 
-    def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
+    def _open_archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
         """Opens the archive to use and records it in the store, because forgetting must search it."""
         source = archive_of(archive)
         if source is None:

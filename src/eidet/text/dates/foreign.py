@@ -117,12 +117,8 @@ def _load_language(code: str) -> _Language | None:
     rules = [*_date_rules(words), *_count_rules(words, info["counted"], info["numbers"])]
     rules += [*_relative_rules(words, relative), *_which_rules(words, more), *_weekday_rules(words)]
     if years := more.get("years"):
-        rules.append(
-            (
-                words.compile(rf"(?:{years})\s{{1,3}}({_YEAR})(?![\d.,]\d)"),
-                lambda match, _: year_of(int(match[1]), 0.85),
-            )
-        )
+        in_year = words.compile(rf"(?:{years})\s{{1,3}}({_YEAR})(?![\d.,]\d)")
+        rules.append((in_year, lambda match, _: year_of(int(match[1]), 0.85)))
     rules.append((_MONTH_AND_DAY, _parse_month_and_day))
     phrases = [*words.months, *words.weekdays, *relative]
     phrases += [phrase for _, _, counted in info["counted"] for phrase in counted]

@@ -119,10 +119,12 @@ def find_validity(words: SentenceWords, dated: Sequence[Dated], said: datetime) 
     span = NO_TIME
     for found in dated:
         span = _add_time(span, found, _word_before(words, found), said)
+    if span.since is not None:
+        return span
     counted = (at + 1 for at in range(1, words.last) if words.low[at] == "for")  # "for three years"
     begins = (_count_back(words, at, said) for at in counted)
     began = next((one for one in begins if one is not None), None)
-    return span if span.since is not None or began is None else replace(span, since=began, lasting=True)
+    return span if began is None else replace(span, since=began, lasting=True)
 
 
 def _add_time(span: Validity, found: Dated, before: str, said: datetime) -> Validity:
