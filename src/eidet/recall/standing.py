@@ -7,7 +7,7 @@ does a preference. Likeness is that of the embedder; a request needs less of it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -52,11 +52,7 @@ _OCCASION: Final = re.compile(
 )
 
 
-class Wishes(NamedTuple):
-    """The seqs of records that state standing wishes."""
-
-    instructions: list[int]
-    preferences: list[int]
+_Wishes = tuple[set[int], set[int]]  # the seqs of records with instructions, and with preferences
 
 
 class StandingWish(NamedTuple):
@@ -167,11 +163,10 @@ def add_instructions(
 
 
 def _choose_wishes(
-    hits: Sequence[Hit], found: Candidates, wishes: Wishes, query: str, places: int
+    hits: Sequence[Hit], found: Candidates, wishes: _Wishes, query: str, places: int
 ) -> list[int]:
     """Returns the seqs of the wishes that apply: instructions, and one preference for a request."""
-    chosen = _choose_alike(hits, found, wishes.instructions, query)
-    preferred = _choose_alike(hits, found, wishes.preferences, query)
+    chosen, preferred = (_choose_alike(hits, found, seqs, query) for seqs in wishes)
     if chosen and preferred:
         return [*chosen[: places - 1], preferred[0]]
     return (chosen + preferred)[:places]
@@ -184,9 +179,9 @@ def _score_between(before: Sequence[Hit], after: Sequence[Hit]) -> float:
     return min([ANSWERS_NOTHING, *[hit.score for hit in before[-1:]]])
 
 
-def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], query: str) -> list[int]:
+def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: set[int], query: str) -> list[int]:
     """Returns the seqs of instructions that are close to the query in meaning, closest first."""
-    wanted = np.array(sorted(set(seqs) - {hit.record.seq for hit in hits}), np.int64)
+    wanted = np.array(sorted(seqs - {hit.record.seq for hit in hits}), np.int64)
     if not len(found) or not len(wanted):
         return []
     rows = found.seq.searchsorted(wanted)
@@ -201,16 +196,12 @@ def is_request(query: str) -> bool:
     return _REQUEST.search(query.lower()) is not None
 
 
-def _list_wishes(graph: ScopeGraph, moments: Moments, query: str) -> Wishes:
+def _list_wishes(graph: ScopeGraph, moments: Moments, query: str) -> _Wishes:
     """Returns the seqs of records with instructions and, for a request, with their speakers' preferences."""
     instructions = _list_stated(graph, Nature.INSTRUCTION.value, moments)
     preferences = _list_stated(graph, PREFERS, moments) if is_request(query) else ()
     own = (one for one in preferences if one.statement.subject.reference is Reference.SPEAKER)
-    return Wishes(_list_seqs(instructions), _list_seqs(own))
-
-
-def _list_seqs(assertions: Iterable[Assertion]) -> list[int]:
-    return list(dict.fromkeys(assertion.source.seq for assertion in assertions))
+    return {one.source.seq for one in instructions}, {one.source.seq for one in own}
 
 
 def _list_stated(graph: ScopeGraph, relation: str, moments: Moments) -> Iterator[Assertion]:

@@ -18,10 +18,10 @@ from ..parts import Parts
 from ..store import Derived, Store, verbs
 from ..text import Analyzer
 from ..text.analysis import decode_analysis, pack_analysis
-from ..text.chunks import units_of
 from ..text.facts.fact_reader import read_facts
 from ..text.facts.statement import pack_statements
 from ..text.flags import marks_of, times_of
+from ..text.sentences import units_of
 from .shape import shape_record
 
 STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are searched for facts

@@ -29,7 +29,7 @@ from ..core.validate import (
     plain_value,
 )
 from ..core.where import check_place
-from ..text.chunks import units_of
+from ..text.sentences import units_of
 
 Given = str | Message | Draft | Mapping[str, Json]
 
