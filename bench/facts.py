@@ -21,7 +21,7 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.graph import Graphs
 from eidet.graph.asking import Asking
-from eidet.graph.joins import parse_patterns
+from eidet.graph.inference import parse_patterns
 from eidet.graph.scope_graph import Moments, View
 from eidet.store import Store, verbs
 from eidet.store.ram import RamStore

@@ -58,7 +58,7 @@ def spans(
     found: list[tuple[str, float | None, float | None]] = []
     for root in graph.identities.find(subject):
         for one in graph.trace(root, relation, view):
-            name = graph.identities.names.name_of(one.object)
+            name = graph.identities.name_of(one.object)
             found.append((f"not {name}" if one.negated else name, one.start, one.end))
     return found
 
@@ -69,5 +69,5 @@ def values_at(graph: ScopeGraph, subject: str, relation: str, at: float) -> list
     for root in graph.identities.find(subject):
         for one in graph.trace(root, relation, VIEW):
             if moments.admits(one) and not one.negated:
-                found.append(graph.identities.names.name_of(one.object))
+                found.append(graph.identities.name_of(one.object))
     return found

@@ -82,11 +82,11 @@ def build(said: Sequence[Said]) -> ScopeGraph:
 def rows(graph: ScopeGraph, view: View | None = None) -> list[Row]:
     """All that the graph tells, in one order."""
     found: list[Row] = []
-    names = graph.identities.names
+    name_of = graph.identities.name_of
     for subject, relation in graph.list_groups():
         for one in graph.trace(subject, relation, view or View(now=LATE)):
             seqs = tuple(sorted(assertion.source.seq for assertion in one.said))
-            parts = (names.name_of(subject), relation, names.name_of(one.object), one.negated)
+            parts = (name_of(subject), relation, name_of(one.object), one.negated)
             found.append((*parts, one.start, one.end, seqs))
     return sorted(found, key=repr)
 

@@ -20,7 +20,7 @@ from eidet.models.embed.quantise import dequantise, how_many, pack_vector, quant
 from eidet.recall import RECIPES
 from eidet.text import analyzer_of
 from eidet.text.analysis import decode_analysis
-from eidet.text.chunks import units_of
+from eidet.text.sentences import units_of
 from eidet.write.ingest import analyse_record, embed_units
 
 NOW = 1_700_000_000.0

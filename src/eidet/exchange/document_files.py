@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from ..core.errors import BadInput, MissingExtra
-from ..text.chunks import units_of
+from ..text.sentences import units_of
 
 PASSAGE_CHARS: Final = 560  # so that a passage with its place is searched as one unit
 _ARROW: Final = " › "

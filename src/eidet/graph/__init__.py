@@ -2,11 +2,11 @@
 
 fact.py            the values that it answers with
 triple_data.py     facts and decisions that callers state directly
-assertion.py  statements_index.py   statements as it stores them
-names.py  identities.py   names, and the entities they mean
+assertion.py  statements_index.py   statements as it stores them, and the names that they mention
+identities.py      the entities that names mean
 validity.py        the times at which facts held: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
-inference.py  joins.py  asking.py  explaining.py   questions and answers
+inference.py  asking.py             what follows by rules and from patterns; questions and answers
 graph_formats.py   export and import formats
 """
 
@@ -15,12 +15,11 @@ from __future__ import annotations
 import gc
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from ..core.errors import Corrupt, EidetError
-from ..core.lazy_names import lazy_names
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..store import Changes, Entry, Head, Store, verbs
@@ -30,24 +29,9 @@ from .assertion import Stated
 from .scope_graph import ScopeGraph, View
 from .triple_data import Decision, StoredDecision, parse_triple
 
-if TYPE_CHECKING:
-    from .fact import Contradiction, Entity, Explanation, Fact, Quotation
-else:
-    _ANSWERS = ("Contradiction", "Entity", "Explanation", "Fact", "Quotation")
-    __getattr__ = lazy_names(__name__, {"fact": _ANSWERS})
-
 _DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
 
-__all__ = [
-    "Contradiction",
-    "Entity",
-    "Explanation",
-    "Fact",
-    "Graphs",
-    "Quotation",
-    "ScopeGraph",
-    "View",
-]
+__all__ = ["Graphs", "ScopeGraph", "View", "statements_of"]
 
 T = TypeVar("T")
 BATCH: Final = 5_000  # entries read from the store at once
@@ -152,14 +136,10 @@ class Graphs:
         with _pause_collector(head.seq - away > BATCH):
             graph = self._read_on(graph, head, away)
         slot.graph = graph
-        self._weigh(slot)
-
-    def _weigh(self, slot: _Slot) -> None:
-        nbytes = slot.graph.nbytes
         with self._lock:
-            if self._slots.get(slot.graph.scope) is slot:  # else it was dropped while it was read
-                self._nbytes += nbytes - slot.nbytes
-                slot.nbytes = nbytes
+            if self._slots.get(graph.scope) is slot:  # else it was dropped while it was read
+                self._nbytes += graph.nbytes - slot.nbytes
+                slot.nbytes = graph.nbytes
 
     def _let_go(self, scope: str) -> None:
         """Drops a graph. Call it with the lock held."""
@@ -207,7 +187,8 @@ def _take(graph: ScopeGraph, changes: Changes, graphs: Graphs, mentions: KnownMe
         graph.remove(seq)
     seen = [entry for entry in changes.entries if entry.trust != Trust.QUARANTINED]
     triples = {entry.seq: entry for entry in seen if entry.kind == Kind.TRIPLE}
-    stated = _list_stated([entry for entry in seen if entry.kind != Kind.TRIPLE], mentions)
+    found = ((one, statements_of(one.terms, mentions)) for one in seen if one.kind != Kind.TRIPLE)
+    stated = [Stated(entry, statements) for entry, statements in found if statements]
     for record in graphs.read(graph.scope, list(triples)):
         graph.ids[record.seq] = record.id
         stated += _take_triple(graph, triples[record.seq], record)
@@ -226,12 +207,6 @@ def _take_triple(graph: ScopeGraph, entry: Entry, record: Record) -> list[Stated
     if entry.trust in _DECIDING:
         graph.decide(StoredDecision(triple, entry.seq, entry.created, entry.expires))
     return []
-
-
-def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]:
-    """Returns the entries that state something, with their statements."""
-    found = ((entry, statements_of(entry.terms, known)) for entry in entries)
-    return [Stated(entry, statements) for entry, statements in found if statements]
 
 
 def statements_of(terms: bytes, known: KnownMentions | None = None) -> tuple[Statement, ...]:

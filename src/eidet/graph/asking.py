@@ -1,24 +1,29 @@
-"""Questions to the graphs of one or several scopes, answered with facts, their sources, and entities."""
+"""Questions to the graphs of one or several scopes, answered with facts, their sources, and entities.
+
+Explains facts: the sentences behind them, their rivals, and decisions; and writes them as text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice, product
-from typing import NamedTuple
+from typing import TypeVar
 
-from ..core.record import Record
+from ..core.condition import Condition
+from ..core.record import Kind, Record
 from ..core.scope import Scope
+from ..core.where import Where
+from ..store import Store
 from ..text.facts.statement import Nature
 from . import Graphs
-from .assertion import Assertion, SourceRow
-from .fact import Contradiction, Entity, Fact, Neighbour, Quotation
-from .inference import Inferred
-from .joins import FactMatch, PatternJoin, TriplePattern
-from .names import Node
+from .assertion import Assertion, Node
+from .fact import Contradiction, Entity, Explanation, Fact, Neighbour, Quotation, day_of
+from .inference import FactMatch, Inferred, PatternJoin, Reasoner, TriplePattern
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
 
+_T = TypeVar("_T")
 _Ways = dict[Node, list[tuple[Interval, ...]]]  # the shortest paths to each node, as the facts along them
 
 
@@ -43,17 +48,26 @@ class Asking:
 
     def list_all(self, scope: Scope, moments: Moments) -> list[Fact]:
         """Lists all facts of a time, by subject and relation."""
-        return self.list_facts(scope, lambda graph: _list_admitted(graph, moments))
+
+        def list_admitted(graph: ScopeGraph) -> Iterator[Interval]:
+            for group in sorted(graph.list_groups()):
+                yield from filter(moments.admits, graph.trace(*group, moments.view))
+
+        return self.list_facts(scope, list_admitted)
 
     def list_entities(self, scope: Scope, kind: str | None = None) -> list[Entity]:
         """Lists all entities, the most often named first."""
-        found = self.graphs.gather(scope, _list_entities)
+        found = self.graphs.gather(
+            scope, lambda graph: [_describe_entity(graph, root) for root in graph.identities.list_roots()]
+        )
         chosen = [entity for entity in found if kind is None or entity.kind == kind]
         return sorted(chosen, key=lambda entity: (-entity.facts, entity.name))
 
     def find_entities(self, scope: Scope, name: str) -> list[Entity]:
         """Finds the entities that a name or an id may mean."""
-        return self.graphs.gather(scope, lambda graph: _describe_all(graph, name))
+        return self.graphs.gather(
+            scope, lambda graph: [_describe_entity(graph, root) for root in _find_entity(graph, name)]
+        )
 
     def instructions(self, scope: Scope, moments: Moments, natures: Sequence[Nature]) -> list[Fact]:
         """Lists the standing instructions and preferences that hold."""
@@ -69,7 +83,7 @@ class Asking:
         for subject, relation in sorted(graph.list_groups()):
             rivals = [one for one in graph.trace(subject, relation, view) if one.is_disputed]
             if rivals:
-                name = graph.identities.names.name_of(subject)
+                name = graph.identities.name_of(subject)
                 facts = tuple(self.make_facts(graph, rivals))
                 quoted = tuple(self.quote(graph, rival.said) for rival in rivals)
                 found.append(Contradiction(subject=name, relation=relation, facts=facts, quotations=quoted))
@@ -99,10 +113,10 @@ class Asking:
 
         def find(graph: ScopeGraph) -> list[Neighbour]:
             legs = [leg for root in graph.identities.find(entity) for leg in _list_legs(graph, root, moments)]
-            facts = self.make_facts(graph, [leg.interval for leg in legs])
+            facts = self.make_facts(graph, [interval for interval, _ in legs])
             return [
-                Neighbour(entity=_describe_entity(graph, leg.to), fact=fact)
-                for leg, fact in zip(legs, facts, strict=True)
+                Neighbour(entity=_describe_entity(graph, end), fact=fact)
+                for (_, end), fact in zip(legs, facts, strict=True)
             ]
 
         found = self.graphs.gather(scope, find)
@@ -138,9 +152,9 @@ class Asking:
 
 
 def _quote_one(record: Record, assertion: Assertion) -> Quotation:
-    text = record.whole.text
-    if not assertion.source.is_told and assertion.end > assertion.start:
-        text = text[assertion.start : assertion.end]
+    text, told = record.whole.text, assertion.statement
+    if not assertion.source.is_told and told.end > told.start:
+        text = text[told.start : told.end]
     return Quotation(
         id=record.id,
         text=text.strip(),
@@ -154,29 +168,22 @@ def _quote_one(record: Record, assertion: Assertion) -> Quotation:
 def _list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interval]:
     found: list[Interval] = []
     for root in _find_entity(graph, entity):
+        naming = graph.list_intervals_naming(root, moments.view)
         found += graph.list_intervals(root, moments.view)
-        for interval in graph.list_intervals_naming(root, moments.view):
-            if interval.subject != root:
-                found.append(interval)
+        found += [interval for interval in naming if interval.subject != root]
     return [interval for interval in found if moments.admits(interval)]
 
 
-def _list_admitted(graph: ScopeGraph, moments: Moments) -> list[Interval]:
-    groups = sorted(graph.list_groups())
-    traced = (one for subject, relation in groups for one in graph.trace(subject, relation, moments.view))
-    return [interval for interval in traced if moments.admits(interval)]
-
-
 def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fact:
-    identities, first = graph.identities, interval.first
-    superseded = statement_id(interval.successor.first, ids) if interval.successor is not None else None
-    rule, id = "", statement_id(first, ids)
+    superseded = _statement_id(interval.successor.first, ids) if interval.successor is not None else None
+    rule, id = "", _statement_id(interval.first, ids)
     if isinstance(interval, Inferred):
         rule, id = interval.rule, f"~{interval.subject}~{interval.relation}~{interval.object}"
+    seqs = dict.fromkeys(assertion.source.seq for assertion in interval.said)
     return Fact(
         id=id,
         scope=graph.scope,
-        subject=identities.names.name_of(interval.subject),
+        subject=graph.identities.name_of(interval.subject),
         relation=interval.relation,
         object=_name_object(graph, interval),
         negated=interval.negated,
@@ -185,24 +192,17 @@ def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fa
         known_from=interval.known_from,
         known_to=interval.known_to,
         confidence=round(interval.confidence, 4),
-        sources=tuple(ids[seq] for seq in _list_seqs(interval) if seq in ids),
+        sources=tuple(ids[seq] for seq in seqs if seq in ids),
         derived=rule,
         superseded_by=superseded,
-        nature=first.nature,
-        trust=_most_trusted(interval).trust,
+        nature=interval.nature,
+        trust=max((one.source for one in interval.said), key=lambda source: source.rank).trust,
         subject_id=interval.subject,
         object_id=interval.object,
     )
 
 
-def _list_seqs(interval: Interval) -> tuple[int, ...]:
-    """Returns the seqs of the records that state it, each once."""
-    if len(interval.said) == 1:  # as for nearly all
-        return (interval.first.source.seq,)
-    return tuple(dict.fromkeys(assertion.source.seq for assertion in interval.said))
-
-
-def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
+def _statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
     """Returns the id of a statement; if a caller stated it directly, that is the id of its record."""
     source = ids.get(assertion.source.seq, str(assertion.source.seq))
     return source if assertion.source.is_told else f"{source}#{assertion.position}"
@@ -211,75 +211,52 @@ def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
 def _name_object(graph: ScopeGraph, interval: Interval) -> str:
     """Returns the name of the object; for a value, its text as written."""
     if interval.object.startswith("value:"):
-        return interval.first.object_mention.name
-    return graph.identities.names.name_of(interval.object)
+        return interval.first.statement.object.name
+    return graph.identities.name_of(interval.object)
 
 
 def _name_bound(graph: ScopeGraph, node: Node) -> str:
     """Returns the name of the entity, value or relation that a variable is bound to."""
-    return node if ":" not in node else graph.identities.names.name_of(node)
-
-
-def _most_trusted(interval: Interval) -> SourceRow:
-    return max((assertion.source for assertion in interval.said), key=lambda source: source.rank)
+    return node if ":" not in node else graph.identities.name_of(node)
 
 
 def _describe_entity(graph: ScopeGraph, root: Node) -> Entity:
     identities = graph.identities
     return Entity(
         id=root,
-        name=identities.names.name_of(root),
-        kind=identities.names.kind_of(root),
-        aliases=identities.names.aliases_of(root),
+        name=identities.name_of(root),
+        kind=identities.kind_of(root),
+        aliases=identities.aliases_of(root),
         scope=graph.scope,
-        facts=identities.names.count_uses(root),
+        facts=identities.count_uses(root),
     )
 
 
 def _find_entity(graph: ScopeGraph, name: str) -> list[Node]:
     """Finds the entities that a name may mean. A value ("my name is Ann") counts only if no entity fits."""
-    roots = graph.identities.find(name)
+    identities = graph.identities
+    roots = identities.find(name)
     if not roots and "'s " in name:  # "Ann's wife", who has no name of her own
-        roots = [
-            root for root in graph.identities.list_roots() if graph.identities.names.name_of(root) == name
-        ]
+        roots = [root for root in identities.list_roots() if identities.name_of(root) == name]
     entities = [root for root in roots if not root.startswith("value:")]
     return entities or roots
-
-
-def _describe_all(graph: ScopeGraph, name: str) -> list[Entity]:
-    return [_describe_entity(graph, root) for root in _find_entity(graph, name)]
-
-
-def _list_entities(graph: ScopeGraph) -> list[Entity]:
-    return [_describe_entity(graph, root) for root in graph.identities.list_roots()]
 
 
 def _start(fact: Fact) -> tuple[float, float]:
     return fact.valid_from if fact.valid_from is not None else float("-inf"), fact.known_from
 
 
-class _Leg(NamedTuple):
-    """One step of a path: a fact, and the node it leads to."""
+def _list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[tuple[Interval, Node]]:
+    """Yields the facts that hold from an entity on, in either direction, each with the entity it leads to.
 
-    interval: Interval
-    to: Node
-
-
-def _list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[_Leg]:
-    """Yields the steps from an entity along facts that hold, in either direction. Values lead nowhere."""
-    for interval in graph.list_intervals(node, moments.view):
-        if _is_passable(interval, moments):
-            yield _Leg(interval, interval.object)
-    for interval in graph.list_intervals_naming(node, moments.view):
-        if _is_passable(interval, moments):
-            yield _Leg(interval, interval.subject)
-
-
-def _is_passable(interval: Interval, moments: Moments) -> bool:
-    if interval.negated or interval.object.startswith("value:"):
-        return False
-    return moments.admits(interval)
+    Values lead nowhere.
+    """
+    onward = ((one, one.object) for one in graph.list_intervals(node, moments.view))
+    back = ((one, one.subject) for one in graph.list_intervals_naming(node, moments.view))
+    for interval, end in chain(onward, back):
+        is_value = interval.object.startswith("value:")
+        if not interval.negated and not is_value and moments.admits(interval):
+            yield interval, end
 
 
 def _list_paths(
@@ -300,8 +277,95 @@ def _widen(graph: ScopeGraph, front: _Ways, known: AbstractSet[Node], moments: M
     """Extends a front by one step, with all shortest paths to each new node."""
     further: _Ways = {}
     for node, ways in front.items():
-        for leg in _list_legs(graph, node, moments):
-            if leg.to not in known:
+        for interval, end in _list_legs(graph, node, moments):
+            if end not in known:
                 moments.view.spend(len(ways))
-                further.setdefault(leg.to, []).extend((*way, leg.interval) for way in ways)
+                further.setdefault(end, []).extend((*way, interval) for way in ways)
     return further
+
+
+# --- facts by id, and why they hold
+
+
+def find_fact(asking: Asking, scope: Scope, id: str, view: View) -> Fact | None:
+    """Finds a fact by the id of one of its statements, or of one inferred by a rule; None if absent."""
+    return _ask(asking, scope.path, id, view, lambda graph, found: asking.make_facts(graph, [found])[0])
+
+
+def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
+    """Lists the facts that contradict one while nothing decides between them."""
+    rivals = _ask(
+        asking, fact.scope, fact.id, view, lambda graph, found: asking.make_facts(graph, found.rivals)
+    )
+    return rivals or []
+
+
+def explain_fact(asking: Asking, fact: Fact, view: View) -> Explanation:
+    """Quotes the sentences that state a fact and that ended it; of an inferred one, those of its premises."""
+
+    def explain(graph: ScopeGraph, found: Interval) -> Explanation:
+        rule, premises = "", list[Fact]()
+        if isinstance(found, Inferred):
+            rule, premises = found.rule, asking.make_facts(graph, found.premises)
+        return Explanation(
+            fact=fact,
+            quotations=asking.quote(graph, found.said),
+            ended_by=asking.quote(graph, [found.closer] if found.closer else []),
+            rule=rule,
+            premises=tuple(premises),
+        )
+
+    return _ask(asking, fact.scope, fact.id, view, explain) or Explanation(fact=fact)
+
+
+def _ask(
+    asking: Asking, scope: str, id: str, view: View, tell: Callable[[ScopeGraph, Interval], _T]
+) -> _T | None:
+    """Calls `tell` with the fact that has an id; None if there is no such fact."""
+
+    def find(graph: ScopeGraph) -> _T | None:
+        found = _find_interval(asking, graph, id, view)
+        return None if found is None else tell(graph, found)
+
+    return asking.graphs.ask(scope, find)
+
+
+def _find_interval(asking: Asking, graph: ScopeGraph, id: str, view: View) -> Interval | None:
+    if id.startswith("~") and id.count("~") == 3:
+        _, subject, relation, value = id.split("~")
+        facts = Reasoner(graph, view).list_facts(relation, subject, value)
+        return next((one for one in facts if isinstance(one, Inferred)), None)
+    source = id.rpartition("#")[0] or id
+    for record in asking.graphs.read(graph.scope, list(dict.fromkeys((id, source)))):
+        ids = {record.seq: record.id}
+        for interval in graph.find_intervals(record.seq, view):
+            if any(_statement_id(assertion, ids) == id for assertion in interval.said):
+                return interval
+    return None
+
+
+def list_decisions(store: Store, scope: Scope, now: float) -> list[Record]:
+    """Lists the decisions of a scope, the oldest first."""
+    decided = Condition("data.decision", "exists", True)
+    return store.find(Where(scope=scope, kinds=Kind.TRIPLE, conditions=(decided,), alive_at=now))
+
+
+def _phrase_fact(fact: Fact) -> str:
+    """Returns a fact with its times, as one line."""
+    sentence = fact.text if fact.confidence >= 0.5 else f"perhaps: {fact.text}"
+    first, last = day_of(fact.valid_from), day_of(fact.valid_to)
+    if first and last:
+        return f"{sentence} ({first} to {last})"
+    when = f"since {first}" if first else f"until {last}" if last else ""
+    return f"{sentence} ({when})" if when else sentence
+
+
+def phrase_profile(name: str, aliases: Iterable[str], now: Iterable[Fact], later: Iterable[Fact]) -> str:
+    """Returns a short text about an entity: its names, its facts, and planned facts."""
+    lines = [name]
+    others = [alias for alias in aliases if alias != name]
+    if others:
+        lines[0] = f"{name} (also {', '.join(others)})"
+    lines += [f"- {_phrase_fact(fact)}" for fact in now]
+    lines += [f"- from {day_of(fact.valid_from)}: {fact.text}" for fact in later]
+    return "\n".join(lines)

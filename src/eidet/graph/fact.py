@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ..core.record import iso_time
 from ..text.facts.statement import Nature
 from ..text.facts.vocabulary import phrase_relation
-from .names import name_key
+from .assertion import name_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,7 @@ class Entity:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the entity as plain values for JSON."""
-        fields = {name: getattr(self, name) for name in Entity.__slots__}
-        fields["aliases"] = list(self.aliases)
-        return fields
+        return _list_fields(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +74,7 @@ class Fact:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the fact as plain values for JSON: times are ISO 8601 in UTC."""
-        fields: dict[str, Any] = {"text": self.text} | {name: getattr(self, name) for name in Fact.__slots__}
-        for name in ("valid_from", "valid_to", "known_from", "known_to"):
-            fields[name] = iso_time(fields[name])
-        fields["sources"] = list(self.sources)
-        return fields
+        return {"text": self.text} | _list_fields(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +100,11 @@ class Quotation:
     def origin(self) -> str:
         """Speaker and source, or else the trust, and the day: `Ann, 2026-05-08`."""
         named = ", ".join(part for part in (self.who, self.source) if part)
-        return f"{named or self.trust}, {_day(self.occurred)}"
+        return f"{named or self.trust}, {day_of(self.occurred)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the quotation as plain values for JSON."""
-        values = {name: getattr(self, name) for name in Quotation.__slots__}
-        return values | {"occurred": iso_time(self.occurred)}
+        return _list_fields(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,8 +155,18 @@ class Explanation:
             lines.append(f"  by the rule: {self.rule}")
         lines += [f"  because {premise.text}" for premise in self.premises]
         said = [("  ", one) for one in self.quotations] + [("  ended ", one) for one in self.ended_by]
-        lines += [f"{how}{_day(one.occurred)} {one.who or 'user'}: {one.text}" for how, one in said]
+        lines += [f"{how}{day_of(one.occurred)} {one.who or 'user'}: {one.text}" for how, one in said]
         return "\n".join(lines)
+
+
+_TIMES: Final = ("valid_from", "valid_to", "known_from", "known_to", "occurred")
+
+
+def _list_fields(value: Entity | Fact | Quotation) -> dict[str, Any]:
+    """Returns the fields of a value for JSON: times in ISO 8601, and lists."""
+    fields = {name: getattr(value, name) for name in value.__slots__}
+    times = {name: iso_time(fields[name]) for name in _TIMES if name in fields}
+    return fields | times | {name: list(held) for name, held in fields.items() if isinstance(held, tuple)}
 
 
 def _describe_side(fact: Fact, quotations: tuple[Quotation, ...]) -> str:
@@ -171,5 +174,6 @@ def _describe_side(fact: Fact, quotations: tuple[Quotation, ...]) -> str:
     return f"{fact.text} ({origins})" if origins else fact.text
 
 
-def _day(at: float) -> str:
+def day_of(at: float | None) -> str:
+    """Returns the day of a time in UTC; "" for None."""
     return (iso_time(at) or "")[:10]

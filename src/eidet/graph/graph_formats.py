@@ -7,7 +7,7 @@ the relation `type`, each observation one of `observation`, and each of its rela
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,20 +33,12 @@ def to_networkx(entities: Sequence[Entity], facts: Sequence[Fact]) -> Any:
     except ImportError as error:
         raise Misconfigured(_NETWORKX) from error
     graph = networkx.MultiDiGraph()
-    for id, name, kind in _list_nodes(entities, facts):
-        graph.add_node(id, name=name, kind=kind)
+    kinds = {entity.id: entity.kind for entity in entities}  # a node that is no entity is a value
     for fact in facts:
+        for id, name in ((fact.subject_id, fact.subject), (fact.object_id, fact.object)):
+            graph.add_node(id, name=name, kind=kinds.get(id, "value"))
         graph.add_edge(fact.subject_id, fact.object_id, key=fact.id, **fact.to_dict())
     return graph
-
-
-def _list_nodes(entities: Iterable[Entity], facts: Iterable[Fact]) -> list[tuple[str, str, str]]:
-    """Lists (id, name, kind) of all nodes that facts name; a node that is no entity is a value."""
-    known = {entity.id: entity for entity in entities}
-    named = {
-        id: name for one in facts for id, name in ((one.subject_id, one.subject), (one.object_id, one.object))
-    }
-    return [(id, name, known[id].kind if id in known else "value") for id, name in named.items()]
 
 
 OBSERVATION: Final = "observation"

@@ -15,9 +15,8 @@ from ..core.foreground import is_given_up
 from ..store import Head
 from ..text.facts.statement import Nature
 from ..text.facts.vocabulary import Relation, relation_of
-from .assertion import Assertion, Stated
+from .assertion import Assertion, Node, Stated
 from .identities import Identities
-from .names import Node
 from .statements_index import StatementsIndex
 from .triple_data import DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity
@@ -35,17 +34,10 @@ class Budget:
     The time counts from its creation, so it includes waiting for other questions to the same graph.
     """
 
-    __slots__ = ("_ends", "_left", "_next_check", "seconds", "steps")
-
     def __init__(self, steps: int = sys.maxsize, seconds: float = math.inf) -> None:
         self.steps, self.seconds = steps, seconds
-        self._left = steps
-        self._next_check = steps  # so that the first step checks the time
+        self._left = self._next_check = steps  # so that the first step checks the time
         self._ends = time.monotonic() + seconds
-
-    @property
-    def spent(self) -> int:
-        return self.steps - self._left
 
     def spend(self, steps: int = 1) -> None:
         """Spends steps; raises `BadInput` if none are left or the time is up."""
@@ -54,13 +46,11 @@ class Budget:
             raise BadInput(f"the question takes more than {self.steps:,} steps (fact_steps); {_TODO}")
         if self._left < self._next_check:
             self._next_check = self._left - _CHECKED
-            self._check_time()
-
-    def _check_time(self) -> None:
-        if is_given_up():
-            raise Unavailable("nobody waits for the answer any more")
-        if time.monotonic() > self._ends:
-            raise BadInput(f"the question takes more than {self.seconds:g} seconds (fact_seconds); {_TODO}")
+            if is_given_up():
+                raise Unavailable("nobody waits for the answer any more")
+            if time.monotonic() > self._ends:
+                what = f"the question takes more than {self.seconds:g} seconds"
+                raise BadInput(f"{what} (fact_seconds); {_TODO}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +117,7 @@ class ScopeGraph:
     @property
     def nbytes(self) -> int:
         """Estimates the RAM it takes."""
-        return 700 * self.index.size + 900 * len(self.identities.signatures) + 2_000
+        return 700 * self.index.size + 900 * len(self.identities.book.entries) + 2_000
 
     # following the store
 
@@ -193,15 +183,14 @@ class ScopeGraph:
         """Lists the statements about a subject with their objects; of single symmetric relations, of both."""
         pairs: list[tuple[Node, Assertion]] = []
         root_of, name = self.identities.root_of, relation.name
-        for number in self.identities.members_of(subject):
-            view.spend(len(self.index.list_said_of(number)))
-            for assertion in self.index.list_said_of(number):
-                if assertion.relation == name and view.sees(assertion):
+        for entry in self.identities.members_of(subject):
+            view.spend(len(entry.said))
+            for assertion in entry.said:
+                if assertion.statement.relation == name and view.sees(assertion):
                     pairs.append((root_of(assertion.object), assertion))
-            if relation.symmetric and relation.single:
-                for assertion in self.index.list_naming(number):
-                    if assertion.relation == name and view.sees(assertion):
-                        pairs.append((root_of(assertion.subject), assertion))
+            for assertion in entry.naming if relation.symmetric and relation.single else ():
+                if assertion.statement.relation == name and view.sees(assertion):
+                    pairs.append((root_of(assertion.subject), assertion))
         return self._drop_rejected(subject, name, pairs, view) if self._find_rejected() else pairs
 
     def _agree(
@@ -242,7 +231,7 @@ class ScopeGraph:
     def _rejects(self, stored: StoredDecision, value: Node, assertion: Assertion) -> bool:
         """Returns whether a decision rejects an assertion; later assertions count again."""
         decision = stored.decision
-        if decision.negated != assertion.negated or assertion.source.created > stored.created:
+        if decision.negated != assertion.statement.negated or assertion.source.created > stored.created:
             return False
         if not any(value in self.identities.find(name) for name in decision.objects):
             return False
@@ -256,7 +245,7 @@ class ScopeGraph:
     def list_relations(self, subject: Node) -> list[str]:
         """Lists the relations in which an entity is the subject."""
         members = self.identities.members_of(subject)
-        return sorted({one.relation for number in members for one in self.index.list_said_of(number)})
+        return sorted({one.statement.relation for entry in members for one in entry.said})
 
     def list_intervals(self, subject: Node, view: View) -> Iterator[Interval]:
         """Yields all intervals with an entity as subject."""
@@ -268,11 +257,11 @@ class ScopeGraph:
     ) -> Iterator[Interval]:
         """Yields all intervals with an entity as object."""
         groups: dict[tuple[Node, str], None] = {}
-        for number in self.identities.members_of(thing):
-            view.spend(len(self.index.list_naming(number)))
-            for assertion in self.index.list_naming(number):
-                if relation is None or assertion.relation == relation:
-                    groups[self.identities.root_of(assertion.subject), assertion.relation] = None
+        for entry in self.identities.members_of(thing):
+            view.spend(len(entry.naming))
+            for assertion in entry.naming:
+                if relation in (None, assertion.statement.relation):
+                    groups[self.identities.root_of(assertion.subject), assertion.statement.relation] = None
         for subject, name in groups:
             for interval in self.trace(subject, name, view):
                 if interval.object == thing:
@@ -282,32 +271,30 @@ class ScopeGraph:
         """Lists the subjects of a relation, each once; cached, as each question asks for instructions."""
         known = self._subjects.get(relation)
         if known is None:
-            numbers = (one.subject for one in self.index.by_relation.get(relation, ()))
-            known = self._subjects[relation] = list(dict.fromkeys(map(self.identities.root_of, numbers)))
+            entries = (one.subject for one in self.index.by_relation.get(relation, ()))
+            known = self._subjects[relation] = list(dict.fromkeys(map(self.identities.root_of, entries)))
         return known
 
     def list_special(self, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
         """Lists the preferences and instructions that hold."""
         if self._special is None:  # their subjects and relations, each once
             root_of = self.identities.root_of
-            groups = ((root_of(one.subject), one.relation) for one in self.index.special)
+            groups = ((root_of(one.subject), one.statement.relation) for one in self.index.special)
             self._special = list(dict.fromkeys(groups))
         traced = (one for group in self._special for one in self.trace(*group, moments.view))
-        return [one for one in traced if one.first.nature in natures and moments.admits(one)]
+        return [one for one in traced if one.nature in natures and moments.admits(one)]
 
-    def list_groups(self) -> Iterator[tuple[Node, str]]:
-        """Yields all pairs of subject and relation."""
-        for relation in list(self.index.by_relation):
-            for subject in self.list_subjects(relation):
-                yield subject, relation
+    def list_groups(self, relation: str | None = None) -> Iterator[tuple[Node, str]]:
+        """Yields all pairs of subject and relation, or those of one relation."""
+        for name in list(self.index.by_relation) if relation is None else (relation,):
+            for subject in self.list_subjects(name):
+                yield subject, name
 
     def find_intervals(self, seq: int, view: View) -> list[Interval]:
         """Returns the intervals that include a record's statements, in the order of the statements."""
         source = self.index.sources.get(seq)
-        found: list[Interval] = []
-        if source is None:
-            return found
-        for assertion in source.assertions:
+        found: dict[Interval, None] = {}
+        for assertion in source.assertions if source is not None else ():
             subject = self.identities.root_of(assertion.subject)
-            found += self.trace(subject, assertion.relation, view).find(assertion)
-        return list(dict.fromkeys(found))
+            found |= dict.fromkeys(self.trace(subject, assertion.statement.relation, view).find(assertion))
+        return list(found)

@@ -104,18 +104,16 @@ def mention_of(value: str | Mention, kind: str = "") -> Mention:
 def _parse_statement(data: Mapping[str, Json]) -> Statement:
     known = {part.name for part in fields(Statement)} - set(_OF_TEXT)
     values: dict[str, Any] = {name: value for name, value in data.items() if name in known}
-    for name in ("since", "until"):
-        if values.get(name) is not None:
-            values[name] = float(values[name])
-    for name in ("subject", "object"):
-        mention = values[name]
-        if isinstance(mention, str):
-            mention = mention_data(mention_of(mention))
-        values[name] = (
-            dict(mention) if isinstance(mention, Mapping) else {"name": str(mention), "kind": VALUE}
-        )
-    values["relation"] = str(values["relation"])
-    return parse_statement(values, {})
+    times = {name: float(values[name]) for name in ("since", "until") if values.get(name) is not None}
+    mentions = {name: _list_mentioned(values[name]) for name in ("subject", "object")}
+    return parse_statement(values | times | mentions | {"relation": str(values["relation"])}, {})
+
+
+def _list_mentioned(value: Json) -> dict[str, Json]:
+    """Returns the fields of a mention, of which data may hold the name alone, or a number."""
+    if isinstance(value, str):
+        return dict(mention_data(mention_of(value)))
+    return dict(value) if isinstance(value, Mapping) else {"name": str(value), "kind": VALUE}
 
 
 def _parse_decision(data: Mapping[str, Json]) -> Decision:

@@ -11,8 +11,7 @@ from ..core.errors import BadInput
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.validate import clean_text, local
-from ..graph.asking import Asking
-from ..graph.explaining import list_decisions, list_rivals
+from ..graph.asking import Asking, list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
 from ..graph.graph_formats import McpFact, make_drafts
 from ..graph.scope_graph import View

@@ -12,11 +12,10 @@ from ..core.errors import BadInput
 from ..core.record import Record, Trust
 from ..core.scope import Scope, Scopes
 from ..core.validate import Moment, check_whole, clean_text, moment
-from ..graph.asking import Asking
-from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
+from ..graph.asking import Asking, explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
 from ..graph.graph_formats import read_mcp_file, to_networkx, write_mcp_lines
-from ..graph.joins import FactMatch, parse_patterns
+from ..graph.inference import FactMatch, parse_patterns
 from ..graph.scope_graph import Budget, Moments, View
 from ..graph.triple_data import mention_of, triple_data
 from ..parts import Parts

@@ -10,11 +10,9 @@ every view of the past.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from ..core.hit import Hits
@@ -121,21 +119,13 @@ class PastViews:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._lock = threading.Lock()
-        self._views: OrderedDict[tuple[Scope, float, Head], Recall] = OrderedDict()
+        self._view_at = lru_cache(maxsize=VIEWS)(self._make)
 
     def view(self, scope: Scope, known_at: float) -> Recall:
         """Returns a read path over what the memory knew at that time, in one scope or below it."""
-        asked = scope, known_at, self._parts.store.head()
-        with self._lock:
-            if asked not in self._views:
-                self._views[asked] = self._make(scope, known_at)
-            self._views.move_to_end(asked)
-            while len(self._views) > VIEWS:
-                self._views.popitem(last=False)
-            return self._views[asked]
+        return self._view_at(scope, known_at, self._parts.store.head())
 
-    def _make(self, scope: Scope, known_at: float) -> Recall:
+    def _make(self, scope: Scope, known_at: float, _head: Head) -> Recall:
         from ..store.ram import RamStore
         from ..write.ingest import Ingest
 

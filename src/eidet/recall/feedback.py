@@ -26,11 +26,14 @@ class Judgement:
 def find_judged(about: object, scope: Scope | None) -> Judgement:
     """Resolves what the feedback is about, and checks that it belongs to the scope, if one was named."""
     if isinstance(about, Hit):
-        return _hit(about.record, scope)
+        return _judge_hit(about.record, scope)
     if isinstance(about, Hits | Trace | Context):
-        return _answer(about, scope)
+        return _judge_answer(about, scope)
     if isinstance(about, str):
-        return _id(clean_text(about, "an id"), scope or Scope())
+        id, place = clean_text(about, "an id"), scope or Scope()
+        if not place.is_one:
+            raise BadInput(f"an id needs one scope, not {place}; name it as a string")
+        return Judgement(scope=place.path, id=id)
     raise BadInput(
         f"feedback is about a Hit, the Hits of a recall, a Trace, a Context or a record's id, "
         f"not {type(about).__name__}"
@@ -53,22 +56,16 @@ def judge(by: str | None) -> str:
     return f"feedback/{name}"
 
 
-def _hit(record: Record, scope: Scope | None) -> Judgement:
+def _judge_hit(record: Record, scope: Scope | None) -> Judgement:
     if scope is not None and not scope.holds(record.scope):
         raise NotFound(f"there is no record {record.id!r} in scope {scope}; this one is in {record.scope}")
     return Judgement(scope=record.scope, id=record.id, record=record)
 
 
-def _answer(about: Hits | Trace | Context, scope: Scope | None) -> Judgement:
+def _judge_answer(about: Hits | Trace | Context, scope: Scope | None) -> Judgement:
     asked = about.scope or (scope.path if scope is not None else "")
     if not asked:
         raise BadInput("this answer does not name its scope: pass scope=…")
     if scope is not None and not scope.holds(asked):
         raise BadInput(f"this answer was asked in scope {asked}, not in {scope}")
     return Judgement(scope=asked)
-
-
-def _id(id: str, scope: Scope) -> Judgement:
-    if not scope.is_one:
-        raise BadInput(f"an id needs one scope, not {scope}; name it as a string")
-    return Judgement(scope=scope.path, id=id)

@@ -164,7 +164,7 @@ class ChangesShown:
             record.scope, lambda graph: graph.find_intervals(record.seq, self._view), self._head
         )
         said = (one for interval in intervals for one in interval.said if one.source.seq == record.seq)
-        return max((one.confidence for one in said), default=FIRM) < FIRM
+        return max((one.statement.confidence for one in said), default=FIRM) < FIRM
 
     def _find_later(self, older: Record) -> tuple[list[Record], Shares]:
         """Finds the later records that share most of a record's value, and the share that each record has."""

@@ -32,7 +32,9 @@ def turns_around(
     Asks index and store once per scope; neither if `reach` is 0.
     """
     beside: dict[Key, list[Record]] = {}
-    for path, found in _by_scope(records).items() if reach else ():
+    said = [record for record in records if record.session is not None and record.kind in TURN_KINDS]
+    for path in dict.fromkeys(record.scope for record in said) if reach else ():
+        found = [record for record in said if record.scope == path]
         turns = _within(where, kinds=TURN_KINDS)
         near = recall.index.around(path, [record.seq for record in found], reach, turns, now=now)
         known = _fetch_nearby(recall, path, found, near)
@@ -40,15 +42,6 @@ def turns_around(
             if place := near.get(record.seq):
                 beside[key_of(record)] = [known[seq] for seq, _ in place.beside if seq in known]
     return beside
-
-
-def _by_scope(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Groups the records that are turns of sessions by scope."""
-    found: dict[str, list[Record]] = {}
-    for record in records:
-        if record.session is not None and record.kind in TURN_KINDS:
-            found.setdefault(record.scope, []).append(record)
-    return found
 
 
 def _within(where: Where | None, *, kinds: tuple[Kind, ...]) -> Where:
@@ -60,11 +53,6 @@ def _fetch_nearby(
 ) -> dict[int, Record]:
     """Returns records by seq: those given, and their neighbours from the store."""
     known = {record.seq: record for record in found}
-    missing: set[int] = set()
-    for place in near.values():
-        missing.update(seq for seq, _ in place.beside)
-    missing -= known.keys()
-    if missing:
-        fetched = recall.store.read(path, sorted(missing))
-        known.update((record.seq, record) for record in fetched if record is not None)
-    return known
+    missing = {seq for place in near.values() for seq, _ in place.beside} - known.keys()
+    fetched = recall.store.read(path, sorted(missing)) if missing else ()
+    return known | {record.seq: record for record in fetched if record is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -40,11 +40,7 @@ def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
         if _is_name(voice) and (at := _find_name(text, low, voice)):
             found[voice] = at
     order = sorted(found, key=lambda who: (found[who][0], -found[who][1], len(who)))
-    return tuple(who for who in order if not _is_part_of_another(found[who], found.values()))
-
-
-def _is_part_of_another(part: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    return any(_within(part, other) for other in others)
+    return tuple(who for who in order if not any(_within(found[who], other) for other in found.values()))
 
 
 def _within(part: tuple[int, int], whole: tuple[int, int]) -> bool:

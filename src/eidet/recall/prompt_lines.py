@@ -10,8 +10,7 @@ from ..core.record import Record
 from ..core.validate import local
 from ..text import Analyzer, term_id, unpack
 from ..text.analysis import decode_analysis
-from ..text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
-from ..text.sentences import sentences
+from ..text.sentences import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, sentences, units_of
 from ..text.tokens import TokenCounter
 from ..trust.privacy.quarantine import fence_text, trust_in
 

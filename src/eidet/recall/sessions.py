@@ -16,10 +16,10 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from ..text import words_in
 from ..text.analysis import NUMBERED
 from ..text.dates import Dated
 from ..text.dates.scanner import fold_text
-from ..text.flags import words_in
 from ..text.words import STOP_WORDS
 from .participants import without
 
@@ -62,17 +62,10 @@ def talk_words(language: str) -> tuple[TalkWords, ...]:
     return tuple(_make(code, **_load()[code]["talk"]) for code in _list_languages(language))
 
 
-def _make(language: str, *, talk: str, last: str, news: str, we: str, other: str, turns: str) -> TalkWords:
-    sets = [words_in(text) for text in (talk, last, news, we)]
-    known = STOP_WORDS[language] | words_in(other)
-    return TalkWords(
-        talk=sets[0],
-        last=sets[1],
-        news=sets[2],
-        we=sets[3],
-        known=known.union(*sets),
-        turns=re.compile(rf"(?<!\w)(?:{turns})(?!\w)"),
-    )
+def _make(language: str, *, other: str, turns: str, **words: str) -> TalkWords:
+    sets = {name: words_in(text) for name, text in words.items()}
+    known = (STOP_WORDS[language] | words_in(other)).union(*sets.values())
+    return TalkWords(**sets, known=known, turns=re.compile(rf"(?<!\w)(?:{turns})(?!\w)"))
 
 
 MOST: Final = 1_000_000  # higher numbers are ignored

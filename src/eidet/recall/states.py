@@ -47,8 +47,8 @@ class StateField:
 
     @property
     def name(self) -> str:
-        """The field's name in words: `inventory wood`, `position 2`."""
-        return " ".join(map(_name_step, self.path))
+        """The field's name in words: `inventory wood`, `position 2`; positions in a list count from one."""
+        return " ".join(str(step + 1) if isinstance(step, int) else step for step in self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,10 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
 
     `guard` rewrites a text as it would be stored.
     """
-    fields = [_guard_field(field, guard) for field in islice(_list_fields((), data, 1.0), FIELDS)]
+    fields = [
+        replace(field, value=guard(field.value)) if isinstance(field.value, str) else field
+        for field in islice(_list_fields((), data, 1.0), FIELDS)
+    ]
     if all(field.form in ("text", "items") and _is_worded(field.value) for field in fields):
         return None
     worded = [one for one in fields if _is_worded(one.value)]
@@ -97,22 +100,9 @@ def _form_of(value: Json) -> FieldForm:
     return "mark"
 
 
-def _guard_field(field: StateField, guard: Callable[[str], str]) -> StateField:
-    if isinstance(field.value, str):
-        return StateField(field.path, guard(field.value), field.form, field.weight)
-    return field
-
-
 def _is_worded(value: Json) -> bool:
     """Returns whether a value contains words."""
-    if isinstance(value, list):
-        return any(isinstance(item, str) for item in value)
-    return isinstance(value, str)
-
-
-def _name_step(step: str | int) -> str:
-    """Returns a step of a path in words; positions in a list count from one."""
-    return str(step + 1) if isinstance(step, int) else step
+    return any(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
 
 
 # --- nearness

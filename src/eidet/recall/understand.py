@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ..text import words_in
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, list_other_readings
 from ..text.dates.days import FAR
-from ..text.flags import FoldedPattern, Identifier, identifiers_in, words_in
+from ..text.flags import Identifier, identifiers_in
 from ..text.words import STOP_WORDS
 from .participants import AGENT_ROLES, PEOPLE_ROLES, find_names, without
 from .sessions import MeantSession, MeantSessions, cut_times, hide_session, parse_asked_sessions
@@ -21,23 +22,21 @@ LONGEST: Final = 2_000  # characters of a query that are parsed
 FIRST, LAST, NOW = "first", "last", "now"  # which of several statements is asked for
 QUESTION, MESSAGE = 20, 40  # words up to which a query is a question, and from which on a message
 
-_WHEN: Final = FoldedPattern(
+_WHEN: Final = re.compile(
     r"\b(?:when|how long|how recently|since when|until when|(?:what|which) (?:date|day|month|year|time|week"
     r"|season)|how many (?:days|weeks|months|years|hours))\b",
 )
-_HOW_MANY: Final = FoldedPattern(
-    r"\bhow (?:many|much|old|often|far|tall|big)\b|\bwhat (?:number|age|percent)"
-)
-_WHICH: Final = FoldedPattern(
+_HOW_MANY: Final = re.compile(r"\bhow (?:many|much|old|often|far|tall|big)\b|\bwhat (?:number|age|percent)")
+_WHICH: Final = re.compile(
     r"\b(?:who|whose|whom|which|where|names?|called|title|titled)\b",
 )
-_WHAT_NAMED: Final = FoldedPattern(  # at the beginning
+_WHAT_NAMED: Final = re.compile(  # at the beginning
     r"what (?:\w+ ){0,3}?(?:book|movie|film|song|band|game|city|country|place|state|town|show|series"
     r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b"
 )
-_WHO: Final = FoldedPattern(r"\b(?:who|whom|whose)\b")
+_WHO: Final = re.compile(r"\b(?:who|whom|whose)\b")
 # begins like a question, or has one inside: "On 3 May, what did …"; the mark may be missing
-_ASKS: Final = FoldedPattern(
+_ASKS: Final = re.compile(
     r"(?:how|what|when|where|who|whom|whose|which|why|is|are|was|were|does|did|has)\b"
     r"|(?:do|can|could|will|would|should|have|had|am|may|must) "
     r"(?:i|you|we|they|he|she|it|there|my|our|your)\b"
@@ -46,25 +45,25 @@ _ASKS: Final = FoldedPattern(
     r"|.*(?:什么|哪|谁|多少|几[个位天点次]|怎|为何|[吗呢]\W*\Z)"
 )
 # several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
-_SEVERAL: Final = FoldedPattern(  # at the beginning
+_SEVERAL: Final = re.compile(  # at the beginning
     r"(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
     r"|(?:what|which)(?! (?:do|does|did|is|was|has|had|can|will|would)\b)"
     r"(?: (?:kinds?|types?|sorts?) of)?(?: \w+){0,3}? \w+[^s\W]s\b "
     r"(?:do|does|did|has|have|had|are|were|is|was|can|would|will)\b"
     r"|how many\b|(?:list|name) "
 )
-_SOME_OR_ALL: Final = FoldedPattern(r"\bsome of\b|\ball (?:the|of)\b")
-_ME: Final = FoldedPattern(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b")
+_SOME_OR_ALL: Final = re.compile(r"\bsome of\b|\ball (?:the|of)\b")
+_ME: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b")
 # the speaker, whoever the subject is: "what did you suggest for my back?"
-_SAID: Final = FoldedPattern(
+_SAID: Final = re.compile(
     r"\b(?:did|have|had|do) (i|you) (?:just |ever |already )?"
     r"(?:suggest|recommend|say|said|tell|told|advise|propose|mention|write|explain|ask|promise|answer)",
 )
-_SPOKEN_OF: Final = FoldedPattern(
+_SPOKEN_OF: Final = re.compile(
     r"\b(?:say|says|said|tell|tells|told|talk|talks|talked|mention|mentions|mentioned|hear|heard)"
     r" (?:\w+ ){0,2}?about\b",
 )
-_YOU: Final = FoldedPattern(r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b")
+_YOU: Final = re.compile(r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b")
 _QUOTED = re.compile(
     r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e]{2,200})[\"\u201c\u201d\u00ab\u00bb]"
 )
@@ -85,7 +84,9 @@ _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
 CERTAIN: Final = 0.72
 # words that choose among statements, which no statement need have
-_AT_PRESENT: Final = FoldedPattern(r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b")
+_AT_PRESENT: Final = re.compile(
+    r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,48 +141,50 @@ def understand_query(
     """Parses a question asked at `now` in a scope with these speakers; `session` holds those it means."""
     question = hide_session(text[:LONGEST], session)
     names = find_names(_cut_spoken_of(question), voices)
-    question = _raise_months(question)
-    dates = _find_dates(question, now, language)
+    question = _MONTHS.sub(lambda found: found[0].capitalize(), question)  # all positions stay the same
+    low = _lower(question)
+    dates = _find_dates(question, low, now, language)
     message = min(max(len(text.split()) - QUESTION, 0) / (MESSAGE - QUESTION), 1.0)
     return Understood(
         text=text,
         dense=_without_signs(_without_names(_without_dates(text, dates), names)),
         names=names,
-        speaker=_speaker(question, names, voices),
+        speaker=_speaker(low, names, voices),
         dates=dates,
-        expects=_expect_flags(question),
-        several=bool(_SEVERAL.match(question) or _SOME_OR_ALL.search(question)),
+        expects=_expect_flags(low),
+        several=bool(_SEVERAL.match(low) or _SOME_OR_ALL.search(low)),
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(question) if phrase.strip()),
         session=session,
         identifiers=_identifiers(question, dates, language),
         only_time=bool(dates) and not names and _asks_time_only(question, dates),
-        upcoming=_asks_upcoming(question, dates, now.toordinal()),
-        asks=message < 1 and _ASKS.match(question) is not None,
+        upcoming=_asks_upcoming(low, dates, now.toordinal()),
+        asks=message < 1 and _ASKS.match(low) is not None,
         message=message,
         foreign=_measure_foreignness(question),
-        moment=_detect_moment(question, dates),
+        moment=_detect_moment(low, dates),
     )
+
+
+def _lower(text: str) -> str:
+    """Returns a text in lower case, for patterns of lower-case words; all positions stay the same."""
+    low = text.lower()
+    return low if len(low) == len(text) else text
 
 
 def _cut_spoken_of(text: str) -> str:
     """Cuts the text after "said about": the people named behind it are not the speakers."""
-    found = _SPOKEN_OF.search(text)
+    found = _SPOKEN_OF.search(_lower(text))
     return text if found is None else text[: found.end()]
 
 
-def _raise_months(text: str) -> str:
-    """Capitalises the months of a text; all positions stay the same."""
-    return _MONTHS.sub(lambda found: found[0].capitalize(), text)
-
-
-def _find_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
+def _find_dates(text: str, low: str, now: datetime, language: str) -> tuple[Dated, ...]:
     """Finds the times of a question that are certain enough, with the second meaning of ambiguous ones.
 
     A day without a year is the last such day; in a question about the future, it may be the next.
     """
-    read = dates_in(text, now, language=language, past=not _looks_ahead(text))
+    read = dates_in(text, now, language=language, past=not _looks_ahead(low))
     found, today = tuple(one for one in read if one.confidence >= SURE), now.toordinal()
-    if not found and _asks_upcoming(text, (), today) and _asks_time_only(text, ()):
+    if not found and _asks_upcoming(low, (), today) and _asks_time_only(text, ()):
         # "what is coming up?" means from today on
         return (Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span"),)
     return found + list_other_readings(found)
@@ -199,7 +202,9 @@ def _without_names(text: str, names: Sequence[str]) -> str:
 
 def _without_dates(text: str, dates: Sequence[Dated]) -> str:
     """Removes times from the search text, unless nothing else is left."""
-    left = _AT_PRESENT.sub(" ", cut_times(text, [one for one in dates if _is_certain(one)]))
+    # some are surely a time, even if they may be one of two days
+    certain = [one for one in dates if one.confidence >= CERTAIN or one.text[:1].isdecimal()]
+    left = _AT_PRESENT.sub(" ", cut_times(text, certain))
     for word in _CONTENT.finditer(left):
         if word[0].casefold() not in STOP_WORDS["en"]:
             return left
@@ -216,18 +221,13 @@ def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:
     return all(word.casefold() in _ANY_EVENT for word in _CONTENT.findall(cut_times(text, dates)))
 
 
-def _is_certain(one: Dated) -> bool:
-    """Returns whether the expression surely is a time, even if it may be one of two days."""
-    return one.confidence >= CERTAIN or one.text[:1].isdecimal()
-
-
 def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | None:
     """Returns the participant named first, or who "I" or "you" is between user and agent; else None."""
     if names:
         return names[0]
     me, you = _ME.search(text) is not None, _YOU.search(text) is not None
     if found := _SAID.search(text):
-        me, you = found[1].lower() == "i", found[1].lower() == "you"
+        me, you = found[1] == "i", found[1] == "you"
     if me == you:
         return None
     roles = AGENT_ROLES
@@ -273,27 +273,27 @@ def _days(one: Dated) -> str:
 
 # --- which of several statements is asked for: the first, the last or the present one
 
-_LAST: Final = FoldedPattern(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)")
-_FIRST: Final = FoldedPattern(
+_LAST: Final = re.compile(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)")
+_FIRST: Final = re.compile(
     r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b"
     r"|\bbefore\W*$|\b(?:in|at) the (?:beginning|start|outset)\b|\bto begin with\b"
     r"|\bwhen (?:\w+ ){1,2}(?:started|began)\W*$",
 )
-_AHEAD: Final = FoldedPattern(
+_AHEAD: Final = re.compile(
     r"\b(?:will|is|are|do|does|must|should|next|upcoming|coming|due)\b|^(?:can|may|shall) (?:i|we)\b"
     r"|\bwhat['\u2019]s\b",
 )
-_DOES: Final = FoldedPattern(r"(?:what|who|which \w+) \w+[^s\W]s\b")  # begins "what costs", "who runs"
-_CHOICE: Final = FoldedPattern(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b")
-_PAST: Final = FoldedPattern(
+_DOES: Final = re.compile(r"(?:what|who|which \w+) \w+[^s\W]s\b")  # begins "what costs", "who runs"
+_CHOICE: Final = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b")
+_PAST: Final = re.compile(
     r"\b(?:was|were|did|has(?! (?:the|an?|my|our|his|her|their|its|no|any)\b)|had|been|before|earlier|ago"
     r"|once|ever)\b",
 )
-_COMING: Final = FoldedPattern(  # "about the upcoming opening" speaks of one that may be over
+_COMING: Final = re.compile(  # "about the upcoming opening" speaks of one that may be over
     r"\bcoming up\b|\bahead of (?:me|us)\b"
     r"|\b(?:which|what|any|all|list|have|show|are) (?:\w+ ){0,2}upcoming\b",
 )
-_PLANNED: Final = FoldedPattern(
+_PLANNED: Final = re.compile(
     r"\b(?:due|scheduled|planned|plans|agenda|calendar|diary|appointments?|deadlines?)\b",
 )
 

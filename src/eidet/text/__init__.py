@@ -15,9 +15,14 @@ from zlib import crc32
 
 from ..core.errors import Corrupt
 
-__all__ = ["Analyzer", "analyzer_of", "pack", "pack_ids", "term_id", "unpack"]
+__all__ = ["Analyzer", "analyzer_of", "pack", "pack_ids", "term_id", "unpack", "words_in"]
 
 MOST = 255  # a count is one byte; for BM25, more makes no difference
+
+
+def words_in(words: str | Sequence[str]) -> frozenset[str]:
+    """Returns the set of words in a string, or in a list of lines."""
+    return frozenset((words if isinstance(words, str) else " ".join(words)).split())
 
 
 @runtime_checkable

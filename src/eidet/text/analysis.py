@@ -115,11 +115,7 @@ def facts_in(blob: bytes) -> bytes:
         return b""
 
 
-def _list_ids(unit: bytes) -> tuple[int, ...]:
-    """Returns the ids of the terms of a unit, without their counts."""
-    return struct.unpack_from(f"<{len(unit) // 5}I", unit)
-
-
 def terms_in(blob: bytes) -> set[int]:
     """Returns the ids of all terms of a text."""
-    return set(chain.from_iterable(map(_list_ids, decode_analysis(blob).units)))
+    units = decode_analysis(blob).units
+    return set(chain.from_iterable(struct.unpack_from(f"<{len(unit) // 5}I", unit) for unit in units))

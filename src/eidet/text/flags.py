@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache
 from typing import Final, NamedTuple
 
+from . import words_in
 from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
 from .dates import Dated, dates_in, has_time, split_letters
 from .words import STOP_WORDS, load_forms
 
 LONGEST: Final = 4_000  # characters of a text that are searched
 SURE: Final = 0.5  # the least confidence of a time that is kept
-
-
-def words_in(text: str) -> frozenset[str]:
-    """Returns the set of words in a string."""
-    return frozenset(text.split())
 
 
 # ends with a question mark; brackets, quotes or a caption in brackets may follow
@@ -139,35 +135,6 @@ def _inside(text: str, at: int) -> bool:
     return _GREETING.search(text[max(0, at - 8) : at]) is None
 
 
-class FoldedPattern:
-    """A case-insensitive pattern, compiled on first use.
-
-    A match in an ASCII text is in lower case; its position is that in the text.
-    """
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-
-    @cached_property
-    def _small(self) -> re.Pattern[str]:
-        return re.compile(self.pattern)
-
-    @cached_property
-    def _folding(self) -> re.Pattern[str]:
-        return re.compile(self.pattern, re.IGNORECASE)
-
-    def search(self, text: str) -> re.Match[str] | None:
-        if text.isascii():  # twice as fast as ignoring case
-            return self._small.search(text.lower())
-        return self._folding.search(text)
-
-    def match(self, text: str) -> re.Match[str] | None:
-        return self._small.match(text.lower()) if text.isascii() else self._folding.match(text)
-
-    def sub(self, new: str, text: str) -> str:
-        return text if self.search(text) is None else self._folding.sub(new, text)
-
-
 # --- identifiers: numbers, codes, versions, paths, hashes and function names that name one thing
 #
 # An identifier is matched whole or not at all: `INV-2026-0171` is not similar to `INV-2026-0117`. It has
@@ -232,15 +199,12 @@ def identifiers_in(text: str, taken: Sequence[Span] = ()) -> tuple[Identifier, .
     found: dict[str, Identifier] = {}
     used = list(taken)
     for match in (*_find_spaced(read), *_find_tied(read)):
-        if not _overlaps(match.span(), used):
-            used.append(match.span())
+        start, end = match.span()
+        if not any(start < other[1] and other[0] < end for other in used):
+            used.append((start, end))
             named = match[0].strip("#№ \u00a0")
             found.setdefault(named.casefold(), Identifier(named, tuple(_list_ways(named))))
     return tuple(found.values())[:MOST_IDENTIFIERS]
-
-
-def _overlaps(span: Span, others: Sequence[Span]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in others)
 
 
 def _find_spaced(text: str) -> Iterator[re.Match[str]]:

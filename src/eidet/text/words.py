@@ -22,7 +22,6 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TypeVar
 from unicodedata import normalize
-from zlib import crc32
 
 import Stemmer
 
@@ -142,7 +141,7 @@ class WordAnalyzer:
         self._plain_first = code == "en"
         self._snowball = _Snowball(LANGUAGES[code])
         self._kept = Memo(self._terms_of)
-        self._ids = Memo(self._ids_of)
+        self._ids = Memo(lambda word: tuple(map(term_id, self._terms_of(word))))
         self.name: str = f"words/{RULES} {code}{self._snowball.version}"
 
     def terms(self, text: str) -> list[str]:
@@ -163,14 +162,6 @@ class WordAnalyzer:
             return (_plain(self._snowball.stem(word)) or word,)
         # the joined form of "U.S." is no pronoun, and no substring of it either
         return tuple(self._stem(part) for part in _parts(word) if part not in self._stop or part not in word)
-
-    def _ids_of(self, word: str) -> tuple[int, ...]:
-        if word.isascii() and word.isalnum():  # no code, no clitic, no accent: nearly every word
-            if word in self._stop:
-                return ()
-            stem = self._snowball.stem(word) or word
-            return (crc32(stem.encode()) if stem.isascii() else term_id(_plain(stem)),)
-        return tuple(map(term_id, self._terms_of(word)))
 
     def _all_of(self, words: list[str]) -> list[str]:
         return list(map(self._stem, chain.from_iterable(map(_parts, words))))
@@ -222,11 +213,9 @@ def _parts(word: str) -> list[str]:
 
 def _plain(term: str) -> str:
     """Removes accents from Latin and Greek letters; ё becomes е; й and other scripts' marks stay."""
-    return term if term.isascii() else _ACCENTED.sub(_plain_letter, term)
-
-
-def _plain_letter(letter: re.Match[str]) -> str:
-    return _PLAIN.get(letter[0]) or normalize("NFD", letter[0])[0]
+    if term.isascii():
+        return term
+    return _ACCENTED.sub(lambda letter: _PLAIN.get(letter[0]) or normalize("NFD", letter[0])[0], term)
 
 
 class _Snowball(threading.local):

@@ -146,11 +146,6 @@ def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
     return tuple(work for work in WORKS if work in chosen)
 
 
-def is_protected(record: Record) -> bool:
-    """Returns whether upkeep leaves a record alone, because it is pinned or under a legal hold."""
-    return record.state.is_protected
-
-
 def resting_time(record: Record) -> float:
     """Returns the time of a record's last use or, if that is later, of its creation."""
     return record.created if record.last_used is None else max(record.created, record.last_used)

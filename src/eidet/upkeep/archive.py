@@ -28,11 +28,7 @@ SETTING: Final = "archives"  # setting of a store: the folders and buckets of it
 _CLAIMS: Final = "archive_claims"  # setting of a store: by its owner name, the owners that it claimed
 OWNER: Final = "owner"  # field of a manifest: the store that archived the piece, at its place then
 _MACHINE: Final = Path("/etc/machine-id")
-ABOUT: Final = (
-    "ids",
-    "scopes",
-    "created",
-)  # fields of a manifest by which a search skips pieces
+ABOUT: Final = ("ids", "scopes", "created")  # fields of a manifest by which a search skips pieces
 OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # fields that each new file sets itself
 _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 
@@ -205,18 +201,21 @@ class Archives:
         return archive_for(self._store, archive)
 
     def note(self, archive: Archive) -> None:
-        """Records an archive in the store before its first use, so that later erasures search it."""
+        """Records an archive before its first use, so that later erasures search it."""
         note_archive(self._store, archive)
-        self._add(archive)
-
-    def claim(self, archive: Archive) -> int:
-        """Makes the pieces of an archive this memory's own. Returns how many were not."""
-        self._add(archive)
-        return claim_pieces(self._store, archive)
-
-    def _add(self, archive: Archive) -> None:
         if not isinstance(archive, FolderArchive) and archive not in self._given:
             self._given.append(archive)
+
+    def claim(self, archive: Archive) -> int:
+        """Makes the pieces of an archive the store's own, at its present place. Returns how many were not."""
+        self.note(archive)
+        ours, claims = Ownership(self._store), _read_claims(self._store)
+        manifests = map(archive.manifest, archive.names())
+        foreign = [str(manifest.get(OWNER)) for manifest in manifests if not ours.has(manifest)]
+        if foreign:
+            owners = sorted({*claims.get(ours.name, ()), *foreign})
+            verbs.set_settings(self._store, {_CLAIMS: dump_json({ours.name: owners})})
+        return len(foreign)
 
 
 class Ownership:
@@ -239,18 +238,6 @@ def name_owner(store: Store) -> str:
     machine = _MACHINE.read_text() if _MACHINE.is_file() else ""
     told = "\n".join((store.identity, home_of(store), machine))
     return blake2b(told.encode(), digest_size=16).hexdigest()
-
-
-def claim_pieces(store: Store, archive: Archive) -> int:
-    """Makes the pieces of an archive the store's own, at its present place. Returns how many were not."""
-    ours, claims = Ownership(store), _read_claims(store)
-    manifests = map(archive.manifest, archive.names())
-    foreign = [str(manifest.get(OWNER)) for manifest in manifests if not ours.has(manifest)]
-    if foreign:
-        owners = sorted({*claims.get(ours.name, ()), *foreign})
-        verbs.set_settings(store, {_CLAIMS: dump_json({ours.name: owners})})
-    note_archive(store, archive)
-    return len(foreign)
 
 
 def _read_claims(store: Store) -> dict[str, list[str]]:

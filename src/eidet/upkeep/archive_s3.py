@@ -12,8 +12,9 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.util import find_spec
+from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -43,6 +44,14 @@ _SLOWER: Final = ("SlowDown", "Throttling", "ThrottlingException", "RequestLimit
 _BUSY: Final = ("RequestTimeout", "ServiceUnavailable", "InternalError", "OperationAborted",
                 "ConditionalRequestConflict")  # fmt: skip
 _BARRED: Final = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "403")
+
+
+# fields of a page that tell where the next one begins, and the arguments that ask for it
+_NEXT: Final = {
+    "NextContinuationToken": "ContinuationToken",
+    "NextKeyMarker": "KeyMarker",
+    "NextVersionIdMarker": "VersionIdMarker",
+}
 
 
 class Taken(Conflict):
@@ -167,7 +176,7 @@ class S3Archive:
         text, key = "".join(format_export(records, {**manifest, **about(records)})), name + _END
         body = gzip.compress(text.encode(), mtime=0)
         try:
-            self._ask("put_object", key, _find_etag, Body=body, **condition)
+            self._ask("put_object", key, itemgetter("ETag"), Body=body, **condition)
         except Taken:
             if not self._has(key, body):
                 raise  # else an earlier try succeeded, but its reply was lost
@@ -192,14 +201,12 @@ class S3Archive:
     # Requests.
 
     def _list(self, verb: str, start: str, parts: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
-        following: dict[str, Any] = {}
-        while True:
+        page: dict[str, Any] = {"IsTruncated": True}
+        while page.get("IsTruncated"):
+            following = {ask: page[told] for told, ask in _NEXT.items() if told in page}
             page = self._ask(verb, None, _check_page, Prefix=self._place.prefix + start, **following)
             for part in parts:
                 yield from page.get(part, ())
-            if not page.get("IsTruncated"):
-                return
-            following = _next_page(page)
 
     def _ask(
         self, verb: str, key: str | None, parse: Callable[[Any], Any] = lambda reply: reply, **words: Any
@@ -239,19 +246,17 @@ class S3Archive:
         chosen = Config(retries={"total_max_attempts": 1}, max_pool_connections=32, **patient)
         if self._place.endpoint:
             chosen = chosen.merge(Config(s3={"addressing_style": "path"}))
-        session = Session()
-        session.register_component("data_loader", _load_descriptions())
-        client = session.create_client(
+        client = Session().create_client(
             "s3", endpoint_url=self._place.endpoint, region_name=self._place.region, config=chosen
         )
         client.meta.events.register("before-send.s3", _send_at_once)
         return client
 
     def _translate(self, error: Exception, key: str | None) -> EidetError:
-        response = getattr(error, "response", None)
-        if response is not None:
-            return _translate_refusal(response, self._place, key, str(error))
         from botocore import exceptions as lost
+
+        if isinstance(error, lost.ClientError):
+            return _translate_refusal(error.response, self._place, key, str(error))
 
         never = (lost.NoCredentialsError, lost.PartialCredentialsError, lost.ParamValidationError,
                  lost.NoRegionError, lost.ProfileNotFound)  # fmt: skip
@@ -265,24 +270,12 @@ class S3Archive:
         return OutcomeUnknown(f"{self._place} answered incompletely: {error}")
 
 
-@cache
-def _load_descriptions() -> Any:
-    """Returns botocore's service descriptions, which all clients share and which are slow to read."""
-    from botocore.loaders import create_loader
-
-    return create_loader()
-
-
 def _send_at_once(request: Any, **_: Any) -> None:
     """Sends without waiting for "100 Continue": botocore waits forever if the connection breaks then."""
     request.headers.pop("Expect", None)
 
 
 # Parsers of replies. A missing part, of which they raise a KeyError, means that the reply was cut.
-
-
-def _find_etag(reply: Mapping[str, Any]) -> Any:
-    return reply["ETag"]
 
 
 def _read_object(reply: Mapping[str, Any]) -> tuple[bytes, str]:
@@ -292,16 +285,10 @@ def _read_object(reply: Mapping[str, Any]) -> tuple[bytes, str]:
     return body, reply["ETag"]
 
 
-def _check_page(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+def _check_page(reply: dict[str, Any]) -> dict[str, Any]:
     """Checks that a page names its bucket, because a truncated reply could look like an empty one."""
     _ = reply["Name"]
     return reply
-
-
-def _next_page(page: Mapping[str, Any]) -> dict[str, Any]:
-    if "NextContinuationToken" in page:
-        return {"ContinuationToken": page["NextContinuationToken"]}
-    return {"KeyMarker": page["NextKeyMarker"], "VersionIdMarker": page["NextVersionIdMarker"]}
 
 
 def _translate_refusal(

@@ -7,7 +7,7 @@ test keeps the two consistent.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -27,60 +27,42 @@ _ROUNDING: Final = 1.0  # seconds of tolerance: planners divide where a filter s
 _BANDS: Final = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.0))  # of importance
 _NEVER_USED: Final = Where(conditions=(Condition("record.last_used", "exists", False),))
 
-_Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
-
 
 def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bounds) -> Where | None:
     """Builds the filter of the records that the works could change in a scope; None if there are none."""
-    some = tuple(chain.from_iterable(_NARROW[work](now, settings, bounds) for work in works))
+    some = tuple(chain.from_iterable(_narrow(work, now, settings, bounds) for work in works))
     if _EVERYTHING in some:
         return _EVERYTHING
-    if some:
-        return Where(some=some)
-    return None
+    return Where(some=some) if some else None
 
 
-def _expire(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
-    del settings, bounds
-    yield ~Where(alive_at=now)
-
-
-def _retain(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
-    del settings
-    for policy in bounds.retention:
-        if policy.then != "keep" and policy.days is not None:
-            yield from _older(policy, now)
-
-
-def _older(policy: Retention, now: float) -> Iterator[Where]:
-    until = _ago(now, policy.days) if policy.days is not None else None
-    if until is not None:
-        kinds = None if policy.kinds is None else tuple(map(kind_of, policy.kinds))
-        occurred = policy.since == "occurred"
-        yield Where(kinds=kinds, until=until) if occurred else Where(kinds=kinds, created_until=until)
-
-
-def _forget(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
-    del now, bounds
-    if settings.forget_below:
+def _narrow(work: str, now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
+    """Yields the filters of the records that a work could change."""
+    if work == "expire":
+        yield ~Where(alive_at=now)
+    elif work == "retain":
+        yield from _list_retained(bounds.retention, now)
+    elif work == "forget" and settings.forget_below:
         yield _EVERYTHING  # depends on a curve of uses, age and importance, which is no column
+    elif work == "promote" and settings.promote_uses is not None:
+        used = [Condition("record.uses", ">=", settings.promote_uses)]
+        if (since := _ago(now, settings.promote_days)) is not None:
+            used.append(Condition("record.last_used", ">=", since - 2 * _ROUNDING))
+        yield Where(tiers=(Tier.MIDDLE, Tier.LONG), conditions=tuple(used))
+    elif work == "move":
+        yield Where(tiers=(Tier.LONG,), conditions=(Condition("record.level", "<", LEVELS[Tier.LONG]),))
+        for tier in (Tier.SHORT, Tier.MIDDLE):
+            if leaving := tuple(_leaving(tier, now, settings, bounds)):
+                yield Where(tiers=(tier,), some=leaving)
 
 
-def _promote(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
-    del bounds
-    if settings.promote_uses is None:
-        return
-    used = [Condition("record.uses", ">=", settings.promote_uses)]
-    if (since := _ago(now, settings.promote_days)) is not None:
-        used.append(Condition("record.last_used", ">=", since - 2 * _ROUNDING))
-    yield Where(tiers=(Tier.MIDDLE, Tier.LONG), conditions=tuple(used))
-
-
-def _move(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
-    yield Where(tiers=(Tier.LONG,), conditions=(Condition("record.level", "<", LEVELS[Tier.LONG]),))
-    for tier in (Tier.SHORT, Tier.MIDDLE):
-        if leaving := tuple(_leaving(tier, now, settings, bounds)):
-            yield Where(tiers=(tier,), some=leaving)
+def _list_retained(policies: Iterable[Retention], now: float) -> Iterator[Where]:
+    for policy in policies:
+        until = None if policy.days is None else _ago(now, policy.days)
+        if policy.then != "keep" and until is not None:
+            kinds = None if policy.kinds is None else tuple(map(kind_of, policy.kinds))
+            occurred = policy.since == "occurred"
+            yield Where(kinds=kinds, until=until) if occurred else Where(kinds=kinds, created_until=until)
 
 
 def _leaving(tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
@@ -119,15 +101,6 @@ def resting(until: float) -> Where:
     """Builds a filter for records that were neither created nor used after a moment."""
     rested = Where(conditions=(Condition("record.last_used", "<=", until),))
     return Where(created_until=until, some=(_NEVER_USED, rested))
-
-
-_NARROW: Final[Mapping[str, _Narrow]] = {
-    "expire": _expire,
-    "retain": _retain,
-    "forget": _forget,
-    "promote": _promote,
-    "move": _move,
-}
 
 
 # What planners must know of a whole scope.

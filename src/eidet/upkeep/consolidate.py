@@ -21,7 +21,7 @@ from ..core.state import MergedPart
 from ..models.embed import Vectors
 from ..models.embed.quantise import first_rows
 from ..text.sentences import sentences
-from . import Ask, Change, Write, is_protected
+from . import Ask, Change, Write
 from .importance import measure_information
 from .summary import unit_rows
 
@@ -47,7 +47,7 @@ def merge(
     read: Callable[[], Iterable[Record]],
     width: int,
     periods: Callable[[Record], Hashable] = lambda _: None,
-) -> Iterator[Change]:
+) -> Iterator[Write]:
     """Merges facts with the same words and details into the first, with the others as its parts.
 
     `read` returns the records and is called twice, so that only repeated ones are held in memory. Protected
@@ -59,7 +59,7 @@ def merge(
     if not repeated:
         return
     for record in read():
-        if (key := _key_of(record)) in repeated and not is_protected(record):
+        if (key := _key_of(record)) in repeated and not record.state.is_protected:
             repeated[key].append(record)
     for said in repeated.values():
         groups: dict[Hashable, list[Record]] = {}
@@ -88,7 +88,7 @@ def _same_words(text: str) -> tuple[str, ...]:
     return tuple(filter(None, words)) or (text,)
 
 
-def _merge_group(group: Sequence[Record], width: int) -> Iterator[Change]:
+def _merge_group(group: Sequence[Record], width: int) -> Iterator[Write]:
     """Merges each record into the earliest, unless callers' vectors distinguish equal words."""
     # a record that is moving between tiers may be read twice
     once = list({record.id: record for record in group}.values())

@@ -17,9 +17,10 @@ import numpy as np
 from ..core.record import Kind, Record
 from ..core.validate import Json
 from ..models.embed.quantise import first_rows
+from ..text import words_in
 from ..text.sentences import sentences
 from ..text.words import STOP_WORDS, tokens
-from . import Change, Write, is_protected
+from . import Change, Write
 from .curve import DAY
 
 _TAGS: Final = {
@@ -56,11 +57,6 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
         return 0.0
     spare = 1.0 - _clamp(_value_or(importance, 0.5))
     return lived / lasts * spare if spare else 0.0
-
-
-def _surprise(best_cosine: float | None) -> float | None:
-    """Returns one minus the cosine with the nearest known record; None if that cosine is unknown."""
-    return None if best_cosine is None or math.isnan(best_cosine) else _clamp(1.0 - best_cosine)
 
 
 # The relative weight of each part.
@@ -126,7 +122,8 @@ def reweigh(records: Iterable[Record], now: float, width: int) -> Iterator[Chang
     """Yields updates of estimated importance by use, age and surprise, unless they are small."""
     walk = iter(records)
     while window := sorted(islice(walk, _WINDOW), key=lambda record: (record.created, record.id)):
-        ours = [at for at, record in enumerate(window) if _is_ours(record)]
+        free = (at for at, one in enumerate(window) if one.state.weighed and not one.state.is_protected)
+        ours = [at for at in free if _by_formula(window[at]) is None]
         for at, new in zip(ours, _surprises(window, ours, width), strict=True):
             record = window[at]
             value = importance(
@@ -150,17 +147,12 @@ def _put(record: Record, value: float, new: float | None) -> Write:
 
 
 def _surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> list[float | None]:
-    """Computes the surprise of each wanted record against all before it in the window."""
+    """Computes the surprise of each wanted record: one minus the cosine with the nearest before it."""
     if not wanted:
         return []
     rows = first_rows([record.vector for record in window], [record.level for record in window], width)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-    nearest = (float((rows[:at] @ rows[at]).max()) if at else None for at in wanted)
-    return [_surprise(cosine) for cosine in nearest]
-
-
-def _is_ours(record: Record) -> bool:
-    return record.state.weighed and not is_protected(record) and _by_formula(record) is None
+    return [_clamp(1.0 - float((rows[:at] @ rows[at]).max())) if at else None for at in wanted]
 
 
 def _by_formula(record: Record) -> float | None:
@@ -189,10 +181,6 @@ def _tags(meta: Mapping[str, Json]) -> list[str]:
 # Scores how much lasting information a text contains.
 
 _READ: Final = 4_000  # characters that suffice to judge a text, which bounds the cost
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _NUMBER = re.compile(r"\d+")
@@ -230,7 +218,7 @@ _CUES: Final = (
         r" (?:\w{2,}ed|went|got|saw|met|made|took|bought|had|was|were|did|came|gave|found|began|won|lost)\b",
     ),
 )
-_SMALL_TALK: Final = _words("""
+_SMALL_TALK: Final = words_in("""
     hi hello hey yo hiya bye goodbye cya thanks thank thx ty please welcome sorry ok okay k yes yeah yep
     yup no nope nah sure right great good nice cool awesome amazing wow wonderful perfect lovely fine haha
     hahaha lol oh ah hmm um uh well morning afternoon evening night day weekend luck see talk later soon
@@ -252,7 +240,7 @@ def measure_information(text: str) -> float:
         return 0.0
     low = text.lower().replace("’", "'")
     cues = sum(cue.search(low) is not None for cue in _CUES)
-    asked, idle = _share_of_questions(spoken), _idle(words)
+    asked, idle = sum(map(bool, map(_QUESTION.search, spoken))) / len(spoken), _idle(words)
     details = _details(low, spoken)
     score = 0.1 + 0.45 * _much(len(words), 12) + 0.3 * _much(details, 1.5) + 0.3 * _much(cues, 1)
     return min(max(score - 0.2 * asked - (0.2 if cues else 0.4) * idle, 0.05), 1.0)
@@ -270,11 +258,6 @@ def _names(sentence: str) -> list[str]:
     if len(words) <= 3 or sentence.isupper():
         return []
     return [word for word in words[1:] if word[0].isupper() and len(word) > 1]
-
-
-def _share_of_questions(said: Sequence[str]) -> float:
-    """Returns the share of questions among the sentences."""
-    return sum(map(bool, map(_QUESTION.search, said))) / len(said)
 
 
 def _idle(words: Sequence[str]) -> float:

@@ -19,7 +19,7 @@ from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict
 from ..core.foreground import Foreground
 from ..core.record import Record, Tier
-from ..core.state import Protection, State
+from ..core.state import Protection
 from ..core.where import Where
 from ..net.worker import UNTIL_WOKEN, BackgroundWorker
 from ..parts import Parts
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 _REST: Final = 0.7  # seconds of rest for each second of work, so that recalls find the processor free
 _MOST_REST: Final = 0.25
-COURTESY: Final = 0.02  # longest wait for foreground callers, in seconds
-_PATIENCE: Final = 4.0  # most seconds of waiting for each second of work, so that upkeep never starves
+_COURTESY: Final = 0.02  # longest wait for foreground callers, in seconds
 _STEP: Final = 20  # records per background batch, which takes a few milliseconds
 _LEASE_SECONDS: Final = 60.0
 MOVES: Final = ("expire", "promote", "move")  # the works that insertions trigger
@@ -51,7 +50,6 @@ class Life:
         self._worker: UpkeepWorker | None = None
         self._inserted = 0
         self._lock = threading.Lock()
-        self._archives: Archives | None = None
         self._keeping: Keeping | None = None
 
     @cached_property
@@ -63,25 +61,18 @@ class Life:
 
     @property
     def archives(self) -> Archives:
-        """The archives of this memory. Created when first needed, like `keeping`."""
-        if self._archives is None:
-            from .archive import Archives
-
-            with self._lock:
-                chosen = self._parts.settings.upkeep.archive
-                self._archives = self._archives or Archives(self._parts.store, chosen)
-        return self._archives
+        """The archives of this memory."""
+        return self.keeping.archives
 
     @property
     def keeping(self) -> Keeping:
         """The upkeep service. Created when first needed, because most programs never use it."""
-        if self._keeping is None:
-            from .service import Keeping
+        with self._lock:
+            if self._keeping is None:
+                from .service import Keeping
 
-            archives = self.archives
-            with self._lock:
-                self._keeping = self._keeping or Keeping(self._parts, self._guard, archives)
-        return self._keeping
+                self._keeping = Keeping(self._parts, self._guard)
+            return self._keeping
 
     # In the background.
 
@@ -94,9 +85,7 @@ class Life:
         works_of(task.only)
         if self._worker is not None:
             self._worker.stop()
-        self._worker = UpkeepWorker(
-            partial(self._round, task), every=every, foreground=self._parts.foreground
-        )
+        self._worker = UpkeepWorker(partial(self._round, task), self._parts.foreground, every)
         return self._worker
 
     def count_insertions(self, count: int) -> None:
@@ -105,19 +94,15 @@ class Life:
         if due is None:
             return
         self._inserted += count
-        if self._inserted >= due:
-            self._inserted = 0
-            self._mover().nudge()
-
-    def _mover(self) -> UpkeepWorker:
-        """Returns the running worker, or a new one that only runs `MOVES`."""
+        if self._inserted < due:
+            return
+        self._inserted = 0
         if self._worker is None or not (self._worker.running or self._worker.nudged):
             from .service import UpkeepTask
 
-            self._worker = UpkeepWorker(
-                partial(self._round, UpkeepTask(only=MOVES)), every=None, foreground=self._parts.foreground
-            )
-        return self._worker
+            moves = partial(self._round, UpkeepTask(only=MOVES))
+            self._worker = UpkeepWorker(moves, self._parts.foreground)
+        self._worker.nudge()
 
     def _round(self, task: UpkeepTask, breaks: Breaks) -> Maintained | None:
         """Runs upkeep once, or returns None if another process holds the lease."""
@@ -146,7 +131,7 @@ class Life:
         """Returns the record with the full detail that its tier may hide."""
         if record.level == 0:
             return record
-        return self.keeping.forms(self._parts.settings.upkeep).whole([record])[0]
+        return self.keeping.forms(self._parts.settings.upkeep).whole(record)
 
     def restore(self, record: Record, now: float) -> Record:
         """Moves a record to the middle tier with all detail; counts a use, so that it does not move again."""
@@ -164,17 +149,16 @@ class Life:
 
     def mark(self, record: Record, mark: str, on: bool, now: float, by: str | None) -> Record:
         """Sets or removes a pin or hold. A marked record does not expire until the mark is removed."""
+        from ..write.shape import give_state
+        from ..write.write_path import put_records
+
         there: Protection | None = getattr(record.state, mark)
         if (there is not None) == on:
             return record
-        if there is None:
-            protection = Protection(at=now, by=by or None, expires=record.expires)
-            new = record.but(state=record.state.but(**{mark: protection}), expires=None)
-        else:
-            new = _unmark(record, record.state.but(**{mark: None}), there.expires)
+        waiting = record.expires if there is None or there.expires is None else there.expires
+        protection = Protection(at=now, by=by or None) if on else None
+        new = give_state(record, record.state.but(**{mark: protection}), waiting)
         ends = mark == "hold" and not on
-        from ..write.write_path import put_records
-
         return put_records(self._parts, [new], now=now, expect=record.version, by=by, releases=ends)[0]
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
@@ -191,11 +175,15 @@ class Life:
         self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
     ) -> list[Record]:
         """Keeps the pin on next versions of pinned records, unless their drafts say otherwise."""
+        from ..write.shape import give_state
+
         pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
-        if not pins:
-            return records
-        pairs = zip(drafts, records, strict=True)
-        return [_pin(new, pins.get(new.id)) if draft.pinned is None else new for draft, new in pairs]
+        return [
+            give_state(new, new.state.but(pinned=replace(pins[new.id], expires=None)), new.expires)
+            if draft.pinned is None and new.id in pins
+            else new
+            for draft, new in zip(drafts, records, strict=True)
+        ]
 
     def check_changeable(self, record: Record) -> None:
         """Raises `Held` if the record is under a legal hold, to save work that the write would refuse."""
@@ -236,20 +224,6 @@ class Life:
         return count
 
 
-def _pin(record: Record, pin: Protection | None) -> Record:
-    if pin is None:
-        return record
-    protection = replace(pin, expires=record.expires)
-    return record.but(state=record.state.but(pinned=protection), expires=None)
-
-
-def _unmark(record: Record, state: State, ends: float | None) -> Record:
-    """Restores the expiry, or hands it to the protection that remains."""
-    if state.is_protected:
-        return record.but(state=state.protect_from(ends))
-    return record.but(state=state, expires=record.expires if ends is None else ends)
-
-
 class _Lease:
     """The right to do upkeep on a store, renewed while it runs; upkeep stops without it."""
 
@@ -280,15 +254,12 @@ class UpkeepWorker:
     """
 
     def __init__(
-        self,
-        job: Callable[[Breaks], Maintained | None],
-        *,
-        every: float | None,
-        foreground: Foreground,
+        self, job: Callable[[Breaks], Maintained | None], foreground: Foreground, every: float | None = None
     ) -> None:
+        """Without `every`, the worker runs only when nudged."""
         self._job = job
         self._foreground = foreground
-        self._every = every
+        self.nudged: bool = every is None
         self.last: Maintained | None = None
         self.rounds: int = 0
         self.errors: int = 0
@@ -297,7 +268,7 @@ class UpkeepWorker:
         self._thread = self._make_thread()
 
     def _make_thread(self) -> BackgroundWorker:
-        delay = UNTIL_WOKEN if self._every is None else 0.0
+        delay = UNTIL_WOKEN if self.nudged else 0.0
         return BackgroundWorker("eidet-upkeep", self._work, delay_seconds=delay, pause_seconds=self._pause)
 
     def start(self) -> Self:
@@ -316,11 +287,6 @@ class UpkeepWorker:
         atexit.unregister(self.stop)
         old, self._thread = self._thread, self._make_thread()
         old.stop()
-
-    @property
-    def nudged(self) -> bool:
-        """Whether the worker runs only when nudged."""
-        return self._every is None
 
     @property
     def running(self) -> bool:
@@ -370,20 +336,14 @@ class Breaks:
         self._rest = rest
         self._foreground = foreground
         self._since = time.perf_counter()
-        self._waited = 0.0  # seconds of waiting since then
-        self._patience = COURTESY
 
     def __call__(self) -> bool:
-        worked = time.perf_counter() - self._since - self._waited
-        stopped = self._rest(min(worked * _REST, _MOST_REST))
-        self._patience = min(self._patience + worked * _PATIENCE, COURTESY)
-        self._since, self._waited = time.perf_counter(), 0.0
+        stopped = self._rest(min((time.perf_counter() - self._since) * _REST, _MOST_REST))
+        self._since = time.perf_counter()
         if not stopped:
             self.give_way()
         return stopped
 
     def give_way(self) -> None:
-        """Waits for foreground callers, also within a step, as long as the patience lasts."""
-        waited = self._foreground.wait_until_idle(self._patience)
-        self._patience -= waited
-        self._waited += waited
+        """Waits a moment for foreground callers, also within a step."""
+        self._since += self._foreground.wait_until_idle(_COURTESY)

@@ -12,7 +12,7 @@ from ..core.arguments import check_flag, check_share
 from ..core.record import Record
 from ..core.validate import Json
 from ..graph import statements_of
-from ..graph.names import name_key
+from ..graph.assertion import name_key
 from ..models.llm import LLM, Answer, Request
 from ..models.llm.consult import Outcome, consult_or_fall_back
 from ..text.facts.sentence_words import LONGEST, SentenceWords, split_words
@@ -103,7 +103,9 @@ class _Checker:
     def _statement(self, row: Mapping[str, Any]) -> Statement | None:
         relation = row["relation"].strip().lower().replace(" ", "_")
         sentence = self._sentence_of(row["object"])
-        if sentence is None or not _RELATION.fullmatch(relation) or self._is_secret(sentence):
+        if sentence is None or not _RELATION.fullmatch(relation):
+            return None
+        if not load_vocabulary().secrets.isdisjoint(sentence.low):
             return None
         subject = self._subject(row["subject"])
         if subject is None:
@@ -138,9 +140,6 @@ class _Checker:
     def _occurs(self, name: str, text: str) -> bool:
         wanted = _WORD.findall(name.lower())
         return bool(wanted) and set(wanted) <= set(_WORD.findall(text.lower()))
-
-    def _is_secret(self, sentence: SentenceWords) -> bool:
-        return not load_vocabulary().secrets.isdisjoint(sentence.low)
 
     def _moment(self, day: str) -> float | None:
         """Returns midnight of an ISO day; None for anything else."""

@@ -5,13 +5,14 @@ A legal hold or a pin wins over every policy; a record that is kept only by them
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention
-from . import Change, Drop, Stay, is_protected
+from . import Change, Drop, Stay
 from .curve import DAY
 
 
@@ -26,11 +27,7 @@ class Standing:
     kept: int = 0
 
 
-def _covers(policy: Retention, record: Record) -> bool:
-    return (policy.kinds is None or record.kind in policy.kinds) and holds_scope(policy.scope, record.scope)
-
-
-def holds_scope(pattern: str, path: str) -> bool:
+def _holds_scope(pattern: str, path: str) -> bool:
     """Matches a scope: `**` is every scope, `acme/**` is acme and all below it, anything else one scope."""
     if pattern == "**":
         return True
@@ -38,7 +35,10 @@ def holds_scope(pattern: str, path: str) -> bool:
 
 
 def policy_for(policies: Sequence[Retention], record: Record) -> Retention | None:
-    return next((policy for policy in policies if _covers(policy, record)), None)
+    """Returns the first policy that covers a record, or None."""
+    kind, scope = record.kind, record.scope
+    of_kind = (policy for policy in policies if policy.kinds is None or kind in policy.kinds)
+    return next((policy for policy in of_kind if _holds_scope(policy.scope, scope)), None)
 
 
 def _age_days(policy: Retention, record: Record, now: float) -> float:
@@ -69,7 +69,7 @@ def retain(record: Record, now: float, policies: Sequence[Retention], archive: b
         return None
     since = "happened" if policy.since == "occurred" else "was stored"
     why = f"{policy}: {_age_days(policy, record, now):.0f} days since it {since}"
-    if is_protected(record):
+    if record.state.is_protected:
         held = "under a legal hold" if record.state.hold is not None else "pinned"
         return Stay(what="stays", record=record, because=f"{held}, although due by {why}")
     if policy.then == "archive" and not archive:
@@ -79,17 +79,13 @@ def retain(record: Record, now: float, policies: Sequence[Retention], archive: b
 
 def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:
     """Returns one standing per policy, in order."""
-    counts = [[0, 0, 0, 0] for _ in policies]
+    counts = [Counter[str]() for _ in policies]
     for record in records:
         policy = policy_for(policies, record)
-        if policy is None:
-            continue
-        is_due, protected = due(policies, record, now) is not None, is_protected(record)
-        row = counts[policies.index(policy)]
-        found = (True, is_due and not protected, is_due and protected, is_kept(policies, record, now))
-        for place, counted in enumerate(found):
-            row[place] += counted
-    return [
-        Standing(policy=policy, covered=row[0], due=row[1], held=row[2], kept=row[3])
-        for policy, row in zip(policies, counts, strict=True)
-    ]
+        if policy is not None:
+            is_due, protected = due(policies, record, now) is not None, record.state.is_protected
+            counted = counts[policies.index(policy)]
+            counted["covered"] += 1
+            counted["held" if protected else "due"] += is_due
+            counted["kept"] += is_kept(policies, record, now)
+    return [Standing(policy=policy, **counted) for policy, counted in zip(policies, counts, strict=True)]

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from ..core.actor import because
 from ..core.errors import Conflict, Corrupt, EidetError, Refused, Unavailable
 from ..core.record import Record
 from ..core.scope import Scope
-from ..core.settings import Retention, Upkeep
-from ..store import Store, verbs
+from ..core.settings import Upkeep
+from ..parts import Parts
+from ..store import verbs
 from ..store.rules import Entombed, Held
 from ..write.ingest import batches
 from . import Ask, Change, Drop, Maintained, Noted, Stay, Write
-from .archive import Archive
+from .archive import OWNER, Archive, name_owner
 from .candidates import bounds_of, candidates, read_pages
 from .curve import DAY
 from .tier_plan import PLANNERS, Bounds, Forms, plan
@@ -50,7 +51,7 @@ class Run:
     record was forgotten for good.
     """
 
-    store: Store
+    parts: Parts
     settings: Upkeep
     now: float
     dry_run: bool
@@ -59,10 +60,7 @@ class Run:
     groups: Callable[[str, str], Iterator[Change]]
     answer: Callable[[Ask], Write]
     archive: Archive | None
-    manifest: Mapping[str, Any]
-    epoch: int
-    follow: Callable[[str], None]  # called after changes in a scope
-    retention: tuple[Retention, ...]
+    epoch: int  # of the vectors that `forms` makes
     told: int  # how many changes and failures are listed
     stops: Pause = never
     give_way: GiveWay = hurry  # never called within a transaction
@@ -76,7 +74,7 @@ class Run:
     def maintain(self, scope: Scope | None, works: Sequence[str]) -> Maintained:
         """Does the works on a scope (None: on all) or, in a dry run, reports what it would do."""
         began = time.perf_counter()
-        for path, held in verbs.count_scopes(self.store, scope).items():
+        for path, held in verbs.count_scopes(self.parts.store, scope).items():
             if any(work in PLANNERS for work in works):
                 self._examined += held
             for changes in self._plan_scope(path, works):
@@ -87,7 +85,7 @@ class Run:
                     with because(_reasons(changes)):
                         self._make(changes)
                     self.give_way()
-                    self.follow(path)
+                    self.parts.follow(path)
                 if self.stops():
                     return self._report(began, 0)
         if self.dry_run:
@@ -112,14 +110,13 @@ class Run:
 
     def _plan_scope(self, scope: str, works: Sequence[str]) -> Iterator[list[Change]]:
         """Yields the changes of a scope in batches, including empty ones, after which the run may pause."""
-        settings, single = self.settings, [work for work in works if work in PLANNERS]
-        if single:
-            moves = "move" in single
-            bounds = bounds_of(self.store, scope, settings, self.give_way) if moves else Bounds()
-            bounds = replace(bounds, retention=self.retention)
+        settings, store = self.settings, self.parts.store
+        if single := [work for work in works if work in PLANNERS]:
+            bounds = bounds_of(store, scope, settings, self.give_way) if "move" in single else Bounds()
+            bounds = replace(bounds, retention=self.parts.settings.retention)
             where = candidates(single, self.now, settings, bounds)
             if where is not None:
-                for page in read_pages(self.store, where.within(Scope(scope)), settings.batch):
+                for page in read_pages(store, where.within(Scope(scope)), settings.batch):
                     yield list(plan(page, self.now, settings, bounds, single))
         for work in (work for work in works if work not in PLANNERS):
             yield from batches(self._plan_groups(work, scope), settings.batch)
@@ -161,12 +158,13 @@ class Run:
                 self._failed.append(f"{failed.what} {failed.record.scope}/{failed.record.id}: {error}")
 
     def _recast(self, changes: Sequence[Write]) -> None:
-        levels = [change.record.level for change in changes]
-        read = [change.instead or change.record for change in changes]
-        tiered = [change.record.but(level=old.level) for old, change in zip(read, changes, strict=True)]
-        pairs = list(zip(read, self.forms.at_levels(tiered, levels), strict=True))
+        pairs: list[tuple[Record, Record]] = []
+        for change in changes:
+            old = change.instead or change.record
+            tiered = change.record.but(level=old.level)
+            pairs.append((old, self.forms.at_level(tiered, change.record.level)))
         self.give_way()
-        made = verbs.rewrite_form(self.store, pairs, now=self.now, epoch=self.epoch, by=_BY)
+        made = verbs.rewrite_form(self.parts.store, pairs, now=self.now, epoch=self.epoch, by=_BY)
         self._note([change for change, new in zip(changes, made, strict=True) if new is not None])
         self._skipped += made.count(None)
 
@@ -175,10 +173,11 @@ class Run:
         if kept and self.archive is None:
             raise Conflict("there is no archive; important records are not deleted")
         if kept and self.archive is not None:
-            self.archive.keep(kept, dict(self.manifest), now=self.now)
+            owner = {OWNER: name_owner(self.parts.store)}
+            self.archive.keep(kept, self.parts.manifest(self.now) | owner, now=self.now)
             self._archived += len(kept)
         records = [change.record for change in changes]
-        gone = set(verbs.delete_unchanged(self.store, records, now=self.now, by=_BY))
+        gone = set(verbs.delete_unchanged(self.parts.store, records, now=self.now, by=_BY))
         done = [change for change in changes if change.record.id in gone]
         self._note(done)
         self._skipped += len(changes) - len(done)
@@ -190,17 +189,13 @@ class Run:
         expect = put.instead.version if put.instead is not None else None
         try:
             stored = self.write([put.record], now=self.now, unique=True, expect=expect, by=_BY)[0]
-        except (
-            Conflict,
-            Entombed,
-            Held,
-        ):  # another writer was first, or it was forgotten for good or is held
+        except (Conflict, Entombed, Held):  # another writer was first, or it was forgotten for good
             self._skipped += 1
             return
         if uses := sum(record.uses for record in put.absorbs):
             last = max(record.last_used or 0.0 for record in put.absorbs)
-            verbs.add_uses(self.store, {(stored.scope, stored.id): (uses, last)})
-        verbs.delete_unchanged(self.store, put.absorbs, now=self.now, by=_BY)
+            verbs.add_uses(self.parts.store, {(stored.scope, stored.id): (uses, last)})
+        verbs.delete_unchanged(self.parts.store, put.absorbs, now=self.now, by=_BY)
         self._note([replace(put, what=change.what, record=stored)])
 
     def _note(self, changes: Sequence[Change]) -> None:
@@ -214,16 +209,17 @@ class Run:
 
     def _prune(self) -> None:
         """Prunes old events: those of moves, which only indexes need, and histories of deleted records."""
+        store = self.parts.store
         limits = ((self.settings.moves_told_days, False), (self.settings.history_days, True))
         for days, dead in limits:
             if days is not None:
                 before = self.now - days * DAY
-                while verbs.prune_history(self.store, before, dead=dead, most=_PRUNED) and not self.stops():
+                while verbs.prune_history(store, before, dead=dead, most=_PRUNED) and not self.stops():
                     pass
 
     def _trim(self) -> int:
         freed = 0
-        while given := verbs.compact(self.store, _TRIM_BYTES):
+        while given := verbs.compact(self.parts.store, _TRIM_BYTES):
             freed += given
             if self.stops():
                 break

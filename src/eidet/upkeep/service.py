@@ -12,7 +12,7 @@ from typing import Final
 from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
-from ..core.settings import Retention, Upkeep
+from ..core.settings import Upkeep
 from ..core.where import Condition, Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..models.embed import Vectors, embed_checked, gives_same_bytes
@@ -25,7 +25,7 @@ from ..trust.privacy.quarantine import trust_in
 from ..write.ingest import Ingest, embed_units
 from ..write.write_path import put_records
 from . import Ask, Change, Maintained, Write, works_of
-from .archive import OWNER, Archive, Archives, archive_of, name_owner
+from .archive import Archive, Archives, archive_of
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
@@ -63,10 +63,10 @@ class UpkeepTask:
 class Keeping:
     """Runs upkeep of an open memory, one run at a time."""
 
-    def __init__(self, parts: Parts, guard: Callable[[Record], Record], archives: Archives) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
         self._guard = guard
-        self.archives = archives
+        self.archives: Archives = Archives(parts.store, parts.settings.upkeep.archive)
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, Head] = {}  # by scope: the state last compared
 
@@ -82,19 +82,16 @@ class Keeping:
     ) -> Maintained:
         """Does a task or, with `dry_run`, reports what it would do; `told` limits the changes listed."""
         chosen = task.settings or self._parts.settings.upkeep
-        archive = task.archive
-        if archive is None:
-            archive = chosen.archive
-        else:
-            chosen = replace(chosen, archive=str(archive))
+        archive = chosen.archive if task.archive is None else task.archive
+        chosen = replace(chosen, archive=None if archive is None else str(archive))
         works = works_of(task.only)
         self._parts.binding.check_width()
         if not dry_run:
             self._parts.flush()
         with self._turn:
-            store, model = self._parts.store, None if task.llm is None else llm_of(task.llm)
+            model = None if task.llm is None else llm_of(task.llm)
             run = Run(
-                store=store,
+                parts=self._parts,
                 settings=chosen,
                 now=now,
                 dry_run=dry_run,
@@ -102,18 +99,15 @@ class Keeping:
                 write=self._write,
                 groups=partial(self._groups, settings=chosen, now=now, dry_run=dry_run),
                 answer=partial(self._write_text, settings=chosen, llm=model),
-                archive=self._archive(archive, dry_run=dry_run),
-                manifest=self._parts.manifest(now) | {OWNER: name_owner(store)},
-                epoch=store.head().epoch if dry_run else self._parts.binding.epoch,
-                follow=self._parts.follow,
-                retention=self._parts.settings.retention,
+                archive=self._open_archive(archive, dry_run=dry_run),
+                epoch=0 if dry_run else self._parts.binding.epoch,
                 told=told,
                 stops=stops,
                 give_way=give_way,
             )
             return run.maintain(task.scope, works)
 
-    def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
+    def _open_archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
         """Opens the archive to use and records it in the store, because forgetting must search it."""
         source = archive_of(archive)
         if source is None:
@@ -154,7 +148,7 @@ class Keeping:
 
     def _merge(self, scope: str, now: float, dry_run: bool) -> Iterator[Change]:
         """Yields merges of facts that say the same, unless the store is unchanged since the last real run."""
-        store = self._parts.store
+        store, policies = self._parts.store, self._parts.settings.retention
         compared = store.head()
         if self._compared.get(scope) == compared:
             return
@@ -162,8 +156,9 @@ class Keeping:
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
             facts = partial(verbs.scan, store, ours, batch=PAGE)
             periods = partial(self._find_periods, view=View(now=now))
-            merged = merge(facts, self._parts.embedder.width, periods)
-            yield from _unkept(merged, self._parts.settings.retention, now)
+            for change in merge(facts, self._parts.embedder.width, periods):
+                if not any(is_kept(policies, record, now) for record in change.absorbs):
+                    yield change
         if not dry_run:
             self._compared[scope] = compared
 
@@ -220,12 +215,13 @@ class Keeping:
     def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Write:
         """Writes the text of a record with the LLM or, without a usable answer, by rules."""
         tokens, passages = settings.episode_tokens, list(map(passage_of, ask.sources))
+        silence = ask.sources[0].text or ask.record.session or "nothing was said"
         outcome = ask_or_fall_back(
             llm,
             _WISHES[ask.what].format(tokens),
             passages,
             tokens,
-            lambda: ask.rules or summarise(passages, self._embed, tokens) or _name_silence(ask),
+            lambda: ask.rules or summarise(passages, self._embed, tokens) or silence,
             purpose=ask.what,
         )
         data = {**(ask.record.data or {}), "by": outcome.by}
@@ -255,18 +251,3 @@ class Keeping:
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
     """Returns the gist, or a short text itself, whose gist would save less than its original costs."""
     return text if len(text) <= _CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
-
-
-def _name_silence(ask: Ask) -> str:
-    """Returns the text of a summary of messages without words."""
-    return ask.sources[0].text or ask.record.session or "nothing was said"
-
-
-def _unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:
-    """Filters out changes that would merge a record that a policy keeps into another one."""
-    for change in changes:
-        absorbed: tuple[Record, ...] = ()
-        if isinstance(change, Write):
-            absorbed = change.absorbs
-        if not any(is_kept(policies, record, now) for record in absorbed):
-            yield change

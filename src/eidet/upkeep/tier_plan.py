@@ -12,7 +12,7 @@ from ..core.record import Original, Record, Tier, Trust, decode_original, pack_o
 from ..core.settings import Retention, Upkeep
 from ..core.validate import Json
 from ..models.embed.quantise import dequantise, quantise
-from . import Change, Drop, Write, is_protected, resting_time
+from . import Change, Drop, Write, resting_time
 from .curve import DAY, strength
 from .importance import move_score
 from .retain import is_kept, retain
@@ -63,7 +63,7 @@ def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
 def _expire(record: Record, now: float, _: Upkeep, bounds: Bounds) -> Change | None:
     if record.expires is None or record.expires > now:
         return None
-    if is_protected(record) or is_kept(bounds.retention, record, now):
+    if record.state.is_protected or is_kept(bounds.retention, record, now):
         return None
     ago = (now - record.expires) / DAY
     return Drop(what="expire", record=record, because=f"expired {ago:.1f} days ago")
@@ -75,7 +75,7 @@ def _retain(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Cha
 
 def _forget(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Change | None:
     """Plans to forget a faded record. An important one is archived first, or stays without an archive."""
-    if not settings.forget_below or is_protected(record):
+    if not settings.forget_below or record.state.is_protected:
         return None
     left, important = strength(record, now, settings), record.importance >= settings.archive_above
     if left >= settings.forget_below or (important and not settings.archive):
@@ -89,7 +89,7 @@ def _forget(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Cha
 
 
 def _promote(record: Record, now: float, settings: Upkeep, _: Bounds) -> Change | None:
-    if settings.promote_uses is None or record.tier not in _ABOVE or is_protected(record):
+    if settings.promote_uses is None or record.tier not in _ABOVE or record.state.is_protected:
         return None
     uses = record.uses - record.state.used_before_move
     recent = record.last_used is not None and now - record.last_used <= settings.promote_days * DAY
@@ -101,7 +101,7 @@ def _promote(record: Record, now: float, settings: Upkeep, _: Bounds) -> Change 
 
 def _move(record: Record, now: float, settings: Upkeep, bounds: Bounds) -> Change | None:
     """Plans a move one tier down, or two if both limits are passed."""
-    if is_protected(record):
+    if record.state.is_protected:
         return None
     if record.tier is Tier.LONG:
         if record.level >= LEVELS[Tier.LONG]:
@@ -187,56 +187,24 @@ class Forms:
     width: int
     repeats: bool
 
-    def at_levels(self, records: Sequence[Record], levels: Sequence[int]) -> list[Record]:
-        """Returns each record lowered or raised to its new level."""
-        whole = self._raise_where(
-            records, [new < old.level for old, new in zip(records, levels, strict=True)]
-        )
-        again = self._again(
-            [record for record, level in zip(whole, levels, strict=True) if self._goes(record, level)]
-        )
-        return [self._lower_form(record, level, again) for record, level in zip(whole, levels, strict=True)]
+    def whole(self, record: Record) -> Record:
+        """Returns a record with its full detail.
 
-    def whole(self, records: Sequence[Record]) -> list[Record]:
-        """Returns the records raised to their full detail."""
-        return self._raise_where(records, [record.level > 0 for record in records])
-
-    def _raise_where(self, records: Sequence[Record], wanted: Sequence[bool]) -> list[Record]:
-        kept = [
-            (decode_original(record.original) if want else None)
-            for record, want in zip(records, wanted, strict=True)
-        ]
-        missing = [
-            record.whole.text
-            for record, part in zip(records, kept, strict=True)
-            if part is not None and self._is_made_again(record, part)
-        ]
-        made = iter(self.embed(missing) if missing else [])
-        return [
-            (record if part is None else self._raise_form(record, part, made))
-            for record, part in zip(records, kept, strict=True)
-        ]
-
-    def _raise_form(self, record: Record, part: Original, made: object) -> Record:
-        vector = record.vector
-        if self._is_made_again(record, part):
-            vector = next(made)  # type: ignore[call-overload]
+        Computes its vector again if that was not kept, or if another embedder made it.
+        """
+        if not record.level:
+            return record
+        part, vector = decode_original(record.original), record.vector
+        if vector is not None and (part.vector is None or part.embedder != self.embedder):
+            [vector] = self.embed([record.whole.text])
         elif part.vector is not None:
             vector = part.vector
         return record.whole.but(vector=vector, level=0, original=None)
 
-    def _is_made_again(self, record: Record, part: Original) -> bool:
-        """Returns whether the vector must be recomputed: it was not kept, or another embedder made it."""
-        return False if record.vector is None else part.vector is None or part.embedder != self.embedder
-
-    def _goes(self, record: Record, level: int) -> bool:
-        return record.level == 0 < level and record.vector is not None and self.repeats
-
-    def _again(self, records: Sequence[Record]) -> dict[str, bytes]:
-        texts = list(dict.fromkeys(record.text for record in records))
-        return dict(zip(texts, self.embed(texts), strict=True)) if texts else {}
-
-    def _lower_form(self, record: Record, level: int, again: dict[str, bytes]) -> Record:
+    def at_level(self, record: Record, level: int) -> Record:
+        """Returns a record lowered or raised to a level."""
+        if level < record.level:
+            record = self.whole(record)
         if level <= record.level:
             return record
         part = decode_original(record.original)
@@ -245,7 +213,7 @@ class Forms:
             text, data = self.gist(text), _round_floats(data)
         vector, kept = record.vector, part.vector
         if vector is not None:
-            if record.level == 0 and again.get(record.text) != vector:
+            if not record.level and not (self.repeats and self.embed([record.text]) == [vector]):
                 kept = vector
             vector = quantise(dequantise(vector, record.level, self.width), level, self.width)
         original = Original(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -20,10 +18,10 @@ from ..parts import Parts
 from ..store import Derived, Store, verbs
 from ..text import Analyzer
 from ..text.analysis import decode_analysis, pack_analysis
-from ..text.chunks import units_of
 from ..text.facts.fact_reader import read_facts
 from ..text.facts.statement import pack_statements
 from ..text.flags import marks_of, times_of
+from ..text.sentences import units_of
 from .shape import shape_record
 
 STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are searched for facts
@@ -107,7 +105,7 @@ def analyse_record(
     """
     record, language = record.whole, analyzer.language
     units = _pack_words(record, vector, width, analyzer)
-    moment = _local_moment(record.occurred, time.tzname)
+    moment = local(record.occurred)
     dated = times_of(record.text, moment, language)
     flags, days = marks_of(record.text, moment, language, dated)
     if not facts or record.kind not in STATING:
@@ -125,12 +123,6 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
     return [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
-
-
-@lru_cache(maxsize=16)
-def _local_moment(occurred: float, _zone: tuple[str, str]) -> datetime:
-    """Converts to local time; cached, because records of one call share moments."""
-    return local(occurred)
 
 
 def _add_speaker(record: Record, unit: str) -> str:

@@ -29,7 +29,7 @@ from ..core.validate import (
     plain_value,
 )
 from ..core.where import check_place
-from ..text.chunks import units_of
+from ..text.sentences import units_of
 
 Given = str | Message | Draft | Mapping[str, Json]
 
@@ -150,12 +150,13 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
         occurred = moment(draft.occurred, "occurred")
     ttl = None if draft.ttl is None else _check_ttl(draft.ttl)
     if draft.expires is None:
-        expires = None if ttl is None else _ends(ttl, now)
+        expires = None if ttl is None else moment(now + min(ttl, 1e300), "ttl")  # larger ones are no floats
     else:
         expires = _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
     if draft.pinned is not None and check_flag(draft.pinned, "pinned"):
-        state, expires = pin_state(state, expires, now), None
+        pin = Protection(at=now, by=acts().by)
+        state, expires = state.but(pinned=pin).protect_from(expires), None
     return Record.of(
         (  # in the order of the fields; `Record(…)` takes ten times as long
             _id(draft, now),
@@ -235,14 +236,11 @@ def _check_ttl(ttl: float | timedelta) -> float:
     return seconds
 
 
-def pin_state(state: State, expires: float | None, now: float) -> State:
-    """Pins for the current actor and keeps the expiry for the time after the pin."""
-    return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
-
-
-def _ends(ttl: float, now: float) -> float:
-    """Returns the end of a time to live that starts now."""
-    return moment(now + min(ttl, 1e300), "ttl")  # larger whole numbers are no floats
+def give_state(record: Record, state: State, expires: float | None) -> Record:
+    """Gives a record a state and an expiry, which waits until its pins and holds end."""
+    if state.is_protected:
+        return record.but(state=state.protect_from(expires), expires=None)
+    return record.but(state=state, expires=expires)
 
 
 def _expires(expires: Moment | timedelta, now: float) -> float:

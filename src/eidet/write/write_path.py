@@ -16,6 +16,7 @@ from ..core.errors import BadInput, Refused
 from ..core.hit import Rejected, RememberedList
 from ..core.procedure import tell_data
 from ..core.record import Record
+from ..core.state import Protection
 from ..core.where import Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
@@ -24,7 +25,7 @@ from ..store.rules import Entombed, Held, StaleEpoch, check_entombed
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
 from .ingest import Ingest, batches, check_arrival, fits_embedder
-from .shape import Given, drafts_of, pin_state, shape_record
+from .shape import Given, drafts_of, give_state, shape_record
 
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
@@ -186,7 +187,8 @@ def _revise_record(
     given = {**cleared, **changes}
     draft = replace(_draft_of(old, given), **given)
     if "data" in changes and "text" not in changes and old.kind != "message":
-        draft = replace(draft, text=None if _was_told(old) else draft.text)
+        was_told = old.data is not None and old.text == tell_data(old.data, old.kind)
+        draft = replace(draft, text=None if was_told else draft.text)
     new = shape_record(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
     new = _with_state(new, old, given, now).but(vector=old.vector, terms=old.terms, level=old.level)
     if draft.vector is not None or new.text != old.text:
@@ -212,19 +214,11 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
     if new.state.pinned is not None and expires is None:
         expires = new.state.pinned.expires
     if said.get("pinned") and state.pinned is None:
-        return new.but(state=pin_state(state, expires, now), expires=None)
-    if "pinned" in said and not said["pinned"] and state.pinned is not None:
-        waiting = state.pinned.expires if expires is None else expires
-        return new.but(state=state.but(pinned=None), expires=waiting)
-    if state.is_protected:
-        return new.but(state=state.protect_from(expires), expires=None)
-    if state is new.state and expires == new.expires:
-        return new
-    return new.but(state=state, expires=expires)
-
-
-def _was_told(record: Record) -> bool:
-    return record.data is not None and record.text == tell_data(record.data, record.kind)
+        state = state.but(pinned=Protection(at=now, by=acts().by))
+    elif "pinned" in said and not said["pinned"] and state.pinned is not None:
+        expires = state.pinned.expires if expires is None else expires
+        state = state.but(pinned=None)
+    return give_state(new, state, expires)
 
 
 log: logging.Logger = logging.getLogger("eidet")
@@ -274,9 +268,9 @@ def _put_said(
     expect: int | None = None,
 ) -> RememberedList:
     """Writes a caller's list of records, except those whose content was forgotten for good."""
-    rest = list(enumerate(records))
+    rest, stored = list(enumerate(records)), list[Record]()
     rejected: list[Rejected] = []
-    while rest:
+    while rest and not stored:
         allowed = [record for _, record in rest]
         try:
             watch = parts.tombstones.over_said(allowed, again=again)
@@ -284,14 +278,6 @@ def _put_said(
         except Entombed as error:
             rejected += [Rejected(rest[at][0], since) for at, since in error.found.items()]
             rest = [one for at, one in enumerate(rest) if at not in error.found]
-        else:
-            _warn_of_rejected(rejected)
-            return RememberedList(stored, sorted(rejected, key=attrgetter("index")))
-    _warn_of_rejected(rejected)
-    return RememberedList((), sorted(rejected, key=attrgetter("index")))
-
-
-def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
     if rejected:
         places = ", ".join(str(one.index) for one in rejected[:10])
         log.warning(
@@ -300,6 +286,7 @@ def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
             places,
             len(rejected),
         )
+    return RememberedList(stored, sorted(rejected, key=attrgetter("index")))
 
 
 def put_returning(parts: Parts, records: Sequence[Record], *, now: float) -> list[Record]:

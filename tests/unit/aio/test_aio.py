@@ -146,7 +146,9 @@ def test_every_verb_answers_as_its_twin(place: Path | None, tmp_path: Path) -> N
                 await memory.revise(one.id, text="x", version=1)
             assert [event.what for event in await memory.history(one.id)] == ["created", "revised"]
             assert await memory.scopes() == {"default": 2}
-            assert (await memory.admin.stats())["records"] == 2
+            await memory.feedback(await memory.recall("Ann"), useful=True, by="ann")
+            stats = await memory.admin.stats()
+            assert (stats["records"], stats["retrieval"]["success_rate"]["of"]) == (2, 1)
             assert await memory.export(tmp_path / "export.jsonl") == 2
             assert await memory.forget(two.id, for_good=False) == 1
             assert await memory.load(tmp_path / "export.jsonl") == 2

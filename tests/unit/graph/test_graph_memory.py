@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from eidet import Memory
-from eidet.graph import Graphs, ScopeGraph, View
-from eidet.graph.validity import Interval
+from eidet.graph import Graphs, ScopeGraph
 
 
 def weigh(graph: ScopeGraph) -> int:
@@ -38,23 +37,3 @@ def test_the_graphs_asked_longest_ago_leave_when_room_runs_short() -> None:
         graphs.ask("a", weigh)
         assert graphs.ask("b", weigh) == graphs.nbytes > 0
         assert graphs.ask("a", weigh) == graphs.nbytes
-
-
-def list_homes(graph: ScopeGraph) -> list[list[Interval]]:
-    return [graph.trace(subject, "lives_in", View(now=0.0)) for subject in graph.list_subjects("lives_in")]
-
-
-def test_what_was_traced_stays_until_something_is_stated_or_taken_back() -> None:
-    with Memory() as memory:
-        fill(memory, "a", 2)
-        graphs = Graphs(memory.parts.store)
-        first = graphs.ask("a", list_homes)
-        assert len(first) == 2
-        note = memory.remember("What a day!", scope="a")
-        memory.forget(note.id, scope="a")
-        again = graphs.ask("a", list_homes)
-        assert [id(one) for one in again] == [id(one) for one in first]
-        told = memory.remember("Ben lives in Oslo", scope="a")
-        assert len(graphs.ask("a", list_homes)) == 3
-        memory.forget(told.id, scope="a")
-        assert len(graphs.ask("a", list_homes)) == 2

@@ -24,7 +24,7 @@ def session(*said: Statement, **more: Any) -> ScopeGraph:
 
 
 def names(graph: ScopeGraph, name: str) -> list[str]:
-    return [graph.identities.names.name_of(root) for root in graph.identities.find(name)]
+    return [graph.identities.name_of(root) for root in graph.identities.find(name)]
 
 
 def test_case_articles_and_possessives_do_not_make_another_entity() -> None:

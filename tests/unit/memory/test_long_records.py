@@ -14,7 +14,7 @@ from eidet import Draft, Memory, Settings
 from eidet.core.record import Record
 from eidet.text import term_id
 from eidet.text.analysis import decode_analysis, terms_in
-from eidet.text.chunks import units_of
+from eidet.text.sentences import units_of
 
 NOW = 1_700_000_000.0
 WIDTH = 64

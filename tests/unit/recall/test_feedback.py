@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 import subprocess
@@ -17,7 +16,7 @@ import pytest
 from tests.making import PLACES, Clock, place_of
 from tests.unit.testing.altered import Altered
 
-from eidet import AsyncMemory, BadInput, Memory, NotFound, Refused, Scope, Settings, Where
+from eidet import BadInput, Memory, NotFound, Refused, Scope, Settings, Where
 from eidet.core.errors import Unavailable
 from eidet.core.hit import Hits, Trace
 from eidet.quality import DAY, KEPT_DAYS, day_of
@@ -450,16 +449,3 @@ def test_a_clock_ahead_of_others_does_not_make_the_present_drift(memory: Memory,
         memory.recall("tea", scope="nowhere")
     clock.now = NOW
     assert retrieval(memory)["recalls"] == 0
-
-
-def test_async_feedback_is_the_same(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with AsyncMemory(tmp_path / "memory.db", embedder="hashing:64", clock=Clock()) as memory:
-            await memory.remember("Bob drinks tea")
-            hits = await memory.recall("tea")
-            await memory.feedback(hits, useful=True, by="ann")
-            await memory.feedback(hits[0].id, useful=False)
-            assert (await memory.admin.stats())["retrieval"]["success_rate"]["of"] == 2
-            assert (await memory.admin.metrics())["eidet_answer_accuracy_ratio"] == 1.0
-
-    asyncio.run(story())

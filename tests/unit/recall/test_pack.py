@@ -16,7 +16,7 @@ from eidet.recall.query import key_of
 from eidet.text import analyzer_of, term_id
 from eidet.text import pack as pack_terms
 from eidet.text.analysis import pack_analysis
-from eidet.text.chunks import units_of
+from eidet.text.sentences import units_of
 from eidet.text.tokens import Estimate, Words, counter_of
 
 DAY = 86_400.0

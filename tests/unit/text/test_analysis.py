@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.making import examples
 
 from eidet.core.errors import Corrupt
-from eidet.text import pack, pack_ids, term_id
+from eidet.text import pack, pack_ids, term_id, unpack
 from eidet.text.analysis import DAYS_KEPT, NOTHING, Analysis, decode_analysis, pack_analysis, terms_in
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
@@ -46,6 +46,13 @@ def test_no_bytes_mean_that_nothing_was_analysed() -> None:
 def test_only_so_many_days_are_kept() -> None:
     when = [(day, day) for day in range(1, 100)]
     assert decode_analysis(pack_analysis([b""], 0, when)).days == tuple(when[:DAYS_KEPT])
+
+
+def test_terms_are_packed_by_the_crc_of_their_utf8_bytes_and_counts_stop_at_255() -> None:
+    assert term_id("123456789") == 0xCBF43926  # the check value published for CRC-32
+    assert unpack(pack(["ann"] * 300)) == {term_id("ann"): 255}
+    with pytest.raises(Corrupt, match="7 bytes"):
+        unpack(b"1234567")
 
 
 def test_a_unit_without_words_is_still_a_unit() -> None:

@@ -19,18 +19,10 @@ def flags(text: str, language: str = "en") -> int:
     return marks_of(text, NOW, language)[0]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Who?",
-        'She asked "why?"',
-        "Really?",
-        "Did you? [photo of a dog]",
-        "何ですか？",
-        "(is it?) ",
-        "what? *",
-    ],
-)
+ASKING = 'Who?|She asked "why?"|Really?|Did you? [photo of a dog]|何ですか？|(is it?) |what? *'
+
+
+@pytest.mark.parametrize("text", ASKING.split("|"))
 def test_what_ends_with_a_question_mark_asks(text: str) -> None:
     assert flags(text) & QUESTION
 

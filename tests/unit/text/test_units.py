@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet.text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
+from eidet.text.sentences import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(60))
 sentence = st.sampled_from(

@@ -40,17 +40,17 @@ def record(embedder: Embedder, text: str = "a text that is longer than ten") -> 
 def test_a_vector_that_can_be_made_again_is_not_kept() -> None:
     embedder = Embedder()
     full = record(embedder)
-    [low] = forms(embedder).at_levels([full], [1])
+    low = forms(embedder).at_level(full, 1)
     assert (low.level, low.original, low.text) == (1, None, full.text)
-    assert forms(embedder).whole([low]) == [full]
+    assert forms(embedder).whole(low) == full
 
 
 def test_an_embedder_that_may_answer_otherwise_is_not_asked_again() -> None:
     embedder = Embedder()
     full = record(embedder)
     made = forms(embedder, repeats=False)
-    [low] = made.at_levels([full], [2])
-    assert made.whole([low]) == [full]
+    low = made.at_level(full, 2)
+    assert made.whole(low) == full
     assert embedder.asked == 0
 
 
@@ -58,10 +58,10 @@ def test_step_by_step_and_at_once_come_back_alike() -> None:
     embedder = Embedder()
     full = record(embedder)
     made = forms(embedder)
-    [middle] = made.at_levels([full], [1])
-    [low] = made.at_levels([middle], [2])
-    [at_once] = made.at_levels([full], [2])
+    middle = made.at_level(full, 1)
+    low = made.at_level(middle, 2)
+    at_once = made.at_level(full, 2)
     assert (low.text, low.data, low.original) == (at_once.text, at_once.data, at_once.original)
     assert low.text == full.text[:10]
     assert low.data == {"x": 1.23, "n": 7, "deep": [0.000123, {"y": -98800.0}]}
-    assert made.whole([low, at_once, middle, full]) == [full] * 4
+    assert [made.whole(one) for one in (low, at_once, middle, full)] == [full] * 4

@@ -10,7 +10,6 @@ from ...core.record import Kind, Record, key_id
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
-from ...upkeep import is_protected
 from ...views.messages import put_away
 from ..opening import next_number
 from .memory_entry import UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
@@ -37,7 +36,7 @@ def _list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list
 
     Leaves out the newest, pinned records and those under a legal hold.
     """
-    free = [record for record in records if record.id != newest and not is_protected(record)]
+    free = [record for record in records if record.id != newest and not record.state.is_protected]
     free.sort(key=lambda record: (record.importance, record.created, record.id))
     return [record.id for record in free[: max(len(records) - capacity, 0)]]
 

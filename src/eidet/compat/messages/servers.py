@@ -13,7 +13,6 @@ from ...core.validate import Moment, moment
 from ...memory import Memory
 from ...store import verbs
 from ...trust.seal.archives import archive_for
-from ...upkeep import is_protected
 from ...upkeep.archive import OWNER, Archive, archive_of, name_owner, note_archive
 from ..opening import check_positive, open_memory
 from .base import BaseMemoryStore, Beside, FairLock, Kept
@@ -79,7 +78,9 @@ class RedisMemoryStore(_OnServer):
         with self.turn:
             newest = self.conversation.records(limit=1)
             if newest and newest[0].created + self.ttl.total_seconds() <= self.memory.parts.clock():
-                self.drop([record.id for record in self.conversation.records() if not is_protected(record)])
+                self.drop(
+                    [record.id for record in self.conversation.records() if not record.state.is_protected]
+                )
 
     def _after(self) -> None:
         """Sets the expiry of all messages a little beyond the TTL, so that an unused session is deleted."""
@@ -88,7 +89,7 @@ class RedisMemoryStore(_OnServer):
         now, page = memory.parts.clock(), self.conversation.records(limit=PAGE)
         if now >= self._put_off + _SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
             page, self._put_off = self.conversation.records(), now
-        due = [r for r in page if (r.expires or 0.0) < now + seconds and not is_protected(r)]
+        due = [r for r in page if (r.expires or 0.0) < now + seconds and not r.state.is_protected]
         end = now + (1 + _SPARE) * seconds
         store = memory.parts.store  # a verb would make a new version of each message
         verbs.rewrite_form(store, [(record, record.but(expires=end)) for record in due], now=now)
@@ -256,4 +257,4 @@ class AutoCleanupMemory(BaseMemoryStore):
     def _old(self, now: Moment | None) -> list[Message]:
         today = self.memory.parts.clock() if now is None else moment(now, "now")
         records = self.conversation.records(until=today - self.max_age.total_seconds())
-        return [message_of_record(record) for record in records if not is_protected(record)]
+        return [message_of_record(record) for record in records if not record.state.is_protected]

@@ -18,7 +18,7 @@ from ...core.where import Where
 from ...store import Head, Store, verbs
 from ...store.rules import check_order
 from ...text import Analyzer, term_id
-from ...text.chunks import units_of
+from ...text.sentences import units_of
 from .. import (
     Candidates,
     Neighbours,

@@ -65,13 +65,9 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
         found = find_foreign(fold_text(text), now, code, past)
         return tuple(_make_date(text, start, end, days) for start, end, days in found)
     words, has_digits = split_letters(text)
-    if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
+    if TRIGGERS.isdisjoint(words) and not (has_digits and MAYBE.search(text)):
         return ()
     return _parse_english(text, now.replace(tzinfo=None), past)
-
-
-def _has_digits_of_date(text: str) -> bool:
-    return MAYBE.search(text) is not None
 
 
 def list_other_readings(found: Sequence[Dated]) -> tuple[Dated, ...]:

@@ -47,17 +47,13 @@ def ordinal_of(year: int, month: int, day: int) -> int:
     return date(year, month, day).toordinal() if year <= 9999 else _LAST_DAY
 
 
-def _month_length(year: int, month: int) -> int:
-    return monthrange(year, month)[1]
-
-
 def day(ordinal: int, confidence: float = 1.0) -> Days:
     return Days(clip_day(ordinal), clip_day(ordinal), "day", confidence)
 
 
 def day_of(year: int, month: int, number: int, confidence: float = 1.0) -> Days | None:
     """Makes a day; None if the month has no such day."""
-    if not (1 <= month <= 12 and 1 <= number <= _month_length(year, month)):
+    if not (1 <= month <= 12 and 1 <= number <= monthrange(year, month)[1]):
         return None
     return day(ordinal_of(year, month, number), confidence)
 
@@ -74,7 +70,7 @@ def months(year: int, month: int, count: int, grain: str, confidence: float = 1.
     """Makes `count` whole months from a month; 13 is January of the next year."""
     start, end = year * 12 + month - 1, year * 12 + month - 2 + count
     last_year, last_month = end // 12, end % 12 + 1
-    last = ordinal_of(last_year, last_month, _month_length(last_year, last_month))
+    last = ordinal_of(last_year, last_month, monthrange(last_year, last_month)[1])
     return Days(ordinal_of(start // 12, start % 12 + 1, 1), last, grain, confidence)
 
 
@@ -93,17 +89,13 @@ def season_of(year: int, first_month: int, confidence: float = 0.9) -> Days:
 def week_at(ordinal: int, confidence: float = 0.9) -> Days:
     """Returns the week from Monday to Sunday around a day."""
     monday = ordinal - (ordinal - 1) % 7
-    return Days(clip_day(monday), clip_day(monday + 6), "week", confidence)
+    return span(monday, monday + 6, confidence, "week")
 
 
 def weekend_at(ordinal: int, confidence: float = 0.9) -> Days:
     """Returns Saturday and Sunday of the week around a day."""
     saturday = ordinal - (ordinal - 1) % 7 + 5
-    return Days(clip_day(saturday), clip_day(saturday + 1), "weekend", confidence)
-
-
-def around(ordinal: int, reach: int, grain: str, confidence: float) -> Days:
-    return Days(clip_day(ordinal - reach), clip_day(ordinal + reach), grain, confidence)
+    return span(saturday, saturday + 1, confidence, "weekend")
 
 
 def span(first: int, last: int, confidence: float, grain: str = "span") -> Days:
@@ -127,7 +119,7 @@ def months_later(ordinal: int, count: int) -> int:
     at = date.fromordinal(clip_day(ordinal))
     index = at.year * 12 + at.month - 1 + count
     year, month = index // 12, index % 12 + 1
-    return ordinal_of(year, month, min(at.day, _month_length(year, month)))
+    return ordinal_of(year, month, min(at.day, monthrange(year, month)[1]))
 
 
 def move_day(ordinal: int, count: int, unit: str) -> int:
@@ -232,10 +224,11 @@ def _point_at(at: int, count: Count, unit: str) -> Days:
     sure = 0.7 if count.vague or (count.low % 10 == 0 and count.low) else 0.85
     if unit == "day":
         loose = count.vague or count.low >= 20
-        return around(at, 1, "span", 0.65) if loose else day(at, 0.95)
+        return span(at - 1, at + 1, 0.65) if loose else day(at, 0.95)
     if unit == "year":
         return year_of(date.fromordinal(at).year, sure - 0.05)
-    return around(at, _REACH[unit] * (2 if count.vague else 1), unit, sure - 0.05 * (unit == "month"))
+    reach = _REACH[unit] * (2 if count.vague else 1)
+    return span(at - reach, at + reach, sure - 0.05 * (unit == "month"), unit)
 
 
 def slice_of(days: Days, part: str, edge: bool) -> Days:

@@ -117,7 +117,8 @@ def _load_language(code: str) -> _Language | None:
     rules = [*_date_rules(words), *_count_rules(words, info["counted"], info["numbers"])]
     rules += [*_relative_rules(words, relative), *_which_rules(words, more), *_weekday_rules(words)]
     if years := more.get("years"):
-        rules.append((words.compile(rf"(?:{years})\s{{1,3}}({_YEAR})(?![\d.,]\d)"), _parse_year))
+        in_year = words.compile(rf"(?:{years})\s{{1,3}}({_YEAR})(?![\d.,]\d)")
+        rules.append((in_year, lambda match, _: year_of(int(match[1]), 0.85)))
     rules.append((_MONTH_AND_DAY, _parse_month_and_day))
     phrases = [*words.months, *words.weekdays, *relative]
     phrases += [phrase for _, _, counted in info["counted"] for phrase in counted]
@@ -202,10 +203,6 @@ def _date_in(month: int, first: str | None, last: str | None, written: str | Non
 def _parse_month_and_day(match: re.Match[str], now: _Now) -> Days | None:
     month = int(match[1])
     return _date_in(month, match[2], None, None, now) if 1 <= month <= 12 else None
-
-
-def _parse_year(match: re.Match[str], _now: _Now) -> Days:
-    return year_of(int(match[1]), 0.85)
 
 
 def _count_rules(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 
+from .. import words_in
 from .days import (
     YEAR,
     Days,
@@ -35,7 +36,6 @@ from .scanner import (
     TENS,
     WEEKDAYS,
     Tokens,
-    words_of,
 )
 
 _DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
@@ -51,6 +51,13 @@ def guess_year(
     """Chooses the year of a yearly time, and rates the confidence."""
     lean = tokens.lean(at)
     return _rate(tokens, yearly(of_year, tokens.today, lean, reach), lean, best)
+
+
+def in_year(tokens: Tokens, at: int, after: int, of_year: Callable[[int], Days], best: float) -> Read:
+    """Puts a yearly time into the year that follows it, else into the likely one."""
+    if known := year_after(tokens, after):
+        return of_year(known[0]), known[1]
+    return placed(guess_year(tokens, at, of_year, best), after)
 
 
 def guess_near(tokens: Tokens, at: int, near: Iterable[Days | None], best: float) -> Days | None:
@@ -87,13 +94,10 @@ def parse_month(tokens: Tokens, at: int) -> Read:
         return month_of(known[0], month), known[1]
     if not _is_month(tokens, at):
         return None
-    return _bare_month(tokens, at, month), at + 1
-
-
-def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
     if tokens.year is not None:
-        return month_of(tokens.year, month, 0.9)
-    return guess_year(tokens, at, lambda y: month_of(y, month)) or month_of(tokens.now.year, month, 0.5)
+        return month_of(tokens.year, month, 0.9), at + 1
+    guessed = guess_year(tokens, at, lambda y: month_of(y, month))
+    return guessed or month_of(tokens.now.year, month, 0.5), at + 1
 
 
 def parse_day_first(tokens: Tokens, at: int) -> Read:
@@ -204,7 +208,7 @@ def _parse_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
 # --- weekdays, alone or before a date, and days of the month without one
 
 _WEEKS = {"last": -1, "this": 0, "next": 1}
-_SOFT_ENDS = words_of(
+_SOFT_ENDS = words_in(
     ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "
     "that the my this until our he she they you by as then there while where"
 ) | {""}
@@ -221,7 +225,8 @@ def parse_weekday(tokens: Tokens, at: int) -> Read:
     after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
     if found := _parse_week(tokens, after, weekday):
         return found
-    return placed(guess_near(tokens, at, _weekdays(tokens.today, weekday), 0.7), after)
+    here = tokens.today - (tokens.today - 1) % 7 + weekday
+    return placed(guess_near(tokens, at, [day(here + shift) for shift in (-7, 0, 7)], 0.7), after)
 
 
 def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
@@ -233,11 +238,6 @@ def _parse_week(tokens: Tokens, at: int, weekday: int) -> Read:
         return None
     monday = tokens.today - (tokens.today - 1) % 7
     return day(monday + 7 * shift + weekday, 0.9), at + 2
-
-
-def _weekdays(today: int, weekday: int) -> list[Days]:
-    at = today - (today - 1) % 7 + weekday
-    return [day(at + shift) for shift in (-7, 0, 7)]
 
 
 def _parse_date(tokens: Tokens, at: int) -> Read:

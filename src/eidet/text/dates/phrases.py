@@ -227,20 +227,16 @@ def _parse_counted(tokens: Tokens, at: int) -> Read:
 def _exactly(tokens: Tokens, at: int) -> Read:
     """Exactly two weeks ago: that very day, not the days around it."""
     count = parse_count(tokens.words, at + 1)
-    unit = UNITS.get(tokens.words[count.after]) if count else None
-    if not count or not unit or tokens.words[count.after + 1] != "ago":
-        return None
-    return offset(tokens.today, count, unit, -1, exact=True), count.after + 2
+    return _ago(tokens, count, exact=True) if count else None
 
 
-def _ago(tokens: Tokens, count: Count) -> Read:
+def _ago(tokens: Tokens, count: Count, *, exact: bool = False) -> Read:
     """Parses "two weeks ago", "a week or two ago" or "a few weeks back"."""
-    words, named = tokens.words, count.after
-    end = named + 1
+    words, end = tokens.words, count.after + 1
     if words[end] not in ("ago", "back"):
         return None
-    if unit := UNITS.get(words[named]):
-        return offset(tokens.today, count, unit, -1), end + 1
+    if unit := UNITS.get(words[count.after]):
+        return offset(tokens.today, count, unit, -1, exact=exact), end + 1
     return placed(parse_hours(tokens, count, -1), end + 1)
 
 
@@ -278,14 +274,13 @@ def _parse_beside(tokens: Tokens, at: int) -> Read:
     """Parses "(the) day before yesterday", "week after Christmas" or "weekend before last"."""
     words, unit = tokens.words, tokens.words[at]
     sign = _LINKS.get(words[at + 1])
-    anchor = _inner(tokens, at + 2) if sign else None
-    if sign is None or anchor is None:
-        is_next = sign is not None and words[at + 2] in ("last", "next")
-        return (
-            placed(unit_away(tokens.today, UNITS.get(unit, unit), 2 * (sign or 0)), at + 3)
-            if is_next
-            else None
-        )
+    if sign is None:
+        return None
+    anchor = _inner(tokens, at + 2)
+    if anchor is None:
+        if words[at + 2] not in ("last", "next"):
+            return None
+        return placed(unit_away(tokens.today, UNITS.get(unit, unit), 2 * sign), at + 3)
     base = anchor[0].first if sign < 0 else anchor[0].last
     if unit in ALL_WEEKDAYS:
         days = day((weekday_before if sign < 0 else weekday_after)(base, ALL_WEEKDAYS[unit]))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
+from .. import words_in
 from .days import (
     DECADE,
     YEAR,
@@ -26,7 +28,7 @@ from .days import (
     year_away,
     year_of,
 )
-from .months import guess_near, guess_year, year_after
+from .months import guess_near, in_year, year_after
 from .scanner import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -43,15 +45,14 @@ from .scanner import (
     UNITS,
     Tokens,
     parse_count,
-    words_of,
 )
 
-_YEAR_AFTER = words_of(
+_YEAR_AFTER = words_in(
     "in since of by until till from to before after during year early mid late around circa about "
     "between and or through spring summer autumn fall winter christmas"
 )
-_BEFORE_SEASONS = words_of("in during over since until by early mid late through")
-_SEASONAL = words_of(
+_BEFORE_SEASONS = words_in("in during over since until by early mid late through")
+_SEASONAL = words_in(
     "of intern interns internship camp house break flavors flavours drinks dresses clothes colors colours"
 )
 
@@ -88,11 +89,10 @@ def _decade(tokens: Tokens, at: int, first: int) -> Read:
 def parse_season(tokens: Tokens, at: int) -> Read:
     """Parses "summer 2022", "summer of 2022" or "in (the) summer"."""
     first = SEASONS[tokens.words[at]]
-    if known := year_after(tokens, at + 1):
-        return season_of(known[0], first, 0.65 if first == 12 else 0.9), known[1]
-    if not _is_season(tokens, at):
+    if not year_after(tokens, at + 1) and not _is_season(tokens, at):
         return None
-    return placed(guess_year(tokens, at, lambda y: season_of(y, first), 0.6), at + 1)
+    sure = 0.65 if first == 12 else 0.9
+    return in_year(tokens, at, at + 1, lambda y: season_of(y, first, sure), 0.6)
 
 
 def _is_season(tokens: Tokens, at: int) -> bool:
@@ -109,9 +109,7 @@ def _is_season(tokens: Tokens, at: int) -> bool:
 def parse_quarter(tokens: Tokens, at: int, number: int, after: int, length: int = 3) -> Read:
     """Parses a quarter or half of the year that follows, or of the likely one."""
     first = (number - 1) * length + 1
-    if known := year_after(tokens, after):
-        return months(known[0], first, length, "span", 0.95), known[1]
-    return placed(guess_year(tokens, at, lambda y: months(y, first, length, "span"), 0.65), after)
+    return in_year(tokens, at, after, lambda y: months(y, first, length, "span", 0.95), 0.65)
 
 
 def parse_code(tokens: Tokens, at: int) -> Read:
@@ -136,15 +134,14 @@ def parse_feast(tokens: Tokens, at: int) -> Read:
     named = _feast_name(tokens.words, at)
     if not named:
         return None
-    name, after = named
-    if known := year_after(tokens, after):
-        return _feast(name, known[0]), known[1]
-    if tokens.year is not None:
-        return _feast(name, tokens.year), after
-    if tokens.words[after] in FEAST_THINGS or tokens.before(at) in ("merry", "happy", "a", "every", "each"):
-        return None
-    best = 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45
-    return placed(guess_year(tokens, at, lambda y: _feast(name, y), best), after)
+    (name, after), before = named, tokens.before(at)
+    if not year_after(tokens, after):
+        if tokens.year is not None:
+            return _feast(name, tokens.year), after
+        if tokens.words[after] in FEAST_THINGS or before in ("merry", "happy", "a", "every", "each"):
+            return None
+    best = 0.65 if before in BEFORE_TIMES else 0.45
+    return in_year(tokens, at, after, lambda y: _feast(name, y), best)
 
 
 def _find_easter(year: int) -> int:
@@ -181,8 +178,8 @@ def _feast(name: str, year: int) -> Days:
 
 DAY_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _ALONE = frozenset({"week", "month", "year", "decade"})
-_BEFORE_WEEKEND = words_of("over at on during for since until")
-_ROLLING = words_of("in over during within for throughout across")
+_BEFORE_WEEKEND = words_in("over at on during for since until")
+_ROLLING = words_in("in over during within for throughout across")
 
 
 def parse_day_word(tokens: Tokens, at: int) -> Read:
@@ -230,11 +227,11 @@ def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
         return _weekday(tokens, at, ALL_WEEKDAYS[word], shift), after
     if word in PARTS_OF_DAY:
         return (day(tokens.today + shift, 0.95), named + 1) if shift < 1 else None
-    if word in ALL_MONTHS or word in SEASONS:
-        return _parse_once_a_year(tokens, named, shift)
-    if name := _feast_name(tokens.words, named):
-        days = year_away(lambda y: _feast(name[0], y), tokens.today, shift)
-        return days and (days._replace(confidence=0.85), name[1])
+    if yearly := _find_yearly(tokens.words, named):
+        if shift == 0 and word in ("may", "march") and not tokens.capital(named):
+            return None  # "this may help"
+        days = year_away(yearly[0], tokens.today, shift)
+        return days and (days._replace(confidence=0.85), yearly[1])
     if shift == -1 and word in ("week", "month", "year") and _is_rolling(tokens, at):
         return None
     if word == "weekend" and not shift and (tokens.today - 1) % 7 < 5 and tokens.tense(at) < 0:
@@ -242,12 +239,15 @@ def _parse_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
     return placed(unit_away(tokens.today, word, shift) if word != "day" else None, named + 1)
 
 
-def _parse_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
-    word = tokens.words[named]
-    if shift == 0 and word in ("may", "march") and not tokens.capital(named):
-        return None  # "this may help"
-    days = _once_a_year(tokens, word, shift)
-    return placed(days, named + 1)
+def _find_yearly(words: list[str], at: int) -> tuple[Callable[[int], Days], int] | None:
+    """Finds the month, season or holiday that begins at a word, by its year, and the place after it."""
+    word = words[at]
+    if month := ALL_MONTHS.get(word):
+        return lambda y: month_of(y, month), at + 1
+    if first := SEASONS.get(word):
+        return lambda y: season_of(y, first), at + 1
+    named = _feast_name(words, at)
+    return named and (lambda y: _feast(named[0], y), named[1])
 
 
 def _is_rolling(tokens: Tokens, at: int) -> bool:
@@ -267,15 +267,6 @@ def _weekday(tokens: Tokens, at: int, weekday: int, shift: int) -> Days:
     if tense > 0 or (tense == 0 and not tokens.past):
         return day(here if here >= today else here + 7, 0.85)
     return day(here if here <= today or (tokens.past and tense == 0) else here - 7, 0.75)
-
-
-def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
-    month = ALL_MONTHS.get(word)
-    if month:
-        days = year_away(lambda y: month_of(y, month), tokens.today, shift)
-    else:
-        days = year_away(lambda y: season_of(y, SEASONS[word]), tokens.today, shift)
-    return days and days._replace(confidence=0.85)
 
 
 def parse_the_weekend(tokens: Tokens, at: int) -> Read:

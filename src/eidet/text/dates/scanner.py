@@ -14,14 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from .. import words_in
 from .days import Count
 
 TABLE: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
-
-
-def words_of(words: str | list[str]) -> frozenset[str]:
-    """Returns the set of words in a string, or in a list of lines."""
-    return frozenset((words if isinstance(words, str) else " ".join(words)).split())
 
 
 def number_words(words: str, start: int) -> dict[str, int]:
@@ -68,9 +64,9 @@ WHICH = BACK | ON | {"this", "past"}
 _EDGES = {"beginning": "early", "start": "early", "middle": "mid", "end": "late"}
 PARTS = {"early": "early", "mid": "mid", "late": "late"} | _EDGES
 # after these a month, a weekday, a season or a holiday is a time
-BEFORE_TIMES = words_of(TABLE["before_times"])
+BEFORE_TIMES = words_in(TABLE["before_times"])
 # nouns that a bare number before them counts
-COUNTED = words_of(TABLE["counted"])
+COUNTED = words_in(TABLE["counted"])
 
 FEASTS: dict[str, tuple[str, list[int]]] = {  # by name: the rule and its numbers
     name: (rule, [int(number) for number in numbers.split()])
@@ -80,20 +76,20 @@ FEASTS: dict[str, tuple[str, list[int]]] = {  # by name: the rule and its number
 }
 FEAST_STARTS = frozenset(name.split()[0].partition("'")[0] for name in FEASTS)
 # things that carry a holiday's name at any time of the year
-FEAST_THINGS = words_of(TABLE["feast_things"])
+FEAST_THINGS = words_in(TABLE["feast_things"])
 
 # in the form of `split_letters`: every expression has one of these, or digits that look like a date
 _TRIGGERS = (
     {*ALL_MONTHS, *ALL_WEEKDAYS, *_MANY_WEEKDAYS, *UNITS, *HOURS, *PARTS_OF_DAY, *SEASONS}
     | {name.split()[-1].partition("'")[0] for name in FEASTS} - {"day", "s", "year", "years"}
-    | words_of(TABLE["triggers"])
+    | words_in(TABLE["triggers"])
 )
 # words that always concern time; for the others of TRIGGERS the grammar decides, as some occur in
 # greetings and idioms, too
 _IDLE = {"min", "mins", "day", "night"}
 _SURE = {*WEEKDAYS, *_MANY_WEEKDAYS, *MONTHS, *UNITS, *HOURS} - DOUBTFUL - _IDLE
 TRIGGERS = frozenset(word.encode() for word in _TRIGGERS)
-TIMES = frozenset(word.encode() for word in _SURE | words_of(TABLE["times"]))
+TIMES = frozenset(word.encode() for word in _SURE | words_in(TABLE["times"]))
 
 # --- tokens
 
@@ -106,10 +102,10 @@ _ENDS = frozenset(".!?;")
 _BEYOND = [""] * 12  # padding, longer than any lookahead
 _NEAR = 14  # words on either side that are searched for the tense
 
-_FUTURE = words_of(TABLE["future"])
-_PAST = words_of(TABLE["past"])
-_NOT_PAST = words_of(TABLE["not_past"])  # they end in -ed
-_BE = words_of("is are am be being")
+_FUTURE = words_in(TABLE["future"])
+_PAST = words_in(TABLE["past"])
+_NOT_PAST = words_in(TABLE["not_past"])  # they end in -ed
+_BE = words_in("is are am be being")
 
 
 @dataclass(frozen=True, slots=True)

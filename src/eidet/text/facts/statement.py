@@ -89,17 +89,17 @@ def pack_statements(statements: Sequence[Statement]) -> bytes:
 def statement_data(statement: Statement) -> dict[str, Any]:
     """Returns a statement as JSON, without defaults."""
     mentions = {"subject": mention_data(statement.subject), "object": mention_data(statement.object)}
-    told = {name: getattr(statement, name) for name, _ in _OPTIONAL}
-    return (
-        {"relation": statement.relation}
-        | mentions
-        | {name: told[name] for name, plain in _OPTIONAL if told[name] != plain}
-    )
+    return {"relation": statement.relation} | mentions | _list_told(statement, _OPTIONAL)
 
 
 def mention_data(mention: Mention) -> dict[str, str]:
-    told = ((name, getattr(mention, name), plain) for name, plain in _MENTIONED)
-    return {name: value for name, value, plain in told if value != plain}
+    return _list_told(mention, _MENTIONED)
+
+
+def _list_told(value: Mention | Statement, defaults: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns the fields of a value that differ from their defaults."""
+    told = ((name, getattr(value, name), plain) for name, plain in defaults)
+    return {name: held for name, held, plain in told if held != plain}
 
 
 def parse_statements(blob: bytes, known: KnownMentions | None = None) -> tuple[Statement, ...]:
@@ -110,13 +110,10 @@ def parse_statements(blob: bytes, known: KnownMentions | None = None) -> tuple[S
     if not blob:
         return ()
     try:
-        return _parse_rows(json.loads(blob), {} if known is None else known)
+        mentions = {} if known is None else known
+        return tuple(parse_statement(row, mentions) for row in json.loads(blob))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Corrupt(f"the statements of a text are damaged: {error}") from error
-
-
-def _parse_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[Statement, ...]:
-    return tuple(parse_statement(row, known) for row in rows)
 
 
 def parse_statement(row: dict[str, Any], known: KnownMentions) -> Statement:

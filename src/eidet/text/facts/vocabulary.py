@@ -14,15 +14,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from .. import words_in
+
 
 def _load_table(name: str) -> dict[str, Any]:
     table: dict[str, Any] = json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
     return table
-
-
-def _split_list(words: str | list[str]) -> list[str]:
-    """Splits a string, or a list of lines, into words."""
-    return words.split() if isinstance(words, str) else " ".join(words).split()
 
 
 _ROWS: Final[dict[str, Any]] = _load_table("relations")["relations"]
@@ -54,7 +51,7 @@ class Relation:
 
 
 _FIELDS: Final = frozenset(field.name for field in fields(Relation))
-_CONDITIONS: Final = frozenset(" ".join(_split_list(_ROWS["condition"]["states"])).replace("_", " ").split())
+_CONDITIONS: Final = words_in([one.replace("_", " ") for one in _ROWS["condition"]["states"]])
 RELATIONS: Final = {
     name: Relation(name=name, **{field: value for field, value in row.items() if field in _FIELDS})
     for name, row in _ROWS.items()
@@ -112,13 +109,14 @@ class Vocabulary:
 
     frames: Mapping[str, Mapping[str, tuple[Frame, ...]]]  # by a verb's form, then by the tie's first word
     nouns: Mapping[str, str]  # phone number: phone
-    kin: Mapping[str, str]  # sister: sibling
+    kin: Mapping[str, str]  # sister: sibling; dog: pet
     states: Mapping[str, str]  # vegetarian: diet
     effects: Mapping[str, str]  # auxiliaries, and what they do to a statement
     hedges: Mapping[str, float]
     infinitives: Mapping[str, str]  # the word before "to": used: ended
     gerunds: Mapping[str, str]  # the word before -ing: stopped: ended
     classes: Mapping[str, frozenset[str]]  # an object of the kind has one of these words
+    heads: Mapping[str, frozenset[str]]  # an object of the kind ends with one of these words
     adverbs: frozenset[str]  # between subject and verb; they change nothing
     asking: frozenset[str]  # open a question
     stops: frozenset[str]  # end an object
@@ -128,11 +126,9 @@ class Vocabulary:
     secrets: frozenset[str]
     reporting: frozenset[str]
     unreal: frozenset[str]  # if, wish
-    pets: frozenset[str]
     he: frozenset[str]  # kin that are men
     she: frozenset[str]
     jobs: frozenset[str]
-    conditions: frozenset[str]
     vague: frozenset[str]  # objects that say nothing
     generic: frozenset[str]  # what one may like with "the": the sea
     actions: frozenset[str]  # what one asks an assistant to do
@@ -145,19 +141,26 @@ class Vocabulary:
     before_actions: frozenset[str]  # what follows is one if it is an action
     occasions: frozenset[str]  # what follows the next comma is one if it is an action
 
+    def kind_of_kin(self, role: str) -> str:
+        """Returns the kind of somebody's kin: a person or, of pets, a thing."""
+        return "thing" if self.kin[role] == "pet" else "person"
+
 
 @cache
 def load_vocabulary() -> Vocabulary:
     relations, words = _ROWS, _load_table("words")
     mapped: dict[str, Any] = {name: _invert(words[name]) for name in ("effects", "infinitives", "gerunds")}
-    by_relation: dict[str, Any] = {name: _by_word(relations, name) for name in ("nouns", "kin", "states")}
-    classes = {name: frozenset(_split_list(text)) for name, text in words["classes"].items()}
-    sets: dict[str, Any] = {name: frozenset(_split_list(text)) for name, text in words["words"].items()}
+    by_relation: dict[str, Any] = {name: _by_word(relations, name) for name in ("nouns", "states")}
+    classes = {name: words_in(text) for name, text in words["classes"].items()}
+    sets: dict[str, Any] = {name: words_in(text) for name, text in words["words"].items()}
     orders: dict[str, Any] = {name: frozenset(phrases) for name, phrases in words["instructions"].items()}
+    pets, conditions = sets.pop("pets"), sets.pop("conditions")
     return Vocabulary(
         frames=_load_frames(relations, words["verbs"], classes),
         hedges={word: float(sure) for word, sure in _invert(words["hedges"]).items()},
         classes=classes,
+        heads={"animal": pets, "condition": conditions, "profession": sets["jobs"]},
+        kin=dict.fromkeys(pets, "pet") | _by_word(relations, "kin"),
         **orders,
         **mapped,
         **by_relation,
@@ -166,7 +169,7 @@ def load_vocabulary() -> Vocabulary:
 
 
 def _invert(table: Mapping[str, str]) -> dict[str, str]:
-    return {word: value for value, words in table.items() for word in _split_list(words)}
+    return {word: value for value, words in table.items() for word in words_in(words)}
 
 
 def _by_word(relations: Mapping[str, Any], field: str) -> dict[str, str]:
@@ -174,7 +177,7 @@ def _by_word(relations: Mapping[str, Any], field: str) -> dict[str, str]:
     found = {}
     for name, relation in relations.items():
         words = relation.get(field, "")
-        for word in words if field == "nouns" else _split_list(words):
+        for word in words if field == "nouns" else words_in(words):
             found[word] = name
     return found
 

@@ -24,7 +24,7 @@ from ...store import TOMBSTONES, Erasure, Reader, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...store.verbs.values import ONCE_SECONDS
-from ...text.chunks import units_of
+from ...text.sentences import units_of
 from ...upkeep.archive import Archives, Ownership
 from .elsewhere import (
     clean_histories,
