@@ -88,7 +88,7 @@ def _evaluate(
     ks = {*measuring.KS, *(gate.k for gate in gates if gate.k is not None)}
     with progress_bar("measuring") as tell:
         report = measuring.evaluate(
-            cases, base, against=others, depth=depth, ks=sorted(ks), budgets=budgets, seed=seed, progress=tell
+            cases, base, against=others, depth=depth, ks=sorted(ks), budgets=budgets, progress=tell
         )
     if json != "-":
         _tell_report(report)

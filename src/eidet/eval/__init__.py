@@ -53,13 +53,12 @@ def evaluate(
     depth: int = 20,
     ks: Sequence[int] = KS,
     budgets: Sequence[int] = BUDGETS,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
     """Stores the cases and asks their questions, once per variant; compares the others with the first.
 
     `depth` is the number of hits per question. Figures are computed at each of `ks` up to it, and contexts
-    measured at each of `budgets` (none if empty). `seed` decides all draws.
+    measured at each of `budgets` (none if empty).
     """
     variants = [variant or Variant(), *against]
     names, kept = names_of(variants), _check_request(cases, variants, depth, ks, budgets)
@@ -67,14 +66,13 @@ def evaluate(
     runs: list[Run] = []
     for name, one in zip(names, variants, strict=True):
         asked = ask(cases, one, depth=depth, budgets=budgets, tell=tell)
-        runs.append(measure_run(asked, name, one, depth=depth, ks=kept, seed=seed))
+        runs.append(measure_run(asked, name, one, depth=depth, ks=kept))
     return Report(
         cases=tuple(cases),
         runs=tuple(runs),
-        comparisons=tuple(compare_runs(run, runs[0], seed) for run in runs[1:]),
+        comparisons=tuple(compare_runs(run, runs[0]) for run in runs[1:]),
         depth=depth,
         budgets=tuple(budgets),
-        seed=seed,
         ks=kept,
     )
 

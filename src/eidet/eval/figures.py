@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,7 @@ from .runner import QuestionAnswer, RankedHit, RunAnswers, Variant
 
 _Columns = Mapping[str, Values]
 _SAME: Final = 1e-9  # smaller differences count as zero
+_WIDTH: Final = 1.96  # standard errors on each side of a mean that hold it in 95 of 100 cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +78,7 @@ class Comparison:
     categories: Mapping[str, Mapping[str, Difference]]
 
 
-def measure_run(
-    asked: RunAnswers, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int
-) -> Run:
+def measure_run(asked: RunAnswers, name: str, variant: Variant, *, depth: int, ks: Sequence[int]) -> Run:
     answers = asked.answers
     ranks = _ranks_of(answers, depth)
     columns = ranks.columns(ks) | dict(asked.contexts)
@@ -92,9 +92,9 @@ def measure_run(
         variant=variant,
         answers=answers,
         columns=columns,
-        overall=figures(columns, seed) | _trust(asked),
-        categories={c: figures(_part(columns, rows), seed) for c, rows in _categories(answers).items()},
-        curve=tuple(figures(ranks.curve(), seed).values()),
+        overall=figures(columns) | _trust(asked),
+        categories={c: figures(_part(columns, rows)) for c, rows in _categories(answers).items()},
+        curve=tuple(figures(ranks.curve()).values()),
         calibration=tuple(calibration(scores, gold)),
         latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
         leaks=sum(hit.leaked for hit in hits),
@@ -145,19 +145,20 @@ def _part(columns: _Columns, rows: Sequence[int]) -> _Columns:
     return {name: values[list(rows)] for name, values in columns.items()}
 
 
-def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
+def figures(columns: _Columns) -> dict[str, Figure]:
     """Averages every column that has a number, with its interval."""
-    result: dict[str, Figure] = {}
-    for known in _alike(columns):
-        values = np.stack(list(known.values()), axis=1)
-        for name, mean, (low, high) in zip(
-            known, values.mean(axis=0), _intervals(values, seed=seed), strict=True
-        ):
-            result[name] = Figure(value=float(mean), low=float(low), high=float(high), questions=len(values))
-    return result
+    known = {name: values[~np.isnan(values)] for name, values in columns.items()}
+    return {name: _average(values) for name, values in known.items() if len(values)}
 
 
-def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Difference]:
+def _average(values: Values) -> Figure:
+    """Averages the values; the interval is that of a normal distribution, within their range."""
+    mean, off = float(values.mean()), _WIDTH * float(values.std()) / math.sqrt(len(values))
+    low, high = max(mean - off, float(values.min())), min(mean + off, float(values.max()))
+    return Figure(value=mean, low=low, high=high, questions=len(values))
+
+
+def differences(columns: _Columns, base: _Columns) -> dict[str, Difference]:
     """Compares two runs question by question, so that a question's own difficulty cancels out."""
     gaps = {name: columns[name] - base[name] for name in base}
     return {
@@ -169,60 +170,17 @@ def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Diffe
             lost=int((gaps[name] < -_SAME).sum()),
             questions=figure.questions,
         )
-        for name, figure in figures(gaps, seed).items()
+        for name, figure in figures(gaps).items()
     }
 
 
-def _alike(columns: _Columns) -> Iterator[_Columns]:
-    """Groups columns that have numbers in the same rows, and drops the other rows."""
-    groups: dict[bytes, dict[str, Values]] = {}
-    for name, values in columns.items():
-        known = ~np.isnan(values)
-        if known.any():
-            groups.setdefault(known.tobytes(), {})[name] = values[known]
-    yield from groups.values()
-
-
-def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
+def compare_runs(run: Run, base: Run) -> Comparison:
     rows = _categories(base.answers)
     return Comparison(
         name=run.name,
         base=base.name,
-        overall=differences(run.columns, base.columns, seed),
+        overall=differences(run.columns, base.columns),
         categories={
-            name: differences(_part(run.columns, of), _part(base.columns, of), seed)
-            for name, of in rows.items()
+            name: differences(_part(run.columns, of), _part(base.columns, of)) for name, of in rows.items()
         },
     )
-
-
-# Bootstrap intervals of means.
-
-
-_DRAWS: Final = 2000
-_AT_ONCE: Final = 2_000_000  # numbers
-
-
-def _draw_means(values: Values, *, seed: int) -> Values:
-    """Computes the mean of each column in each draw of as many rows, shape (draws, columns).
-
-    Whole rows are drawn, so all columns of a draw are of the same questions.
-    """
-    count, chance = len(values), np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // count)
-    sizes = [min(step, _DRAWS - start) for start in range(0, _DRAWS, step)]
-    return np.concatenate([_times(count, size, chance) @ values / count for size in sizes])
-
-
-def _times(count: int, draws: int, chance: np.random.Generator) -> Values:
-    """Counts how often each row came up in each draw."""
-    drawn = chance.integers(count, size=(draws, count)) + np.arange(draws)[:, None] * count
-    times = np.bincount(drawn.ravel(), minlength=draws * count).reshape(draws, count)
-    return times.astype(np.float64)  # products of floats are many times faster than those of integers
-
-
-def _intervals(values: Values, *, seed: int, level: float = 0.95) -> Values:
-    """Returns low and high of the mean of each column, shape (columns, 2)."""
-    edge = (1 - level) / 2
-    found: Values = np.quantile(_draw_means(values, seed=seed), [edge, 1 - edge], axis=0).T
-    return found

@@ -27,7 +27,6 @@ class Report:
     comparisons: tuple[Comparison, ...] = ()
     depth: int
     budgets: tuple[int, ...]
-    seed: int
     ks: tuple[int, ...]
 
     @property
@@ -78,7 +77,7 @@ class Report:
                     "questions": len(self.base.answers),
                     "left_out": self.count_left_out(),
                 },
-                "settings": {"depth": self.depth, "budgets": self.budgets, "seed": self.seed, "ks": self.ks},
+                "settings": {"depth": self.depth, "budgets": self.budgets, "ks": self.ks},
                 "runs": list(map(_run, self.runs)),
                 "comparisons": self.comparisons,
             }

@@ -17,7 +17,7 @@ from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
 from ..graph import Graphs
-from ..index import Candidates, Floats, Hints, Index, Probe
+from ..index import Candidates, Floats, Hints, Index, Probe, Rows
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
 from ..parts import Parts
@@ -127,16 +127,15 @@ class Recall:
         for _ in range(LOOKS):
             found = self._search(query, probe)
             clock.lap("search")
-            signals = self._weigh(query, found, asked, terms)
-            ranked = self._order(query, found, signals, asked, count_to_read(query, asked))
+            ranking = self._rank(query, asked, terms, found, count_to_read(query, asked))
             clock.lap("fuse")
-            records = self.fetch(found, ranked)
+            records = self.fetch(found, ranking.ranked.rows)
             if not any(record is None for record in records):  # `in` would compare by value
                 break
             probe = replace(probe, head=None)  # a write came between search and fetch: search again
-        hits = self._hits(ranked, records, terms, query, asked)
+        hits = self._hits(ranking, records, query)
         clock.lap("fetch")
-        hits = self._read_texts(hits, query, asked, terms, found, head)
+        hits = self._read_texts(hits, query, ranking, head)
         clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
@@ -146,44 +145,8 @@ class Recall:
         trace = None
         if query.explain:
             said = (*asked.notes(), *notes, *list_losses(found, records, probe), *missing_of(self.store))
-            trace = trace_answer(self, query, terms, found, ranked, clock.millis, said)
-        return Hits(best, trace, query.scope.path, answered=ranked.answered)
-
-    def _order(
-        self, query: Query, found: Candidates, signals: Signals, asked: Understood, limit: int
-    ) -> Ranked:
-        """Ranks candidates by the fitted weights, or states by their nearness."""
-        if query.state is not None:
-            return rank_states(found, signals, limit, query.unit)
-        weights = load_weights(self.ranking)
-        return rank_candidates(found, signals, asked, recipe_for(query), limit, weights, query.unit)
-
-    def _read_texts(
-        self,
-        hits: list[Hit],
-        query: Query,
-        asked: Understood,
-        terms: tuple[str, ...],
-        found: Candidates,
-        head: Head,
-    ) -> list[Hit]:
-        """Applies the exact rules to the hits: first or last, changes, instructions, the same text."""
-        if query.state is not None:
-            return explain_fields(hits, query.state)
-        if query.unit != "record":
-            return hits
-        if query.understand and not asked.identifiers:
-            ids = frozenset(map(term_id, terms))
-            if asked.moment in (FIRST, LAST) and not asked.several:
-                hits = put_in_time(hits, asked.moment, ids, found)
-            elif asked.moment == NOW and _asks_what_holds(query, asked) and hits:
-                names = self._find_names(hits, asked, ids)
-                hits = ChangesShown(self, query, ids, names, head).show(hits)
-            if asked.session is None:  # else it wants what was said then, even if outdated
-                hits = add_instructions(self, hits, query, found, head)
-        if query.vector is None:
-            hits = put_same_first(hits, query.text, asked, self.analyzer)
-        return hits
+            trace = trace_answer(self, query, ranking, clock.millis, said)
+        return Hits(best, trace, query.scope.path, answered=ranking.ranked.answered)
 
     def rank(self, query: Query) -> Ranking | None:
         """Ranks all candidates, of which `answer` shows the best; None if there is nothing to rank by."""
@@ -195,9 +158,42 @@ class Recall:
             return None
         terms = self._terms(asked)
         found = self._search(query, self._probe(query, asked, terms, head))
-        signals = self._weigh(query, found, asked, terms)
-        ranked = self._order(query, found, signals, asked, len(found))
+        return self._rank(query, asked, terms, found, len(found))
+
+    def _rank(
+        self, query: Query, asked: Understood, terms: tuple[str, ...], found: Candidates, limit: int
+    ) -> Ranking:
+        """Ranks candidates by the fitted weights, or states by their nearness."""
+        zone, recipe = zone_of(query, asked), recipe_for(query)
+        signals = signals_of(found, asked, recipe, query.asked, zone, len(terms))
+        signals = keep_time(signals, found, asked, query.asked, zone)
+        if query.state is None:
+            weights = load_weights(self.ranking)
+            ranked = rank_candidates(found, signals, asked, recipe, limit, weights, query.unit)
+        else:
+            signals = weigh_states(self, query.state, found, signals, recipe)
+            ranked = rank_states(found, signals, limit, query.unit)
         return Ranking(asked=asked, terms=terms, found=found, signals=signals, ranked=ranked)
+
+    def _read_texts(self, hits: list[Hit], query: Query, ranking: Ranking, head: Head) -> list[Hit]:
+        """Applies the exact rules to the hits: first or last, changes, instructions, the same text."""
+        asked, found = ranking.asked, ranking.found
+        if query.state is not None:
+            return explain_fields(hits, query.state)
+        if query.unit != "record":
+            return hits
+        if query.understand and not asked.identifiers:
+            ids = frozenset(map(term_id, ranking.terms))
+            if asked.moment in (FIRST, LAST) and not asked.several:
+                hits = put_in_time(hits, asked.moment, ids, found)
+            elif asked.moment == NOW and _asks_what_holds(query, asked) and hits:
+                names = self._find_names(hits, asked, ids)
+                hits = ChangesShown(self, query, ids, names, head).show(hits)
+            if asked.session is None:  # else it wants what was said then, even if outdated
+                hits = add_instructions(self, hits, query, found, head)
+        if query.vector is None:
+            hits = put_same_first(hits, query.text, asked, self.analyzer)
+        return hits
 
     def _find_asked_talk(self, query: Query, asked: Understood) -> AskedTalk | None:
         """Returns the talk that a question asks for, if only its words narrow the search; else None."""
@@ -214,15 +210,6 @@ class Recall:
         if query.state is None:
             return self.index.search(probe)
         return search_states(self, query, probe)
-
-    def _weigh(self, query: Query, found: Candidates, asked: Understood, terms: tuple[str, ...]) -> Signals:
-        """Computes the signals of each candidate."""
-        zone, recipe = zone_of(query, asked), recipe_for(query)
-        signals = signals_of(found, asked, recipe, query.asked, zone, len(terms))
-        signals = keep_time(signals, found, asked, query.asked, zone)
-        if query.state is None:
-            return signals
-        return weigh_states(self, query.state, found, signals, recipe)
 
     def _answer_nothing(self, query: Query) -> Hits:
         """Returns the empty answer to a query without a letter, a digit or an emoji."""
@@ -321,12 +308,10 @@ class Recall:
         row: Floats = embed_checked(self.embedder, [text])[0]
         return row
 
-    def fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
-        """Reads the records of the ranked rows, in one round trip per scope."""
-        if len(found.scopes) == 1:
-            return self.read(found.scopes[0], found.seq[ranked.rows].tolist())
-        rows = zip(found.scope[ranked.rows].tolist(), found.seq[ranked.rows].tolist(), strict=True)
-        return self.read_places([(found.scopes[code], seq) for code, seq in rows])
+    def fetch(self, found: Candidates, rows: Rows) -> list[Record | None]:
+        """Reads the records of some rows, in one round trip per scope."""
+        places = zip(found.scope[rows].tolist(), found.seq[rows].tolist(), strict=True)
+        return self.read_places([(found.scopes[code], seq) for code, seq in places])
 
     def read_places(self, places: Sequence[tuple[str, int]]) -> list[Record | None]:
         """Reads one record per scope and seq, in one round trip per scope; None as in `read`."""
@@ -351,22 +336,15 @@ class Recall:
         except Corrupt:
             return None
 
-    def _hits(
-        self,
-        ranked: Ranked,
-        records: list[Record | None],
-        terms: tuple[str, ...],
-        query: Query,
-        asked: Understood,
-    ) -> list[Hit]:
+    def _hits(self, ranking: Ranking, records: list[Record | None], query: Query) -> list[Hit]:
         """Makes the hits, best first; leaves out records deleted since the search."""
         hits = []
-        for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True)):
+        for at, (record, score) in enumerate(zip(records, ranking.ranked.scores, strict=True)):
             if record is not None:
-                reasons = partial(explain_hit, ranked, at, record, asked, terms, self.analyzer)
+                reasons = partial(explain_hit, ranking, at, record, self.analyzer)
                 hits.append(Hit(record=record, score=score, reasons=reasons))
-        if asked.phrases:
-            hits = with_phrases(hits, asked.phrases, query.recipe)
+        if ranking.asked.phrases:
+            hits = with_phrases(hits, ranking.asked.phrases, query.recipe)
         return hits
 
     def _list_hits(self, query: Query, clock: _StageClock) -> Hits:

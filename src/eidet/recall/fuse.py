@@ -29,7 +29,7 @@ RANKED: Final = ("dense", "words")
 STRANGE: Final = 6.0  # factor on the lowest score if no hit shares a word with the question
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
     """Rows of the candidates, best first, with their scores and the data to explain them."""
 
@@ -39,15 +39,13 @@ class Ranked:
     values: dict[str, NDArray[Any]] = field(default_factory=dict)
     shares: Callable[[], dict[str, NDArray[Any]]] = dict  # by signal, what it adds for each candidate
     alone: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
-    columns: dict[str, SignalColumn] = field(default_factory=dict)  # of all hits, once one is explained
 
     def signals(self, at: int) -> tuple[Signal, ...]:
         """Lists the signals behind the score at a place, largest share first, without empty ones."""
-        if not self.columns:
-            self.columns.update(self._compute_columns())
-        parts = {name: column.shares[at] for name, column in self.columns.items()}
+        row, shares = self.rows[at], self.shares()
+        parts = {name: float(column[row]) for name, column in shares.items()}
         arms = [name for name in RANKED if name in parts]
-        if arms and "context" in parts and self.alone[self.rows[at]]:  # it has no context but itself
+        if arms and "context" in parts and self.alone[row]:  # it has no context but itself
             own = parts.pop("context")
             parts |= {name: parts[name] + own / len(arms) for name in arms}
         total = sum(parts.values())
@@ -58,8 +56,10 @@ class Ranked:
         signals = []
         for name, part in parts.items():
             if share := part * scale:
-                signals.append(self.columns[name].tell(name, at, share))
-        return tuple(sorted(signals, key=_share_of, reverse=True))
+                values = self.values.get(name, shares[name])
+                rank = 1 + int((values > values[row]).sum()) if name in RANKED else None
+                signals.append(Signal(name=name, value=float(values[row]), share=share, rank=rank))
+        return tuple(sorted(signals, key=attrgetter("share"), reverse=True))
 
     def list_weights(self) -> dict[str, float]:
         """Returns the weight of each signal, adding up to one, by what it adds for the best hits."""
@@ -68,36 +68,6 @@ class Ranked:
         }
         total = sum(added.values())
         return {name: most / total for name, most in added.items() if most}
-
-    def _compute_columns(self) -> dict[str, SignalColumn]:
-        """Reads each signal's values for all hits from the arrays at once."""
-        columns = {}
-        for name, shares in self.shares().items():
-            values = self.values.get(name, shares)
-            ranks = None
-            if name in RANKED:
-                behind = np.sort(values).searchsorted(values[self.rows], "right")
-                ranks = (1 + len(values) - behind).tolist()
-            columns[name] = SignalColumn(values[self.rows].tolist(), shares[self.rows].tolist(), ranks)
-        return columns
-
-
-_share_of: Final = attrgetter("share")
-
-
-@dataclass(frozen=True, slots=True)
-class SignalColumn:
-    """One signal over all hits: its values, what they add, and their ranks among all candidates."""
-
-    values: list[float]
-    shares: list[float]
-    ranks: list[int] | None
-
-    def tell(self, name: str, at: int, share: float) -> Signal:
-        rank = None
-        if self.ranks is not None:
-            rank = self.ranks[at]
-        return Signal(name=name, value=float(self.values[at]), share=share, rank=rank)
 
 
 def settle(
@@ -163,11 +133,9 @@ def rerank_hits(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple
 
 
 def _replace_score(hit: Hit, name: str, score: float) -> Hit:
-    reasons = Reasons(
-        signals=(Signal(name=name, value=score, share=score), *(replace(s, share=0.0) for s in hit.signals)),
-        matched=hit.matched,
-        words=hit.reasons().words,
-    )
+    own = hit.reasons()
+    others = (replace(signal, share=0.0) for signal in own.signals)
+    reasons = replace(own, signals=(Signal(name=name, value=score, share=score), *others))
     return replace(hit, score=score, reasons=lambda: reasons)
 
 
@@ -192,9 +160,9 @@ def rescore(hit: Hit, score: float, stage: str) -> Hit:
 
     def explain() -> Reasons:
         own = reasons()
-        return Reasons(signals=_add(own.signals, stage, share), matched=own.matched, words=own.words)
+        return replace(own, signals=_add(own.signals, stage, share))
 
-    return Hit(record=hit.record, score=score, reasons=explain, superseded_by=hit.superseded_by)
+    return replace(hit, score=score, reasons=explain)
 
 
 def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal, ...]:
@@ -211,10 +179,9 @@ def add_words(hit: Hit, words: str, *, first: bool = False) -> Hit:
 
     def explain() -> Reasons:
         own = reasons()
-        all_words = (words, *own.words) if first else (*own.words, words)
-        return Reasons(signals=own.signals, matched=own.matched, words=all_words)
+        return replace(own, words=(words, *own.words) if first else (*own.words, words))
 
-    return Hit(record=hit.record, score=hit.score, reasons=explain, superseded_by=hit.superseded_by)
+    return replace(hit, reasons=explain)
 
 
 # --- records that say the same as the query
@@ -260,7 +227,7 @@ def _put_first(same: Hit, others: list[Hit]) -> list[Hit]:
     best = others[0].score if others else 0.0
     if is_question(same.record.terms) and best >= ANSWERS:
         return [others[0], add_words(rescore(same, min(SAME, best), TEXT), "asks the same"), *others[1:]]
-    return [rescore(same, max(SAME, best, same.score), TEXT), *others]
+    return _raise_first(same, others, SAME)
 
 
 def _raise_first(hit: Hit, hits: list[Hit], least: float) -> list[Hit]:

@@ -143,7 +143,7 @@ class ChangesShown:
             default=hits[0],
         )
         first = rescore(latest, hits[0].score, TIME)
-        return _let_fall([first, *(hit for hit in hits if hit is not latest)])
+        return [first, *(hit for hit in hits if hit is not latest)]
 
     def _is_reading_of(self, one: Record, best: Record) -> bool:
         """Returns whether two records differ in numbers alone, or are states of what the question names."""
@@ -293,7 +293,7 @@ def _put_replaced_behind(hits: list[Hit], replaced: Mapping[int, Record]) -> lis
     first = add_words(newer, f"tells of a change since {_day(older.record)}", first=True)
     first = rescore(first, max(older.score, newer.score), TIME)
     most = max(first.score * REPLACED, rest[0].score if rest else 0.0)
-    return _let_fall([first, rescore(older, min(older.score, most), TIME), *rest])
+    return [first, rescore(older, min(older.score, most), TIME), *rest]
 
 
 def _let_fall(hits: Sequence[Hit]) -> list[Hit]:

@@ -184,7 +184,7 @@ def rank_candidates(
         scores=scores.tolist(),
         answered=answered,
         values=signals.values,
-        shares=partial(_tell_parts, features, own, rows, len(found)),
+        shares=cache(partial(_tell_parts, features, own, rows, len(found))),
         alone=found.traits.session < 0,
     )
     return settle(ranked, found, signals, recipe, unit)

@@ -16,11 +16,11 @@ from ..index import Candidates
 from ..text import Analyzer, term_id
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED, decode_analysis, terms_in
 from ..text.dates import Dated
-from .fuse import RANKED, Ranked
+from .fuse import RANKED
 from .understand import Understood
 
 if TYPE_CHECKING:
-    from . import Query, Recall
+    from . import Query, Ranking, Recall
 
 NEAR_MEANING: Final = 0.35  # the lowest cosine that an explanation mentions
 WORDS_SAID: Final = 6  # words of the query that an explanation names
@@ -33,19 +33,13 @@ _SIMPLE: Final = {
 }
 
 
-def explain_hit(
-    ranked: Ranked, at: int, record: Record, asked: Understood, terms: tuple[str, ...], analyzer: Analyzer
-) -> Reasons:
+def explain_hit(ranking: Ranking, at: int, record: Record, analyzer: Analyzer) -> Reasons:
     """Explains a hit: its signals, the words of the query that it has, and phrases for them."""
-    held = terms_in(record.terms)
-    matched = _list_matched(asked.text, terms, held)
-    signals = ranked.signals(at)
+    asked, held = ranking.asked, terms_in(record.terms)
+    matched = tuple(word for id, word in _name_terms(asked.text, ranking.terms) if id in held)
+    signals = ranking.ranked.signals(at)
     words = _in_words({signal.name: signal for signal in signals}, record, asked, matched, held, analyzer)
     return Reasons(signals=signals, matched=matched, words=tuple(words))
-
-
-def _list_matched(text: str, terms: tuple[str, ...], held: set[int]) -> tuple[str, ...]:
-    return tuple(word for id, word in _name_terms(text, terms) if id in held)
 
 
 @lru_cache(maxsize=32)  # the same for all hits of a recall
@@ -146,25 +140,19 @@ def _joins_parts(word: str, term: str) -> bool:
 
 
 def trace_answer(
-    recall: Recall,
-    query: Query,
-    terms: tuple[str, ...],
-    found: Candidates,
-    ranked: Ranked,
-    millis: dict[str, float],
-    notes: tuple[str, ...],
+    recall: Recall, query: Query, ranking: Ranking, millis: dict[str, float], notes: tuple[str, ...]
 ) -> Trace:
     """Tells how an answer was found: terms, filter, best of each arm, weights and times."""
-    started = time.perf_counter()
+    started, found = time.perf_counter(), ranking.found
     arms = {name: _list_arm(recall, found, name, query.recipe.depth) for name in RANKED}
     return Trace(
         query=query.text,
-        terms=terms,
+        terms=ranking.terms,
         scopes=tuple(found.scopes),
         searched=found.searched,
         filtered=found.searched - found.kept,
         arms={name: best for name, best in arms.items() if best},
-        weights=ranked.list_weights(),
+        weights=ranking.ranked.list_weights(),
         millis=millis | {"trace": (time.perf_counter() - started) * 1000},
         notes=notes,
         scope=query.scope.path,
@@ -176,5 +164,5 @@ def _list_arm(recall: Recall, found: Candidates, name: str, depth: int) -> tuple
     scores = getattr(found, name)
     rows = np.flatnonzero(scores > 0)
     rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]
-    records = recall.fetch(found, Ranked(rows=rows)) if len(rows) else []
+    records = recall.fetch(found, rows)
     return tuple((record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record)

@@ -209,13 +209,13 @@ def _answers(*found: tuple[RankedHit, ...]) -> RunAnswers:
 def test_leaks_and_empty_answers_are_counted() -> None:
     leaked = _found("a", leaked=True)
     asked = _answers((leaked, _found("b")), (), (_found("a", gold=True),), ())
-    run = measure_run(asked, "made", HASHING, depth=3, ks=(1,), seed=0)
+    run = measure_run(asked, "made", HASHING, depth=3, ks=(1,))
     assert (run.leaks, run.empty) == (1, 0.5)
     assert run.overall["R@1"].value == 0.25, "the same id of another scope is no gold"
 
 
 def test_a_memory_that_finds_nothing_scores_nothing() -> None:
-    run = measure_run(_answers((), ()), "made", HASHING, depth=3, ks=(1, 3), seed=0)
+    run = measure_run(_answers((), ()), "made", HASHING, depth=3, ks=(1, 3))
     told = {name: figure.value for name, figure in run.overall.items()}
     assert told.pop("calibration") == 1  # a score of 0 for nothing is right
     assert set(told.values()) == {0}
