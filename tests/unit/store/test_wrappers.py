@@ -57,7 +57,8 @@ def names_of_abilities() -> set[str]:
     return set().union(*(names_of(one) for one in declared if one.__module__ == abilities.__name__))
 
 
-PORT = names_of(Store) | names_of_abilities()
+ALWAYS = {"identity", "writable"}  # which every wrapper has from the store inside
+PORT = (names_of(Store) | names_of_abilities()) - ALWAYS
 TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsHeld, Leaps)))
 
 
