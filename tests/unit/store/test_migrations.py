@@ -105,7 +105,7 @@ def test_a_new_file_whose_tables_cannot_be_made_stays_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = tmp_path / "broken.sql"
-    broken.write_text("CREATE TABLE alembic_version (version_num TEXT);\nCREATE TABLE records (;\n")
+    broken.write_text("CREATE TABLE settings (name TEXT);\nCREATE TABLE records (;\n")
     monkeypatch.setattr(migrations, "TABLES", broken)
     with closing(sqlite3.connect(tmp_path / "new.db", isolation_level=None)) as connection:
         with pytest.raises(sqlite3.OperationalError, match="incomplete input"):
