@@ -9,10 +9,7 @@ from ...core.errors import BadInput
 from ...core.record import Kind, Tier
 from ...core.scope import Scope
 from ...core.where import Condition, Where
-from .. import (
-    ORDERS,
-    verbs,
-)
+from .. import ORDERS, verbs
 from .laws import ALL, FULL, NOW, StoreLaws, catch, fact, ids, within
 
 
@@ -27,7 +24,6 @@ class ReadingLaws(StoreLaws):
         a, b = self.put(fact("a"), fact("b"))
         assert self.store.read("a", ["b", "no", "a", "b"]) == [b, None, a, b]
         assert self.store.read("a", [b.seq, 10**12, a.seq, b.seq]) == [b, None, a, b]
-        assert self.store.read("a", []) == []
         assert self.store.read("a", []) == []
 
     def test_get_and_fetch_do_not_reach_into_other_scopes(self) -> None:
