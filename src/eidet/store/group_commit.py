@@ -20,7 +20,7 @@ Job = Callable[[Cursor], T]
 class QueuedJob(Generic[T]):
     """A job in the queue, and its outcome."""
 
-    __slots__ = ("_called", "began", "done", "error", "job", "result")
+    __slots__ = ("_turn", "began", "done", "error", "job", "result")
 
     def __init__(self, job: Job[T]) -> None:
         self.job: Job[T] = job
@@ -28,21 +28,16 @@ class QueuedJob(Generic[T]):
         self.done: bool = False
         self.result: T | None = None
         self.error: BaseException | None = None
-        self._called: threading.Lock | None = None
-
-    def prepare_wait(self) -> None:
-        """Creates the lock before another thread can release it. A job that never waits needs none."""
-        self._called = threading.Lock()
-        self._called.acquire()
+        self._turn = threading.Lock()
+        self._turn.acquire()
 
     def wait(self) -> None:
         """Waits until the job is done, or until its thread is to write for all."""
-        if self._called is not None:
-            self._called.acquire()
+        self._turn.acquire()
 
     def call(self) -> None:
-        if self._called is not None and self._called.locked():
-            self._called.release()
+        if self._turn.locked():
+            self._turn.release()
 
     def answer(self) -> T:
         if self.error is not None:
@@ -89,10 +84,7 @@ class GroupCommit:
 
     def _leads(self, queued: QueuedJob[Any]) -> bool:
         with self._gate:
-            if self._leader is None:
-                self._leader = queued
-            else:
-                queued.prepare_wait()
+            self._leader = self._leader or queued
             self._waiting.append(queued)
             return self._leader is queued
 

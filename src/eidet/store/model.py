@@ -181,16 +181,6 @@ class NewRecord(NamedTuple):
     epoch: int | None
     watch: TombstoneGuard | None
 
-    def marks(self) -> list[tuple[str, bytes]]:
-        """Returns the keys of all tombstones that could forbid the record. Calls `watch.claims`."""
-        if self.watch is None:
-            return []
-        (claim,) = self.watch.claims()
-        marks = [*claim.says, *(mark for _, mark in claim.made_of)]
-        if claim.id is not None:
-            marks.append(claim.id)
-        return [(self.record.scope, mark) for mark in marks]
-
 
 class Use(NamedTuple):
     """An addition to the use count of a record: how often, and when last."""

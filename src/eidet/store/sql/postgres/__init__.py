@@ -45,7 +45,6 @@ class PostgresStore(RelationalStore):
         driver = PostgresDriver(address_of(url), retry_policy)
         self.retrier = driver.retrier
         self.ask = driver.ask
-        self._seen = Head(0, 0)
         self._reigns = driver.reigns
         self._doubted = 0  # readers that last read before this seq start over
         super().__init__(driver)
@@ -76,22 +75,15 @@ class PostgresStore(RelationalStore):
         return f"{cluster}/{database}"
 
     def head(self) -> Head:
-        head = self._note(super().head())
-        if self._driver.reigns == self._reigns:
-            return head
-        self._begin_anew()
-        return self._note(super().head())
-
-    def _note(self, head: Head) -> Head:
+        head = super().head()
+        reigns = self._driver.reigns
+        if reigns != self._reigns:  # the seqs that this process has seen may go to other records: skip them
+            after = max(self._seen, head).seq + 1
+            self.leap(after)
+            self._doubted, self._reigns = max(after, self._doubted), reigns
+            head = super().head()
         self._seen = max(self._seen, head)
         return head
-
-    def _begin_anew(self) -> None:
-        """Skips the seqs that this process has seen: after a failover, they may go to other records."""
-        reigns, after = self._driver.reigns, self._seen.seq + 1
-        self.leap(after)
-        self._doubted = max(after, self._doubted)
-        self._reigns = reigns
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         changes = self.changes_here(scope, since, limit)
@@ -100,9 +92,8 @@ class PostgresStore(RelationalStore):
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
         """Returns changes for a reader that has everything up to `since` from this database and reign."""
-
         changes = super().changes(scope, since, limit)
-        self._note(changes.head)
+        self._seen = max(self._seen, changes.head)
         return changes
 
 
