@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
@@ -15,7 +15,7 @@ from .index import Index
 from .models.embed import Embedder, embedder_named, embedder_of
 from .parts import Parts
 from .store import Store, verbs
-from .store.traits import has_ability, is_sealed, path_of, traits_of
+from .store.traits import is_sealed, path_of, traits_of
 from .text import Analyzer
 
 if TYPE_CHECKING:
@@ -167,11 +167,8 @@ def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Cal
 
 def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
     """Wraps a store so that its changes are logged."""
-    from .store.sql.postgres.searchable import SearchableDatabase
-    from .trust.audit.store import AuditedDatabase, AuditedStore
+    from .trust.audit.store import AuditedStore
 
-    if has_ability(store, SearchableDatabase):
-        return AuditedDatabase(cast("SearchableDatabase", store), log, owns=owns)
     return AuditedStore(store, log, owns=owns)
 
 

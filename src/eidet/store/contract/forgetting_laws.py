@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from ...core.errors import BadInput
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.state import Protection
@@ -18,7 +17,6 @@ from .. import (
     Claims,
     Erased,
     Erasure,
-    Reader,
     Tombstone,
     TombstoneGuard,
     Transaction,
@@ -26,7 +24,6 @@ from .. import (
 )
 from ..rules import Entombed
 from ..verbs.changing import find_held
-from ..verbs.erasing import DERIVED
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 PATIENCE: Final = 20.0  # seconds
@@ -93,28 +90,6 @@ class ForgettingLaws(StoreLaws):
         assert [event.what for event in events] == ["created", "revised", "revised"]
         assert [event.before for event in events] == [None, None, None]
         assert self.store.changes("a", old.seq, 10).gone == [old.seq]
-
-    def test_a_plan_sees_the_store_and_its_error_undoes_everything(self) -> None:
-        one, _, made = self.put(
-            fact("one", text="same"), fact("two"), fact("made", derived_from=("one",)), unique=False
-        )
-        (copy,) = self.put(fact("copy", text="same"), unique=False)
-        self.put(fact("away", "b", text="same", derived_from=("x",)))
-        seen: list[Any] = []
-
-        def plan(look: Reader) -> Erasure:
-            seen.extend(look.scan(within("a", ids=("one",))))
-            seen.extend(look.twins([one]))
-            seen.extend(look.scan(within("a", conditions=(DERIVED,))))
-            seen.append([event.what for event in look.history("a", "one")])
-            seen.append(look.setting("nothing"))
-            raise BadInput("no")
-
-        head = self.store.head()
-        catch(BadInput, lambda: verbs.erase(self.store, plan, now=LATER))
-        assert seen == [one, copy, made, ["created"], None]
-        assert self.store.head() == head
-        assert verbs.count(self.store, ALL) == 5
 
     def test_what_is_entombed_is_refused_with_all_that_came_along(self) -> None:
         self.erase(Erasure(stones=[Tombstone("a", b"m")]))

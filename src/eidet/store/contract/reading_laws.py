@@ -104,7 +104,7 @@ class ReadingLaws(StoreLaws):
             assert ids(self.store.find(~where)) == ["other"], where
 
     def test_filters_reach_the_numbers_of_a_record(self) -> None:
-        self.put(fact("new"), fact("used"), fact("lowered", tier=Tier.LONG, level=2))
+        self.put(fact("new"), fact("used", derived_from=("x",)), fact("lowered", tier=Tier.LONG, level=2))
         verbs.add_uses(self.store, {("a", "used"): (3, NOW + 5)})
         for path, op, value, found in (
             ("record.uses", ">=", 3, ["used"]),
@@ -114,6 +114,7 @@ class ReadingLaws(StoreLaws):
             ("record.last_used", "<=", NOW + 5, ["used"]),
             ("record.last_used", ">", NOW + 5, []),
             ("record.level", "=", 2, ["lowered"]),
+            ("record.derived_from", "exists", True, ["used"]),
             ("record.version", "=", 1, ["new", "used", "lowered"]),
             ("record.version", ">", 1, []),
         ):

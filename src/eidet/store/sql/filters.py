@@ -37,7 +37,7 @@ def compile_where(where: Where, json: JsonSql) -> Sql:
 def _fields(where: Where, json: JsonSql) -> Iterator[Sql]:
     mark = json.mark
     if where.scope is not None:
-        yield _in_scope(where.scope, mark)
+        yield in_scope(where.scope, mark)
     yield from _lists(where, json)
     yield from _values(where, mark)
     if where.box is not None:
@@ -85,10 +85,10 @@ def _condition(condition: Condition, json: JsonSql) -> Sql:
     return Sql(f"{column} IS NOT NULL AND {column} {condition.op} {json.mark}", (condition.value,))
 
 
-def _in_scope(scope: Scope, mark: str) -> Sql:
+def in_scope(scope: Scope, mark: str) -> Sql:
     """Tests a range rather than LIKE, so that the index serves it; '0' is the character after '/'."""
     if scope.also:
-        return _join(" OR ", [_in_scope(one, mark) for one in scope.members]).enclosed
+        return _join(" OR ", [in_scope(one, mark) for one in scope.members]).enclosed
     path = scope.path
     if not scope.below:
         return Sql(f"scope = {mark}", (path,))

@@ -18,8 +18,8 @@ from .. import Changes, Entry, Head
 from ..answers import count_records, sort_records
 from ..model import SETTINGS, K, Table, V
 from ..rules import check_order, hide_key
-from .filters import compile_where
-from .ports import Ask, Cursor, JsonSql, Row
+from .filters import compile_where, in_scope
+from .ports import Ask, Cursor, JsonSql, Row, Sql
 from .rows import (
     ALL,
     BARE,
@@ -235,20 +235,27 @@ class SqlReader:
             wanted = list(keys)
             found = _values_by_key(kept, self._value_rows(table.name, wanted))
             return {key: found[key] for key in wanted if key in found}
-        test, values = _scope_range(within)
-        tests = [test] if test else []
+        mark, tests = self._sql.mark, [Sql("1 = 1")]
+        if within is not None:
+            tests.append(in_scope(within, mark))
         if prefix:
-            tests.append(f"substr({kept.key[0]}, 1, length(:prefix)) = :prefix")
-        statement = self._sql.values_where(table.name, tuple(tests), limit)
-        return _values_by_key(kept, self.ask(statement.sql, statement.bind(**values, prefix=prefix)))
+            tests.append(Sql(f"substr({kept.key[0]}, 1, length({mark})) = {mark}", (prefix, prefix)))
+        end = "" if limit is None else f" LIMIT {limit:d}"
+        rest = f"{' AND '.join(test.text for test in tests)} ORDER BY {', '.join(kept.key)}{end}"
+        sql = f"SELECT {kept.columns} FROM {kept.name} WHERE {rest}"
+        return _values_by_key(kept, self.ask(sql, [value for test in tests for value in test.values]))
 
     def _value_rows(self, name: str, keys: Sequence[Any]) -> list[Row]:
         table, rows = VALUE_TABLES[name], []
-        most = _AT_ONCE // len(table.key)
+        most, same = (
+            _AT_ONCE // len(table.key),
+            " AND ".join(f"{one} = {self._sql.mark}" for one in table.key),
+        )
         for start in range(0, len(keys), most):
             some = keys[start : start + most]
+            test = " OR ".join([same] * len(some))
             values = list(chain.from_iterable(map(table.key_row, some)))
-            rows += self.ask(self._sql.values_among(name, len(some)), values)
+            rows += self.ask(f"SELECT {table.columns} FROM {table.name} WHERE {test}", values)
         return rows
 
 
@@ -270,16 +277,6 @@ def _order_keys(order: str) -> str:
     if name in NULLABLE:
         keys.insert(0, f"{name} IS NULL")
     return ", ".join(keys)
-
-
-def _scope_range(scope: Scope | None) -> tuple[str, dict[str, str]]:
-    """Returns the test whether a row belongs to a scope, and its values."""
-    if scope is None:
-        return "", {}
-    if not scope.below:
-        return "scope = :path", {"path": scope.path}
-    values = {"path": scope.path, "low": f"{scope.path}/", "high": f"{scope.path}0"}
-    return "(scope = :path OR (scope >= :low AND scope < :high))", values
 
 
 def _story_of(

@@ -307,8 +307,6 @@ class Statements(dict[str, _SqlStatement]):
         self.mark = mark
         self._writing: dict[str, _ValueStatements] = {}
         self.among: Final = lru_cache(maxsize=1024)(self._among)
-        self.values_among: Final = lru_cache(maxsize=1024)(self._values_among)
-        self.values_where: Final = lru_cache(maxsize=256)(self._values_where)
 
     def __missing__(self, name: str) -> _SqlStatement:
         statement = self[name] = self.compile(_SQL[name])
@@ -329,20 +327,6 @@ class Statements(dict[str, _SqlStatement]):
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 
-    def _values_among(self, name: str, count: int) -> str:
-        """Returns SQL for the values of `count` keys of a table. Parameters: the columns of each key."""
-        table = VALUE_TABLES[name]
-        test = " OR ".join(_key_test(table, at) for at in range(count))
-        return self.compile(f"SELECT {table.columns} FROM {table.name} WHERE {test}").sql
-
-    def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> _SqlStatement:
-        """Returns a statement for the values of a table that pass all tests, by ascending key."""
-        table = VALUE_TABLES[name]
-        where = f" WHERE {' AND '.join(tests)}" if tests else ""
-        end = "" if limit is None else f" LIMIT {limit:d}"
-        order = ", ".join(table.key)
-        return self.compile(f"SELECT {table.columns} FROM {table.name}{where} ORDER BY {order}{end}")
-
 
 def select_held(column: str, test: str, bare: bool) -> str:
     """Returns SQL for a scope's records whose id, seq or key passes a test."""
@@ -350,7 +334,3 @@ def select_held(column: str, test: str, bare: bool) -> str:
     kinds = f" AND kind IN ({KINDS})" if column == "exact_key" else ""
     columns = BARE if bare else ALL
     return f"SELECT {columns} FROM records WHERE {scope} = :scope AND {column} {test}{kinds}"
-
-
-def _key_test(table: ValueTable, at: int) -> str:
-    return " AND ".join(f"{column} = :{column}_{at}" for column in table.key)

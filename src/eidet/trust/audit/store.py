@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from ...core.actor import Acting, acting_as, acts
 from ...core.errors import BadInput, Corrupt, EidetError, Misconfigured
@@ -40,9 +40,6 @@ from ...store.verbs.writing import Put, RewriteForms, run_put
 from .chain import AuditHead, is_ours
 from .events import describe_put, flag_records, of_records, writer
 from .log import AuditLog
-
-if TYPE_CHECKING:
-    from ...store.sql.postgres.searchable import SearchableDatabase
 
 SETTING: Final = (
     "audit"  # the mark of the log; written when a log is attached, every MARK_EVERY entries, and on close
@@ -236,7 +233,7 @@ class AuditedStore(PassthroughStore):
 
     passes: ClassVar[str] = (
         "read find match count_by head changes history values survey "
-        "trim size describe note_in leap latest_seq fingerprint scan list_telling"
+        "trim size describe note_in leap latest_seq fingerprint scan list_telling condition ask changes_here"
     )
     lacks: ClassVar[str] = "put_new"  # `put` must see its job to log it; the inner store may shorten it
 
@@ -350,13 +347,3 @@ class AuditedStore(PassthroughStore):
         self.inner.close()
         if self._owns:
             self._log.close()
-
-
-class AuditedDatabase(AuditedStore):
-    """An audited store whose server also searches; passes an index's queries on to the database."""
-
-    def __init__(self, store: SearchableDatabase, log: AuditLog, *, owns: bool = False) -> None:
-        super().__init__(store, log, owns=owns)
-        self.condition: Final = store.condition
-        self.ask: Final = store.ask
-        self.changes_here: Final = store.changes_here

@@ -37,7 +37,7 @@ class SealedStore(PassthroughStore):
     """Seals the records of the inner store. `service` holds the master key; `noted` is called on key use."""
 
     passes: ClassVar[str] = "close survey prune scrub trim size leap latest_seq"
-    lacks: ClassVar[str] = "list_telling"  # the inner store cannot read the analysis in entries
+    lacks: ClassVar[str] = "list_telling condition ask changes_here"  # which read what a sealed store hides
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
         super().__init__(inner)
