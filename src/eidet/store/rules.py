@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ..core.errors import BadInput, Conflict, Refused
 from ..core.record import EXACT_KEY_BYTES, MARK_BYTES, Event, Kind, Record, Trust, record_digest
@@ -286,10 +286,7 @@ def _hash_details(details: tuple[Any, ...]) -> bytes:
 Life = tuple[Record, Sequence[Event]]  # a record and its history
 
 
-class Carry(Protocol):
-    """A function that writes lives into a store, in one of its transactions, as of a time."""
-
-    def __call__(self, transaction: Transaction, lives: Sequence[Life], now: float) -> object: ...
+Carry = Callable[[Transaction, Sequence[Life], float], object]  # writes lives in a transaction, as of a time
 
 
 def list_versions(lives: Sequence[Life]) -> list[Record]:

@@ -102,7 +102,7 @@ class SqlTransaction(SqlReader):
         self._run_many(self._sql[f"insert_{table}"].sql, rows)
 
     def _remove_rows(self, seqs: Sequence[int]) -> None:
-        for statement in ("remove", "remove_staged"):
+        for statement in ("remove", "remove_vectors_next"):
             self._run_many(self._sql[statement].sql, [(seq,) for seq in seqs])
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
@@ -139,15 +139,16 @@ class SqlTransaction(SqlReader):
         return found
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        kept, sql = VALUE_TABLES[table.name], self._sql.write_values(table.name)
+        kept = VALUE_TABLES[table.name]
         if clear:
-            self._cursor.execute(sql.clear, ())
+            self._cursor.execute(self._sql[f"clear_{kept.name}"].sql, ())
         if table.name == SETTINGS.name and EPOCH in values:
             self._head = Head(int(cast("dict[str, str]", values)[EPOCH]), self.head().seq)
         put = ((key, value) for key, value in values.items() if value is not None)
         removed = [kept.key_row(key) for key, value in values.items() if value is None]
-        self._run_many(sql.set, [(*kept.key_row(key), kept.store_value(value)) for key, value in put])
-        self._run_many(sql.remove, removed)
+        rows = [(*kept.key_row(key), kept.store_value(value)) for key, value in put]
+        self._run_many(self._sql[f"set_{kept.name}"].sql, rows)
+        self._run_many(self._sql[f"remove_{kept.name}"].sql, removed)
 
     def adopt_vectors(self, *, staged: bool) -> int:
         """Makes the staged vectors those of the records, unless some lack one. Returns how many do."""

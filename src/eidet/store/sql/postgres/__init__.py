@@ -16,7 +16,6 @@ from ....core.validate import dump_json
 from ....core.where import Box, Condition, Near, Where
 from ....net.retry import RetryPolicy
 from ... import Changes, Head
-from ...model import STAGED
 from ...traits import StoreTraits
 from ..relational import RelationalStore
 from .address import address_of
@@ -49,8 +48,8 @@ class PostgresStore(RelationalStore):
         self._doubted = 0  # readers that last read before this seq start over
         super().__init__(driver)
         self._seen = super().head()
-        whole_tables = [self._sql["adopt"].sql, self._sql["lacking"].sql]
-        driver.slow = frozenset([*whole_tables, self._sql.write_values(STAGED.name).clear])
+        whole_tables = ("adopt", "lacking", "clear_vectors_next")
+        driver.slow = frozenset(self._sql[name].sql for name in whole_tables)
 
     def condition(self, where: Where) -> SqlCondition:
         """Works like `SearchableDatabase.condition`."""
