@@ -103,10 +103,16 @@ def _in_box(box: Box, mark: str) -> Sql:
 
 
 def _within(near: Near, mark: str) -> Sql:
-    middle = (*near.place, 0.0)[:3]
+    """Tests a distance, and first a box around the place, for which a database may have an index.
+
+    The box is a little larger than the radius, so that rounding cuts nothing off.
+    """
+    x, y, z = (*near.place, 0.0)[:3]
+    reach = near.radius * (1 + 1e-9) + 1e-12 * (abs(x) + abs(y))
+    box = f"x IS NOT NULL AND x BETWEEN {mark} AND {mark} AND y BETWEEN {mark} AND {mark}"
     squares = " + ".join(f"({axis} - {mark}) * ({axis} - {mark})" for axis in _AXES)
-    values = tuple(value for value in middle for _ in range(2))
-    return Sql(f"x IS NOT NULL AND {squares} <= {mark}", (*values, near.radius * near.radius))
+    sides = (x - reach, x + reach, y - reach, y + reach)
+    return Sql(f"{box} AND {squares} <= {mark}", (*sides, x, x, y, y, z, z, near.radius * near.radius))
 
 
 def _join(word: str, parts: Sequence[Sql]) -> Sql:

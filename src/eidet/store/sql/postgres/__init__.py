@@ -8,12 +8,11 @@ pool.py         connections with deadlines     searchable.py               what 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ....core.settings import Settings
 from ....core.validate import dump_json
-from ....core.where import Box, Condition, Near, Where
+from ....core.where import Condition, Where
 from ....net.retry import RetryPolicy
 from ... import Changes, Head
 from ...traits import StoreTraits
@@ -53,7 +52,7 @@ class PostgresStore(RelationalStore):
 
     def condition(self, where: Where) -> SqlCondition:
         """Works like `SearchableDatabase.condition`."""
-        sifted = self._reader.sift(_add_box(where))
+        sifted = self._reader.sift(where)
         sql, values = self._reader.test(sifted.coarse)
         return _add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
@@ -96,24 +95,11 @@ class PostgresStore(RelationalStore):
         return changes
 
 
-# Adds tests that the database's indexes can look up to the exact ones: they let at least as much pass, so the
-# answer is the same.
-def _add_box(where: Where) -> Where:
-    """Adds the box around a place to a filter for records near it."""
-    if where.near is None or where.box is not None:
-        return where
-    return replace(where, every=(*where.every, Where(box=_box_around(where.near))))
-
-
-def _box_around(near: Near) -> Box:
-    """Returns a box a little larger than the radius, so that rounding cuts nothing off."""
-    x, y = near.place[:2]
-    reach = near.radius * (1 + 1e-9) + 1e-12 * (abs(x) + abs(y))
-    return Box(low=(x - reach, y - reach), high=(x + reach, y + reach))
-
-
 def _add_documents(condition: SqlCondition, where: Where) -> SqlCondition:
-    """Adds tests for the documents that records must contain to pass the filter."""
+    """Adds tests for the documents that records must contain to pass, because an index can look them up.
+
+    They let at least as much pass as the exact tests, so the answer is the same.
+    """
     found = list(_documents(where))
     tests = "".join(f" AND records.{column}::jsonb @> %s::jsonb" for column, _ in found)
     return SqlCondition(
