@@ -43,8 +43,6 @@ CREATE INDEX records_by_seq ON records (scope, seq);
 
 CREATE INDEX records_by_key ON records (exact_key) WHERE kind IN ('fact', 'document', 'procedure');
 
-CREATE INDEX records_by_derivation ON records (scope) WHERE derived_from IS NOT NULL;
-
 CREATE TABLE events (
     seq {seq} NOT NULL,
     scope {name} NOT NULL,
@@ -83,6 +81,8 @@ CREATE TABLE tallies (
     counts TEXT NOT NULL,
     PRIMARY KEY (scope, day, what)
 );
+
+CREATE INDEX records_by_derivation ON records (scope) WHERE derived_from IS NOT NULL;
 
 CREATE TABLE tombstones (
     scope {name} NOT NULL,
