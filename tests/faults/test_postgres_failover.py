@@ -19,15 +19,14 @@ from tests.timing import until
 
 from eidet import Memory, Settings
 from eidet.core.errors import EidetError
-from eidet.core.record import Record
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.store import verbs
+from eidet.store.contract import NOW, fact
 from eidet.store.sql.postgres import PostgresStore
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 
-NOW = 1_700_000_000.0
 PATIENT = RetryPolicy(deadline_seconds=30.0, break_after=1_000_000, longest_pause_seconds=0.2)
 RECOVERED_SECONDS = 20.0  # after the other server has taken over; a busy machine takes its time
 
@@ -37,10 +36,6 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """The last test here lets the primary die."""
     with paired(tmp_path_factory.mktemp("pair")) as pair:
         yield pair
-
-
-def record(id: str, text: str | None = None) -> Record:
-    return Record(id=id, scope="a", text=text or f"says {id}", created=NOW, occurred=NOW)
 
 
 @dataclass
@@ -73,7 +68,7 @@ class Writers:
             id = f"{thread}-{number}"
             number += 1
             try:
-                (stored,) = verbs.put(self.store, [record(id)], now=NOW)
+                (stored,) = verbs.put(self.store, [fact(id)], now=NOW)
                 verbs.add_uses(self.store, {("a", "used"): (1, NOW)})
             except EidetError as error:
                 self.failed.append(error)
@@ -108,13 +103,13 @@ def test_tables_are_made_on_the_server_that_takes_writes_wherever_it_is_named(pa
     )
     places = f"127.0.0.1:{pair.standby.port},127.0.0.1:{pair.primary.port}"
     store = PostgresStore(f"postgresql://postgres@{places}/eidet_elsewhere")
-    assert verbs.put(store, [record("one")], now=NOW)[0].seq == 1
+    assert verbs.put(store, [fact("one")], now=NOW)[0].seq == 1
     store.close()
 
 
 def test_after_a_restart_under_load_nothing_is_lost_or_twice(postgres: Postgres, postgres_url: str) -> None:
     store = PostgresStore(postgres_url, retry_policy=PATIENT)
-    verbs.put(store, [record("used")], now=NOW)
+    verbs.put(store, [fact("used")], now=NOW)
     with Writers(store) as writers:
         until(lambda: len(writers.told) > 30)
         postgres.kill()
@@ -135,7 +130,7 @@ def test_many_processes_write_without_an_error(postgres_emptied: str, start: Nur
 def test_when_the_primary_dies_the_standby_takes_over_and_nothing_is_lost_or_twice(pair: Pair) -> None:
     store = PostgresStore(pair.url(), retry_policy=PATIENT)
     verbs.delete_where(store, Where(), now=NOW)
-    verbs.put(store, [record("used")], now=NOW)
+    verbs.put(store, [fact("used")], now=NOW)
     with Writers(store) as writers:
         until(lambda: len(writers.told) > 30)
         pair.primary.kill()

@@ -16,15 +16,13 @@ from tests.unit.store.test_redis_ways import rights
 
 from eidet import Memory
 from eidet.core.errors import EidetError, Misconfigured, Unavailable
-from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.store import Store, verbs
-from eidet.store.contract import StoreContract
+from eidet.store.contract import NOW, StoreContract, fact
 from eidet.store.redis import RedisStore
 from eidet.store.redis.codec import Keys
 
-NOW = 1_700_000_000.0
 BEHIND = 0.4  # seconds that a replica lacks when its primary dies
 
 
@@ -51,7 +49,7 @@ def test_nodes_send_callers_to_where_a_memory_is(cluster: Cluster) -> None:
     """Any node may be named; one that does not have a key says who does."""
     for node in cluster.nodes[:4]:
         store = RedisStore(f"redis+cluster://127.0.0.1:{node.port}?prefix=doors")
-        verbs.put(store, [record(uuid.uuid4().hex, f"s{n}") for n in range(6)], now=NOW)
+        verbs.put(store, [fact(uuid.uuid4().hex, f"s{n}") for n in range(6)], now=NOW)
         store.close()
     store = RedisStore(f"redis+cluster://127.0.0.1:1,127.0.0.1:{cluster.nodes[5].port}?prefix=doors")
     assert sum(verbs.count_scopes(store).values()) == verbs.count(store, Where()) == 24
@@ -164,10 +162,10 @@ def test_a_slot_that_nobody_serves_is_asked_for_until_somebody_does(cluster: Clu
     hasty, patient = (RedisStore(f"{cluster.url}?prefix=lonely&deadline={n}") for n in (1, 15))
     assert home.ask("CLUSTER", "DELSLOTS", str(slot)) == b"+OK"
     with pytest.raises(Unavailable, match=r"not served|is down"):
-        verbs.put(hasty, [record("x")], now=NOW)
+        verbs.put(hasty, [fact("x")], now=NOW)
     found = threading.Timer(0.3, home.ask, ("CLUSTER", "ADDSLOTS", str(slot)))
     found.start()
-    verbs.put(patient, [record("y")], now=NOW)
+    verbs.put(patient, [fact("y")], now=NOW)
     found.join()
     assert [one.id for one in hasty.find(Where(scope=Scope("a")))] == ["y"]
     hasty.close()
@@ -183,10 +181,10 @@ def test_a_slot_that_moves_to_a_new_node_is_waited_for(tmp_path: Path) -> None:
     arrival = threading.Timer(0.5, moving.settle, (slot, 1))
     store = RedisStore(cluster.url)
     try:
-        verbs.put(store, [record("x")], now=NOW)
+        verbs.put(store, [fact("x")], now=NOW)
         moving.bring(slot, 0, 1)
         arrival.start()
-        verbs.put(store, [record("y")], now=NOW)
+        verbs.put(store, [fact("y")], now=NOW)
         assert new.ask("EXISTS", Keys("eidet", cluster=True).base("a") + "m") == b":1"
         assert [found.id for found in store.find(Where(scope=Scope("a")))] == ["x", "y"]
     finally:
@@ -194,10 +192,6 @@ def test_a_slot_that_moves_to_a_new_node_is_waited_for(tmp_path: Path) -> None:
         store.close()
         moving.close()
         cluster.stop()
-
-
-def record(id: str, scope: str = "a") -> Record:
-    return Record(id=id, scope=scope, text=f"{id} of {scope}", created=NOW, occurred=NOW)
 
 
 class Load:
@@ -220,7 +214,7 @@ class Load:
             started = time.monotonic()
             try:
                 self.told += [
-                    r.id for r in verbs.put(self._store, [record(f"{writer}-{number}", self._scope)], now=NOW)
+                    r.id for r in verbs.put(self._store, [fact(f"{writer}-{number}", self._scope)], now=NOW)
                 ]
             except Unavailable as error:
                 self.refused.append(error)

@@ -13,15 +13,14 @@ from tests.servers.proxy import Proxy
 from tests.servers.valkey import Valkey
 
 from eidet.core.errors import Unavailable
-from eidet.core.record import Record
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.quality import Tally
 from eidet.store import Store, verbs
+from eidet.store.contract import NOW, fact
 from eidet.store.redis import RedisStore
 from eidet.store.sql.postgres import PostgresStore
 
-NOW = 1_700_000_000.0
 QUICK = RetryPolicy(deadline_seconds=0.25, break_after=1000, rest_seconds=0.1)
 PATIENT = RetryPolicy(deadline_seconds=10, break_after=1000, longest_pause_seconds=0.1)
 COUNT = Tally("a", 1, "recall", {"n": 1})
@@ -67,7 +66,7 @@ def line(request: pytest.FixtureRequest) -> Iterator[Line]:
         return opened[-1]
 
     made = Line(proxy, open_line)
-    verbs.put(made.open(PATIENT), [record("one"), record("two")], now=NOW)
+    verbs.put(made.open(PATIENT), [fact("one"), fact("two")], now=NOW)
     yield made
     proxy.heal()
     for store in opened:
@@ -75,18 +74,14 @@ def line(request: pytest.FixtureRequest) -> Iterator[Line]:
     proxy.stop()
 
 
-def record(id: str) -> Record:
-    return Record(id=id, scope="a", text=f"the text of {id}", created=NOW, occurred=NOW)
-
-
 WRITES: dict[str, Callable[[Store, int], object]] = {
-    "put": lambda store, n: verbs.put(store, [record(f"new {n}")], now=NOW),
-    "put many": lambda store, n: verbs.put(store, [record(f"new {n} {i}") for i in range(3)], now=NOW),
-    "revise": lambda store, n: verbs.put(store, [record("one").but(text=f"text {n}")], now=NOW),
-    "expect": lambda store, n: verbs.put(store, [record("two").but(text=f"text {n}")], now=NOW, expect=n + 1),
+    "put": lambda store, n: verbs.put(store, [fact(f"new {n}")], now=NOW),
+    "put many": lambda store, n: verbs.put(store, [fact(f"new {n} {i}") for i in range(3)], now=NOW),
+    "revise": lambda store, n: verbs.put(store, [fact("one").but(text=f"text {n}")], now=NOW),
+    "expect": lambda store, n: verbs.put(store, [fact("two").but(text=f"text {n}")], now=NOW, expect=n + 1),
     "use": lambda store, n: verbs.add_uses(store, {("a", "one"): (1, NOW)}),
     "count": lambda store, n: verbs.add_counts(store, [COUNT], since=0),
-    "twin": lambda store, n: verbs.put(store, [record(f"twin {n}").but(text="the text of two")], now=NOW),
+    "twin": lambda store, n: verbs.put(store, [fact(f"twin {n}", text="two of a")], now=NOW),
 }
 # what three of them leave: versions of one and two, uses of one and two, how many records, and the count
 LEFT = {
@@ -126,7 +121,7 @@ def test_a_line_cut_again_and_again_is_tried_until_it_holds(after: int, line: Li
     line.proxy.cut()
     line.proxy.cut_after = after
     healing = line.heal_in(0.2)
-    verbs.put(store, [record("three").but(text="long " * 4000)], now=NOW)
+    verbs.put(store, [fact("three").but(text="long " * 4000)], now=NOW)
     assert [r.id for r in store.find(Where())] == ["one", "two", "three"]
     verbs.add_uses(store, {("a", "one"): (1, NOW)})
     healing.join()
@@ -144,7 +139,7 @@ def test_what_was_acknowledged_while_lines_break_all_the_time_is_there_once(line
     shaking.start()
     told = []
     for number in range(40):
-        told += [r.id for r in verbs.put(store, [record(f"r{number}")], now=NOW)]
+        told += [r.id for r in verbs.put(store, [fact(f"r{number}")], now=NOW)]
         verbs.add_uses(store, {("a", "one"): (1, NOW)})
     ended.set()
     shaking.join()
@@ -168,10 +163,10 @@ def test_a_write_that_was_given_up_happened_once_or_not_at_all(line: Line) -> No
 
 def test_a_restarted_server_is_found_again(postgres: Postgres, postgres_emptied: str) -> None:
     store = PostgresStore(postgres_emptied, retry_policy=PATIENT)
-    verbs.put(store, [record("one")], now=NOW)
+    verbs.put(store, [fact("one")], now=NOW)
     postgres.stop()
     postgres.start()
-    assert verbs.put(store, [record("two")], now=NOW)[0].id == "two"
+    assert verbs.put(store, [fact("two")], now=NOW)[0].id == "two"
     assert verbs.count(store, Where()) == 2
     store.close()
 
@@ -194,7 +189,7 @@ def test_a_server_that_is_down_is_left_alone_and_found_again(valkey: Valkey) -> 
     )
     proxy.heal()
     time.sleep(after["asked_again_in_seconds"] + 0.1)
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     assert store.retrier.health()["state"] == "up"
     store.close()
     proxy.stop()

@@ -29,6 +29,7 @@ from eidet.store.model import entry_of
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres.write import escape, unescape_row
 from eidet.store.sql.sqlite import SqliteStore
+from eidet.store.verbs.changing import delete_records
 
 POOLS: dict[str, Sequence[Any]] = {
     "scope": [Scope(path, below) for path in SCOPES for below in (False, True)],
@@ -94,7 +95,7 @@ def both(store: Store, found: Sequence[Record]) -> RamStore:
     """The same records in a store and in the reference."""
     named = [record.but(id=f"r{number}", text=f"says {number}") for number, record in enumerate(found)]
     reference = RamStore()
-    verbs.delete_unchanged(store, store.find(Where()), now=1.0, follows=True)
+    store.write(lambda job: delete_records(job, list(job.find(Where())), 1.0, None, held=()))
     for one in (reference, store):
         verbs.put(one, named, now=1.0, unique=False)
     return reference

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
-from .model import Entry, Head, NewRecord, Scrubbed
+from .model import Changes, NewRecord, Scrubbed
 
 if TYPE_CHECKING:
     from ..quality import Survey
@@ -73,19 +73,16 @@ class PutsNew(Protocol):
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """Inserts a record in fewer steps than a transaction takes, if nothing conflicts.
 
-        There is no conflict if its id is free, the epoch is the one given, none of `new.marks()` is a
-        tombstone, and no living fact or document of its scope has one of the keys `new.repeats`. Otherwise
-        runs `job`, as `write` does. Either way returns what is now stored.
+        There is no conflict if its id is free, the epoch is the one given, none of the marks that
+        `new.watch` asks for is a tombstone, and no living fact or document of its scope has one of the keys
+        `new.repeats`. Otherwise runs `job`, as `write` does. Either way returns what is now stored.
         """
 
 
 @runtime_checkable
 class ListsTelling(Protocol):
-    def list_telling(self, scope: str, head: Head) -> list[Entry] | None:
-        """Lists a scope's entries up to a head that state or decide something, by seq, without vectors.
-
-        Returns None if the database that was asked has not reached the head yet.
-        """
+    def list_telling(self, scope: str) -> Changes:
+        """Returns all entries of a scope that state or decide something, by seq, without vectors."""
 
 
 @runtime_checkable

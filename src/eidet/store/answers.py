@@ -116,3 +116,14 @@ def edit_events(
 def prune_events(events: Sequence[Event], before: float, *, every: bool) -> list[Event]:
     """Returns the events without moves older than `before`; with `every`, without any older event."""
     return [event for event in events if event.at >= before or not (every or event.what == "moved")]
+
+
+def renumber(answer: Any, given: Mapping[int, int]) -> Any:
+    """Returns the answer of a job with other seqs in its records: `given` maps those it has to these."""
+    if not given:
+        return answer
+    if isinstance(answer, Record):
+        return answer.but(seq=given.get(answer.seq, answer.seq))
+    if isinstance(answer, list):
+        return [renumber(one, given) for one in answer]
+    return answer

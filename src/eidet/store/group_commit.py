@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ..core.errors import Unavailable
@@ -21,34 +22,24 @@ Job = Callable[[Cursor], T]
 class QueuedJob(Generic[T]):
     """A job in the queue, and its outcome."""
 
-    __slots__ = ("_called", "began", "done", "error", "job", "result")
+    __slots__ = ("_turn", "began", "done", "error", "job", "result")
 
     def __init__(self, job: Job[T]) -> None:
-        self.job: Job[T] = job
+        self.job: Job[T] = partial(copy_context().run, job)  # for the actor: the thread that leads runs it
         self.began: float = time.monotonic()
         self.done: bool = False
         self.result: T | None = None
         self.error: BaseException | None = None
-        self._called: threading.Lock | None = None
-
-    def prepare_wait(self) -> None:
-        """Creates the lock before another thread can release it. A job that never waits needs none.
-
-        Keeps the context of the caller, because the thread that leads runs the job.
-        """
-        self._called = threading.Lock()
-        self._called.acquire()
-        context, job = copy_context(), self.job
-        self.job = lambda cursor: context.run(job, cursor)
+        self._turn = threading.Lock()
+        self._turn.acquire()
 
     def wait(self) -> None:
         """Waits until the job is done, or until its thread is to write for all."""
-        if self._called is not None:
-            self._called.acquire()
+        self._turn.acquire()
 
     def call(self) -> None:
-        if self._called is not None and self._called.locked():
-            self._called.release()
+        if self._turn.locked():
+            self._turn.release()
 
     def answer(self) -> T:
         if self.error is not None:
@@ -95,10 +86,7 @@ class GroupCommit:
 
     def _leads(self, queued: QueuedJob[Any]) -> bool:
         with self._gate:
-            if self._leader is None:
-                self._leader = queued
-            else:
-                queued.prepare_wait()
+            self._leader = self._leader or queued
             self._waiting.append(queued)
             return self._leader is queued
 

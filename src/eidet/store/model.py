@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
-from ..core.record import Event, Record
+from ..core.record import Event, Record, record_digest
 from ..core.where import Where
 
 K = TypeVar("K")
@@ -138,18 +138,25 @@ class Scrubbed(NamedTuple):
     pending: tuple[str, ...] = ()
 
 
-class Reader(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
     """A reader for the plan of an erasure: of its transaction, or of a store for a dry run."""
 
-    def scan(self, where: Where) -> Iterator[Record]:
-        """Yields matching records by ascending seq."""
+    scan: Callable[[Where], Iterator[Record]]  # yields matching records by ascending seq
+    same: Callable[
+        [str, Sequence[bytes]], Iterable[Record]
+    ]  # finds those of a scope with one of these digests
+    history: Callable[[str, str], list[Event]]
+    setting: Callable[[str], str | None]
 
     def twins(self, records: Sequence[Record]) -> list[Record]:
         """Returns all other records of their scopes with the same text as one of these."""
-
-    def history(self, scope: str, id: str) -> list[Event]: ...
-
-    def setting(self, name: str) -> str | None: ...
+        known = {record.seq for record in records}
+        digests: dict[str, dict[bytes, None]] = {}
+        for record in records:
+            digests.setdefault(record.scope, {})[record_digest(record)] = None
+        found = (record for scope, some in digests.items() for record in self.same(scope, list(some)))
+        return [record for record in found if record.seq not in known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,16 +187,6 @@ class NewRecord(NamedTuple):
     repeats: Sequence[bytes]  # exact keys that no living fact or document may have
     epoch: int | None
     watch: TombstoneGuard | None
-
-    def marks(self) -> list[tuple[str, bytes]]:
-        """Returns the keys of all tombstones that could forbid the record. Calls `watch.claims`."""
-        if self.watch is None:
-            return []
-        (claim,) = self.watch.claims()
-        marks = [*claim.says, *(mark for _, mark in claim.made_of)]
-        if claim.id is not None:
-            marks.append(claim.id)
-        return [(self.record.scope, mark) for mark in marks]
 
 
 class Use(NamedTuple):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ..core.errors import BadInput, Conflict, Refused
 from ..core.record import EXACT_KEY_BYTES, MARK_BYTES, Event, Kind, Record, Trust, record_digest
@@ -131,14 +131,28 @@ class Entombed(Refused):
         )
 
 
-Since = Callable[[str, bytes], float | None]  # scope, mark -> since when it is entombed
-There = Callable[[str, str], bool]  # scope, id -> whether there is such a record
+Since = Mapping[tuple[str, bytes], float]  # (scope, mark) -> since when it is entombed
+There = Container[tuple[str, str]]  # the (scope, id) of records that exist
+
+
+def list_marks(
+    records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard
+) -> list[tuple[str, bytes]]:
+    """Lists the keys of the tombstones that decide whether records may be written."""
+    asked: dict[tuple[str, bytes], None] = {}
+    for record, claim in zip(records, claims, strict=True):
+        own = () if claim.id is None else (claim.id,)
+        marks = (*claim.says, *own, *(mark for _, mark in claim.made_of))
+        asked.update(dict.fromkeys((record.scope, mark) for mark in marks))
+        if watch.returning:
+            asked.update(dict.fromkeys(ends_of(record.scope)))
+    return list(asked)
 
 
 def check_entombed(
     records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard, since: Since, there: There
 ) -> None:
-    """Raises `Entombed` if one of the records may not be written."""
+    """Raises `Entombed` if one of the records may not be written, by the tombstones of `list_marks`."""
     moments = [
         _find_tombstone(record, claim, watch, since, there)
         for record, claim in zip(records, claims, strict=True)
@@ -154,19 +168,16 @@ def _find_tombstone(
     scope = record.scope
     if not watch.again:
         for mark in claim.says:
-            if (moment := since(scope, mark)) is not None:
+            if (moment := since.get((scope, mark))) is not None:
                 return moment
-    if claim.id is not None and (moment := since(scope, claim.id)) is not None and record.created <= moment:
-        return moment
+    ends = [] if claim.id is None else [(scope, claim.id)]
     for id, mark in claim.made_of:
-        if (moment := since(scope, mark)) is not None and not there(scope, id):
+        if (moment := since.get((scope, mark))) is not None and (scope, id) not in there:
             return moment
-    return _find_end(record, since) if watch.returning else None
-
-
-def _find_end(record: Record, since: Since) -> float | None:
-    ends = (since(*end) for end in ends_of(record.scope))
-    return next((moment for moment in ends if moment is not None and record.created <= moment), None)
+    if watch.returning:
+        ends += ends_of(scope)
+    moments = (since[end] for end in ends if end in since)
+    return next((moment for moment in moments if record.created <= moment), None)
 
 
 def ends_of(scope: str) -> Iterator[tuple[str, bytes]]:
@@ -275,10 +286,7 @@ def _hash_details(details: tuple[Any, ...]) -> bytes:
 Life = tuple[Record, Sequence[Event]]  # a record and its history
 
 
-class Carry(Protocol):
-    """A function that writes lives into a store, in one of its transactions, as of a time."""
-
-    def __call__(self, transaction: Transaction, lives: Sequence[Life], now: float) -> object: ...
+Carry = Callable[[Transaction, Sequence[Life], float], object]  # writes lives in a transaction, as of a time
 
 
 def list_versions(lives: Sequence[Life]) -> list[Record]:

@@ -20,8 +20,8 @@ from ..core.state import Protection
 from ..core.where import Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
-from ..store import TombstoneGuard, verbs
-from ..store.rules import Entombed, Held, StaleEpoch, check_entombed
+from ..store import TOMBSTONES, TombstoneGuard, verbs
+from ..store.rules import Entombed, Held, StaleEpoch, check_entombed, list_marks
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
 from .ingest import Ingest, batches, check_arrival, fits_embedder
@@ -316,14 +316,12 @@ def is_entombed(parts: Parts, record: Record) -> bool:
     if verbs.get_setting(store, "secret:marks") is None:
         return False
     watch = parts.tombstones.over_returning([record])
+    claims = watch.claims()
+    since = store.values(TOMBSTONES, list_marks([record], claims, watch))
+    sources = store.read(record.scope, record.derived_from) if since else []
+    there = {(record.scope, source.id) for source in sources if source is not None}
     try:
-        check_entombed(
-            [record],
-            watch.claims(),
-            watch,
-            lambda scope, mark: verbs.tombstones_in(store, scope, [mark]).get(mark),
-            lambda scope, name: store.read(scope, [name])[0] is not None,
-        )
+        check_entombed([record], claims, watch, since, there)
     except Entombed:
         return True
     return False

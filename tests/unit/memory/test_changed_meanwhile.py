@@ -11,6 +11,7 @@ from eidet.core.errors import Conflict, NotFound
 from eidet.core.record import Record, Tier
 from eidet.store import verbs
 from eidet.store.ram import RamStore
+from eidet.store.verbs.changing import delete_records
 
 VERBS: dict[str, Callable[[Memory], Record]] = {
     "pin": lambda memory: memory.upkeep.pin("x"),
@@ -46,7 +47,7 @@ class Rival(RamStore):
             if news := self.change(record):
                 verbs.put(self, news, now=1.0, unique=False, follows=True)
             else:
-                verbs.delete_unchanged(self, [record], now=1.0, follows=True)
+                self.write(lambda job: delete_records(job, [record], 1.0, None, held=()))
             self.times = left
         return found
 

@@ -17,17 +17,11 @@ from tests.servers.sentinel import Watched
 from tests.servers.valkey import Valkey
 
 from eidet.core.errors import Misconfigured
-from eidet.core.record import Record
 from eidet.core.where import Where
 from eidet.store import verbs
+from eidet.store.contract import NOW, fact
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
-
-NOW = 1_700_000_000.0
-
-
-def record(id: str) -> Record:
-    return Record(id=id, scope="a", text=f"{id} says so", created=NOW, occurred=NOW)
 
 
 def test_an_address_names_hosts_database_and_options() -> None:
@@ -157,7 +151,7 @@ def test_tls_is_spoken_and_strangers_are_not_trusted(tmp_path: Path, valkey: Val
     public, private = certificate(tmp_path)
     curtain = Curtain(valkey.port, public, private)
     store = RedisStore(f"rediss://127.0.0.1:{curtain.port}/0?ssl_ca_certs={public}")
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     assert verbs.count(store, Where()) == 1
     store.close()
     with pytest.raises(Misconfigured, match="ssl_ca_certs"):
@@ -177,11 +171,11 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
 
 def test_sentinels_name_the_primary_and_the_one_that_takes_over(watched: Watched) -> None:
     store = RedisStore(f"redis+sentinel://127.0.0.1:1,127.0.0.1:{watched.port}/main?deadline=20")
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     watched.await_replica("eidet:{eidet}:h")
     watched.primary.kill()
     started = time.monotonic()
-    verbs.put(store, [record("y")], now=NOW)
+    verbs.put(store, [fact("y")], now=NOW)
     assert time.monotonic() - started < 15
     assert [r.id for r in store.find(Where())] == ["x", "y"]
     store.close()

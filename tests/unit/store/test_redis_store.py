@@ -24,16 +24,11 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
 from eidet.store import Erasure, Reader, Tombstone, Transaction, verbs
+from eidet.store.contract import NOW, fact
 from eidet.store.redis import RedisStore
 from eidet.store.redis.codec import Keys
 
-NOW = 1_700_000_000.0
 BASE = Keys("eidet").base("a")
-
-
-def record(id: str, scope: str = "a", **fields: object) -> Record:
-    told = {"text": f"{id} of {scope}", "created": NOW, "occurred": NOW, **fields}
-    return Record(id=id, scope=scope, **told)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -54,7 +49,7 @@ def test_the_server_lets_a_scope_expire_of_which_nobody_keeps_anything(
     store: RedisStore, valkey: Valkey
 ) -> None:
     started = time.monotonic()
-    verbs.put(store, [record("x", expires=NOW + 0.5), record("y", expires=NOW + 0.55)], now=NOW)
+    verbs.put(store, [fact("x", expires=NOW + 0.5), fact("y", expires=NOW + 0.55)], now=NOW)
     assert ids(store) == ["x", "y"] or time.monotonic() - started > 0.5  # on a busy machine
     deadline = time.monotonic() + 60
     while ids(store) and time.monotonic() < deadline:
@@ -62,32 +57,32 @@ def test_the_server_lets_a_scope_expire_of_which_nobody_keeps_anything(
     time.sleep(0.1)
     assert [valkey.ask("EXISTS", BASE + key) for key in "isocpxzdgm"] == [b":0"] * 10
     assert (store.read("a", ["x"]), store.find(Where()), verbs.count_scopes(store)) == ([None], [], {})
-    assert verbs.put(store, [record("x")], now=NOW + 1)[0].version == 1
+    assert verbs.put(store, [fact("x")], now=NOW + 1)[0].version == 1
 
 
 def test_what_is_kept_keeps_its_scope(store: RedisStore, valkey: Valkey) -> None:
-    verbs.put(store, [record("x", expires=NOW + 0.05)], now=NOW)
-    verbs.put(store, [record("stays")], now=NOW)
+    verbs.put(store, [fact("x", expires=NOW + 0.05)], now=NOW)
+    verbs.put(store, [fact("stays")], now=NOW)
     time.sleep(0.2)
     assert ids(store) == ["stays"]
     assert valkey.ask("TTL", BASE + "s") == b":-1"
 
 
 def test_traces_of_what_expired_are_cleared_away_by_the_next_write(store: RedisStore) -> None:
-    old, _ = verbs.put(store, [record("x", text="same", expires=NOW + 0.05), record("stays")], now=NOW)
+    old, _ = verbs.put(store, [fact("x", text="same", expires=NOW + 0.05), fact("stays")], now=NOW)
     since = store.head().seq
     time.sleep(0.2)
     assert store.read("a", ["x"]) == [None]
-    assert [r.id for r in verbs.put(store, [record("y", text="same")], now=NOW + 60)] == ["y"]
+    assert [r.id for r in verbs.put(store, [fact("y", text="same")], now=NOW + 60)] == ["y"]
     assert store.changes("a", since, 10).gone == [old.seq]
     assert verbs.count(store, Where()) == 2
-    assert verbs.put(store, [record("x", text="other")], now=NOW + 60)[0].version == 1
+    assert verbs.put(store, [fact("x", text="other")], now=NOW + 60)[0].version == 1
     assert verbs.count_scopes(store) == {"a": 3}
 
 
 def test_expiry_goes_by_the_clock_of_the_caller(store: RedisStore, valkey: Valkey) -> None:
     """A caller whose clock stands in the past does not lose what lives by that clock."""
-    verbs.put(store, [record("x", expires=NOW + 600)], now=NOW)
+    verbs.put(store, [fact("x", expires=NOW + 600)], now=NOW)
     time.sleep(0.05)
     assert ids(store, Where(alive_at=NOW + 599)) == ["x"]
     assert ids(store, Where(alive_at=NOW + 600)) == []
@@ -95,8 +90,8 @@ def test_expiry_goes_by_the_clock_of_the_caller(store: RedisStore, valkey: Valke
 
 
 def test_a_longer_life_is_known_to_the_server(store: RedisStore) -> None:
-    verbs.put(store, [record("x", expires=NOW + 0.05)], now=NOW)
-    verbs.put(store, [record("x", expires=NOW + 600)], now=NOW)
+    verbs.put(store, [fact("x", expires=NOW + 0.05)], now=NOW)
+    verbs.put(store, [fact("x", expires=NOW + 600)], now=NOW)
     time.sleep(0.15)
     assert ids(store) == ["x"]
     verbs.add_uses(store, {("a", "x"): (2, NOW)})
@@ -113,9 +108,9 @@ def test_writers_of_many_processes_lose_nothing(redis_url: str) -> None:
     def write(worker: int) -> None:
         store = stores[worker % 4]
         for n in range(15):
-            verbs.put(store, [record("shared", text=f"{worker} {n}"), record(f"{worker}-{n}")], now=NOW)
+            verbs.put(store, [fact("shared", text=f"{worker} {n}"), fact(f"{worker}-{n}")], now=NOW)
             verbs.add_uses(store, {("a", "shared"): (1, NOW)})
-            verbs.put(store, [record(f"twin {worker} {n}", text=f"fact {n}")], now=NOW)
+            verbs.put(store, [fact(f"twin {worker} {n}", text=f"fact {n}")], now=NOW)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
@@ -133,13 +128,13 @@ def test_writers_of_many_processes_lose_nothing(redis_url: str) -> None:
 
 def test_a_plan_is_made_anew_when_others_write_meanwhile(redis_url: str) -> None:
     store, other = RedisStore(redis_url), RedisStore(redis_url)
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     seen: list[list[str]] = []
 
     def plan(look: Reader) -> Erasure:
         found = list(look.scan(Where(scope=Scope("a"))))
         if not seen:
-            verbs.put(other, [record("late")], now=NOW)
+            verbs.put(other, [fact("late")], now=NOW)
         seen.append([r.id for r in found])
         return Erasure(gone=found)
 
@@ -151,13 +146,13 @@ def test_a_plan_is_made_anew_when_others_write_meanwhile(redis_url: str) -> None
 
 def test_a_scope_that_appears_meanwhile_is_seen_by_a_plan_for_all(redis_url: str) -> None:
     store, other = RedisStore(redis_url), RedisStore(redis_url)
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     tries: list[int] = []
 
     def plan(look: Reader) -> Erasure:
         found = list(look.scan(Where()))
         if not tries:
-            verbs.put(other, [record("late", "b")], now=NOW)
+            verbs.put(other, [fact("late", "b")], now=NOW)
         tries.append(len(found))
         return Erasure(gone=found)
 
@@ -171,30 +166,30 @@ def test_a_scope_that_appears_meanwhile_is_seen_by_a_plan_for_all(redis_url: str
 
 
 def test_a_child_that_was_forked_has_connections_of_its_own(store: RedisStore) -> None:
-    verbs.put(store, [record("one")], now=NOW)
+    verbs.put(store, [fact("one")], now=NOW)
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            verbs.put(store, [record("two")], now=NOW)
+            verbs.put(store, [fact("two")], now=NOW)
             code = 0 if ids(store) == ["one", "two"] else 2
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    verbs.put(store, [record("three")], now=NOW)
+    verbs.put(store, [fact("three")], now=NOW)
     assert ids(store) == ["one", "two", "three"]
 
 
 def test_scripts_that_the_server_forgot_are_sent_again(store: RedisStore, valkey: Valkey) -> None:
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     valkey.ask("SCRIPT", "FLUSH")
-    verbs.put(store, [record("y")], now=NOW)
+    verbs.put(store, [fact("y")], now=NOW)
     valkey.ask("SCRIPT", "FLUSH")
     assert [r and r.id for r in store.read("a", ["x", "y"])] == ["x", "y"]
 
 
 def test_what_somebody_else_wrote_over_a_record_is_told(store: RedisStore, valkey: Valkey) -> None:
-    (one,) = verbs.put(store, [record("x")], now=NOW)
+    (one,) = verbs.put(store, [fact("x")], now=NOW)
     for other in ("nonsense", "\x01" * 60, ""):
         valkey.ask("SET", f"{BASE}r:{one.seq}", other)
         if other:
@@ -204,7 +199,7 @@ def test_what_somebody_else_wrote_over_a_record_is_told(store: RedisStore, valke
 
 def test_prefixes_share_a_server_and_nothing_else(redis_url: str) -> None:
     one, other = RedisStore(f"{redis_url}?prefix=one"), RedisStore(f"{redis_url}?prefix=other")
-    verbs.put(one, [record("x")], now=NOW)
+    verbs.put(one, [fact("x")], now=NOW)
     verbs.set_settings(one, {"some": "thing"})
     assert (verbs.count(other, Where()), verbs.get_setting(other, "some"), other.head().seq) == (0, None, 0)
     assert one.identity != other.identity
@@ -214,7 +209,7 @@ def test_prefixes_share_a_server_and_nothing_else(redis_url: str) -> None:
 
 def _fill(store: RedisStore, stored: list[str]) -> None:
     for n in range(3000):
-        stored += [r.id for r in verbs.put(store, [record(f"{n}", text=f"{n} " * 1500)], now=NOW)]
+        stored += [r.id for r in verbs.put(store, [fact(f"{n}", text=f"{n} " * 1500)], now=NOW)]
 
 
 def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
@@ -226,10 +221,10 @@ def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
     assert store.retrier.health()["state"] == "up"
     assert ids(store) == stored
     with pytest.raises(Full):
-        verbs.put(store, [record("0", text="revised")], now=NOW)
+        verbs.put(store, [fact("0", text="revised")], now=NOW)
     assert store.read("a", ["0"])[0].version == 1  # type: ignore[union-attr]
     assert verbs.delete_where(store, Where(ids=tuple(stored[:300])), now=NOW) == stored[:300]
-    verbs.put(store, [record("new")], now=NOW)
+    verbs.put(store, [fact("new")], now=NOW)
     assert ids(store) == [*stored[300:], "new"]
     assert store.size() > 1_000_000
     store.close()
@@ -239,7 +234,7 @@ def test_what_no_replica_has_in_time_is_told_to_be_unsure(redis_url: str) -> Non
     store = RedisStore(f"{redis_url}?wait=1&wait_ms=20&deadline=1")
     assert verbs.count(store, Where()) == 0, "reading does not wait"
     with pytest.raises(OutcomeUnknown, match=r"stored, but only 0 of 1 replicas have it after 20 ms"):
-        verbs.put(store, [record("x")], now=NOW)
+        verbs.put(store, [fact("x")], now=NOW)
     assert [(r.id, r.version) for r in store.find(Where())] == [("x", 1)]
     assert store.retrier.health()["failures"] == 0, "the server itself is fine"
     store.close()
@@ -249,7 +244,7 @@ def test_replicas_that_have_it_let_a_write_return(serve: Serve) -> None:
     primary = serve("--repl-diskless-sync-delay", "1")  # seconds, in which a write that did not wait returns
     replica = serve("--replicaof", "127.0.0.1", str(primary.port))
     store = RedisStore(f"{primary.url}?wait=1&wait_ms=200&deadline=15")
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     assert replica.ask("EXISTS", BASE + "s") == b":1"
     store.close()
     with pytest.raises(Unavailable, match="accepts no writes now"):
@@ -262,7 +257,7 @@ def test_a_server_that_evicts_at_will_is_refused(serve: Serve) -> None:
         RedisStore(server.url)
     server.ask("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
     store = RedisStore(server.url)
-    verbs.put(store, [record("x", expires=NOW + 60)], now=NOW)
+    verbs.put(store, [fact("x", expires=NOW + 60)], now=NOW)
     assert server.ask("TTL", BASE + "s") == b":-1", "the indexes of a scope are not what may be evicted"
     store.close()
 
@@ -289,7 +284,7 @@ def test_a_user_without_rights_is_told_what_is_missing(redis_url: str, valkey: V
     few = ("~eidet:*", "+@read", "+@write", "+@scripting", "+@connection", "+time")
     valkey.ask("ACL", "SETUSER", "modest", "on", ">p", *few)
     store = RedisStore(f"redis://modest:p@{place}")  # what it must not ask, it does without
-    verbs.put(store, [record("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     assert verbs.count(store, Where()) == 1
     store.close()
     valkey.ask("ACL", "DELUSER", "poor", "modest")
@@ -365,14 +360,14 @@ def test_more_is_forgotten_at_once_than_lua_takes_as_arguments(store: RedisStore
 
 
 def test_a_job_sees_the_history_that_the_script_will_write(store: RedisStore) -> None:
-    (first,) = verbs.put(store, [record("x")], now=NOW)
+    (first,) = verbs.put(store, [fact("x")], now=NOW)
     verbs.delete_unchanged(store, [first], now=NOW + 1)
 
     def come_and_go(transaction: Transaction) -> list[list[str]]:
         told = []
         for what in ("come", "go", "come"):
             if what == "come":
-                transaction.insert([record("x", agent='the "first"')])
+                transaction.insert([fact("x", agent='the "first"')])
             else:
                 event = Event(what="forgotten", id="x", scope="a", at=NOW + 2)
                 transaction.remove([one for one in transaction.read("a", ["x"]) if one], [event])
@@ -389,7 +384,7 @@ def _say_often(store: RedisStore, times: int, **fields: Any) -> list[Record]:
     """Records of one text by many agents, each of which finds out whether it was said before."""
     stored = []
     for n in range(times):
-        stored += verbs.put(store, [record(f"said {n}", text="often", agent=f"{n}", **fields)], now=NOW)
+        stored += verbs.put(store, [fact(f"said {n}", text="often", agent=f"{n}", **fields)], now=NOW)
     return stored
 
 
@@ -404,11 +399,11 @@ def test_of_many_that_say_the_same_those_that_expire_leave_no_trace(
     store: RedisStore, valkey: Valkey
 ) -> None:
     _say_often(store, 30, expires=NOW + 1.5)
-    kept = verbs.put(store, [record("kept", text="often", agent="kept")], now=NOW)
+    kept = verbs.put(store, [fact("kept", text="often", agent="kept")], now=NOW)
     assert _count_keys(valkey) == 31
     time.sleep(1.6)
     for n in range(5):
-        verbs.put(store, [record(f"later {n}", created=NOW + 2)], now=NOW + 2)
+        verbs.put(store, [fact(f"later {n}", created=NOW + 2)], now=NOW + 2)
     assert store.find(Where(ids=("kept",))) == kept
     assert _count_keys(valkey) == 6
 

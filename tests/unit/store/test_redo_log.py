@@ -24,6 +24,8 @@ TABLES = ("settings", "staged", "tombstones")
 class LoggedRam(PassthroughStore):
     """Keeps its log in a list, as it comes back from JSON."""
 
+    passes = "read find match count_by head changes history values"
+
     def __init__(self) -> None:
         super().__init__(RamStore())
         self.steps: list[Step] = []

@@ -56,8 +56,8 @@ class Group:
 
     def __init__(self, driver: SqliteDriver) -> None:
         self._driver = driver
-        self._turn = driver._writer._group.lock
-        self._waiting = driver._writer._group._waiting
+        self._turn = driver._group.lock
+        self._waiting = driver._group._waiting
 
     def run(self, *jobs: Callable[[Cursor], str]) -> list[Any]:
         """What each job answered, or the error its thread got."""
@@ -81,7 +81,7 @@ def names(driver: SqliteDriver) -> set[str]:
 
 def test_jobs_that_wait_together_are_committed_together(driver: SqliteDriver) -> None:
     begun: list[str] = []
-    driver._writer._connection.raw.set_trace_callback(begun.append)
+    driver._writing.raw.set_trace_callback(begun.append)
     assert Group(driver).run(note("a"), note("b"), note("c")) == ["a", "b", "c"]
     assert [sql for sql in begun if sql.startswith(("BEGIN", "COMMIT"))] == ["BEGIN IMMEDIATE", "COMMIT"]
     assert names(driver) == {"a", "b", "c"}

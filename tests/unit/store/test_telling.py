@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from eidet import Memory
-from eidet.store.abilities import ListsTelling
 from eidet.store.sql import relational
 
 EACH = 30
@@ -22,13 +21,6 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
             memory.remember([f"note {number} {n}" for n in range(EACH)])
             memory.remember(f"Ann{number} lives in Lisbon.")
         yield memory
-
-
-def test_a_sealed_store_does_not_let_the_one_inside_tell(tmp_path: Path) -> None:
-    with closing(Memory(tmp_path / "s.db", key=bytes(32), embedder="hashing:16")) as memory:
-        memory.remember("Ann lives in Lisbon.")
-        assert not isinstance(memory.parts.store, ListsTelling)
-        assert [fact.object for fact in memory.facts.about("Ann")] == ["Lisbon"]
 
 
 def test_a_new_process_has_the_facts_and_reads_on(

@@ -30,6 +30,7 @@ from eidet.store.abilities import FindsHeld, Leaps
 from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
 from eidet.store.ram import RamStore
 from eidet.store.redo_log import LoggedTransaction
+from eidet.store.sql.postgres.searchable import SearchableDatabase
 from eidet.store.tiered import TieredStore
 from eidet.store.traits import StoreTraits, traits_of
 from eidet.trust.audit.chain import AuditEntry
@@ -57,7 +58,8 @@ def names_of_abilities() -> set[str]:
     return set().union(*(names_of(one) for one in declared if one.__module__ == abilities.__name__))
 
 
-PORT = names_of(Store) | names_of_abilities()
+ALWAYS = {"identity", "writable"}  # which every wrapper has from the store inside
+PORT = (names_of(Store) | names_of_abilities() | names_of(SearchableDatabase)) - ALWAYS
 TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsHeld, Leaps)))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from ...core.errors import BadInput
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.state import Protection
@@ -18,7 +17,6 @@ from .. import (
     Claims,
     Erased,
     Erasure,
-    Reader,
     Tombstone,
     TombstoneGuard,
     Transaction,
@@ -26,7 +24,6 @@ from .. import (
 )
 from ..rules import Entombed
 from ..verbs.changing import find_held
-from ..verbs.erasing import DERIVED
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 PATIENCE: Final = 20.0  # seconds
@@ -52,19 +49,6 @@ class ForgettingLaws(StoreLaws):
         assert verbs.count_kinds(self.store, ALL) == {}
         assert verbs.count_scopes(self.store) == {}
         assert self.store.changes(FULL.scope, 0, 10).entries == []
-
-    def test_drop_of_a_scope_leaves_all_others(self) -> None:
-        self.put(fact("x", "a"), fact("x", "a/b"), fact("x", "a0"), fact("x", "b"))
-        assert verbs.delete_where(self.store, Where(scope=Scope.under("a")), now=LATER) == ["x", "x"]
-        assert verbs.count_scopes(self.store) == {"a0": 1, "b": 1}
-
-    def test_an_id_that_was_dropped_begins_anew(self) -> None:
-        (old,) = self.put(fact("x", uses=5))
-        self.put(fact("x", text="two", uses=5))
-        verbs.delete_where(self.store, within("a"), now=LATER)
-        (new,) = self.put(fact("x", text="three", created=LATER, occurred=LATER), now=LATER)
-        assert (new.version, new.created, new.uses) == (1, LATER, 0)
-        assert new.seq > old.seq
 
     def watch(self, *claims: Claims, **how: bool) -> TombstoneGuard:
         return TombstoneGuard(lambda: list(claims), **how)
@@ -107,37 +91,12 @@ class ForgettingLaws(StoreLaws):
         assert [event.before for event in events] == [None, None, None]
         assert self.store.changes("a", old.seq, 10).gone == [old.seq]
 
-    def test_a_plan_sees_the_store_and_its_error_undoes_everything(self) -> None:
-        one, _, made = self.put(
-            fact("one", text="same"), fact("two"), fact("made", derived_from=("one",)), unique=False
-        )
-        (copy,) = self.put(fact("copy", text="same"), unique=False)
-        self.put(fact("away", "b", text="same", derived_from=("x",)))
-        seen: list[Any] = []
-
-        def plan(look: Reader) -> Erasure:
-            seen.extend(look.scan(within("a", ids=("one",))))
-            seen.extend(look.twins([one]))
-            seen.extend(look.scan(within("a", conditions=(DERIVED,))))
-            seen.append([event.what for event in look.history("a", "one")])
-            seen.append(look.setting("nothing"))
-            raise BadInput("no")
-
-        head = self.store.head()
-        catch(BadInput, lambda: verbs.erase(self.store, plan, now=LATER))
-        assert seen == [one, copy, made, ["created"], None]
-        assert self.store.head() == head
-        assert verbs.count(self.store, ALL) == 5
-
     def test_what_is_entombed_is_refused_with_all_that_came_along(self) -> None:
         self.erase(Erasure(stones=[Tombstone("a", b"m")]))
-        records = [fact("x"), fact("y")]
         watch = self.watch(Claims(), Claims((b"m",)))
-        error = catch(Entombed, lambda: verbs.put(self.store, records, now=NOW, watch=watch))
+        error = catch(Entombed, lambda: self.put(fact("x"), fact("y"), watch=watch))
         assert error.found == {1: LATER}
         assert verbs.count(self.store, ALL) == 0
-        assert len(verbs.put(self.store, [fact("y", "b")], now=NOW, watch=self.watch(Claims((b"m",))))) == 1
-        assert len(self.put(fact("z"), watch=self.watch(Claims((b"n",))))) == 1
 
     def test_claims_are_not_asked_for_where_nothing_is_entombed(self) -> None:
         def never() -> list[Claims]:
@@ -152,28 +111,35 @@ class ForgettingLaws(StoreLaws):
         assert verbs.lift_tombstones(self.store, "a", [b"m", b"n"]) == 1
         assert verbs.lift_tombstones(self.store, "a", [b"n"]) == 0
 
-    def test_an_id_that_was_forgotten_does_not_return_from_before(self) -> None:
-        self.erase(Erasure(stones=[Tombstone("a", b"id")]))
-        watch = self.watch(Claims(id=b"id"))
-        catch(Entombed, lambda: self.put(fact("x", created=LATER), watch=watch))
-        assert len(self.put(fact("x", created=LATER + 1), watch=watch)) == 1
-
-    def test_nothing_is_made_of_what_was_forgotten_unless_it_is_there_again(self) -> None:
-        self.erase(Erasure(stones=[Tombstone("a", b"id")]))
-        watch = self.watch(Claims(made_of=(("source", b"id"),)))
-        catch(Entombed, lambda: self.put(fact("x"), watch=watch))
+    def test_a_tombstone_forbids_what_it_means_and_nothing_else(self) -> None:
+        self.erase(
+            Erasure(stones=[Tombstone("a", b"m"), Tombstone("b", SCOPE_MARK), Tombstone("c", BELOW_MARK)])
+        )
         self.put(fact("source"))
-        assert len(self.put(fact("x"), watch=watch)) == 1
-
-    def test_what_a_scope_held_before_its_end_does_not_return(self) -> None:
-        self.erase(Erasure(stones=[Tombstone("a", SCOPE_MARK), Tombstone("b", BELOW_MARK)]))
-        back = self.watch(Claims(), returning=True)
-        for scope in ("a", "b", "b/c", "b/c/d"):
-            catch(Entombed, partial(self.put, fact("x", scope), watch=back))
-            assert len(self.put(fact("x", scope, created=LATER + 1), watch=back)) == 1
-            assert len(self.put(fact("y", scope), watch=self.watch(Claims()))) == 1
-        assert len(self.put(fact("x", "a/b"), watch=back)) == 1
-        assert len(self.put(fact("x", "bb"), watch=back)) == 1
+        back = {"returning": True}
+        for scope, created, claim, how, forbidden in (
+            ("a", NOW, Claims((b"m",)), {}, True),
+            ("a", NOW, Claims((b"n",)), {}, False),
+            ("z", NOW, Claims((b"m",)), {}, False),
+            ("a", LATER, Claims(id=b"m"), {}, True),
+            ("a", LATER + 1, Claims(id=b"m"), {}, False),
+            ("a", NOW, Claims(made_of=(("gone", b"m"),)), {}, True),
+            ("a", NOW, Claims(made_of=(("source", b"m"),)), {}, False),
+            ("b", NOW, Claims(), back, True),
+            ("b", LATER + 1, Claims(), back, False),
+            ("b", NOW, Claims(), {}, False),
+            ("b/c", NOW, Claims(), back, False),
+            ("c", NOW, Claims(), back, True),
+            ("c/d/e", NOW, Claims(), back, True),
+            ("c/d/e", LATER + 1, Claims(), back, False),
+            ("cc", NOW, Claims(), back, False),
+        ):
+            verbs.delete_where(self.store, Where(ids=("x",)), now=NOW)
+            put = partial(self.put, fact("x", scope, created=created), watch=self.watch(claim, **how))
+            if forbidden:
+                catch(Entombed, put)
+            else:
+                assert ids(put()) == ["x"]
 
     def test_scrubbing_changes_nothing_of_what_is_kept(self) -> None:
         self.put(FULL, *[fact(f"f{n}", text=f"text {n} " * 50) for n in range(40)])

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.record import Tier
-from .. import (
-    Derived,
-    verbs,
-)
+from .. import Derived, verbs
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, fact, ids, within
 
 
@@ -105,12 +102,3 @@ class FormLaws(StoreLaws):
             assert verbs.switch_vectors(self.store, name, {"embedder": name}) == 1
         assert self.store.find(ALL) == [x]
         assert verbs.get_setting(self.store, "embedder") is None
-
-    def test_a_record_that_changed_since_it_was_staged_lacks_a_vector(self) -> None:
-        (x,) = self.put(fact("x", vector=b"1"))
-        verbs.stage_vectors(self.store, "new", [(x.seq, b"one")])
-        (revised,) = self.put(fact("x", text="other", vector=b"2"))
-        assert verbs.switch_vectors(self.store, "new", {}) == 1
-        verbs.stage_vectors(self.store, "new", [(revised.seq, b"two")])
-        assert verbs.switch_vectors(self.store, "new", {}) == 0
-        assert self.store.find(ALL)[0].vector == b"two"

@@ -7,10 +7,7 @@ from typing import Any
 from ...core.record import Tier
 from ...core.where import Where
 from ...quality import Tally
-from .. import (
-    Store,
-    verbs,
-)
+from .. import Store, verbs
 from ..abilities import MaintainsStorage
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, fact, within
 

@@ -13,10 +13,7 @@ from ...core.scope import Scope
 from ...core.state import Protection, State
 from ...core.where import Where
 from ...quality import Tally
-from .. import (
-    Store,
-    verbs,
-)
+from .. import Store, verbs
 
 E = TypeVar("E", bound=Exception)
 

@@ -10,9 +10,7 @@ from itertools import chain
 from ...core.errors import Conflict
 from ...core.record import Kind
 from ...core.where import Where
-from .. import (
-    verbs,
-)
+from .. import verbs
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 
@@ -101,10 +99,6 @@ class WritingLaws(StoreLaws):
         )
         assert ids(stored) == ["m1", "m2", "data", "float", "away"]
         assert verbs.count(self.store, ALL) == 6
-
-    def test_twins_are_kept_when_they_need_not_be_unique(self) -> None:
-        self.put(fact("x", text="same"), fact("y", text="same"), unique=False)
-        assert verbs.count(self.store, ALL) == 2
 
     def test_an_expired_twin_does_not_count(self) -> None:
         self.put(fact("old", text="same", expires=LATER))

@@ -67,6 +67,7 @@ class RedisStore:
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan
         self.match, self.count_by = reading.match, reading.count_by
         self._writing = Writing(reading, mortal=mortal)
+        self.write: Final = self._writing.run
 
     # Reading.
 
@@ -94,9 +95,6 @@ class RedisStore:
         return RedisTransaction(self._reading)
 
     # Writing.
-
-    def write(self, job: Callable[[Transaction], T]) -> T:
-        return self._writing.run(job)
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         def put(transaction: RedisTransaction) -> list[Record]:

@@ -14,9 +14,8 @@ from typing import Any, Final, cast
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ..answers import count_records
+from ..answers import count_records, sort_records
 from ..model import Head
-from ..rules import check_order
 from .client import Command, RedisClient, pages, script
 from .codec import GET, LIGHT, SELECT, Keys, Light, light_of, record_of
 
@@ -255,20 +254,13 @@ class Reading:
         self, where: Where, order: str = "seq", after: int = 0, end: int | None = None
     ) -> list[Key]:
         """Lists all matches in `find` order; by ascending seq it may stop at `end`."""
-        name, descending = check_order(order)
         sifts = self.sifts(where)
         most = end if order == "seq" else None
-        if name == "seq" and all(sift.exact for sift in sifts):
+        if order in ("seq", "-seq") and all(sift.exact for sift in sifts):
             keys = self._coarse(sifts, after, most)
-            return keys[::-1] if descending else keys
-        rows = [
-            ((value is None) != descending, value or 0, row.record.seq, sift.scope)
-            for sift in sifts
-            for row in self.look_through(sift, after, most)[0]
-            for value in (getattr(row.record, name),)
-        ]
-        rows.sort(reverse=descending)
-        return [(scope, seq) for _, _, seq, scope in rows]
+            return keys if order == "seq" else keys[::-1]
+        found = [row.record for sift in sifts for row in self.look_through(sift, after, most)[0]]
+        return [(record.scope, record.seq) for record in sort_records(found, order)]
 
 
 def _narrowest(where: Where) -> Scope | None:

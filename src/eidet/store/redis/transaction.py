@@ -23,7 +23,7 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from ...net.retry import OutcomeUnknown
-from ..answers import creation_of, edit_events, prune_events, update_record
+from ..answers import creation_of, edit_events, prune_events, renumber, update_record
 from ..group_commit import GroupCommit, Job, QueuedJob
 from ..model import EPOCH, PROVISIONAL, Derived, NewRecord, Use
 from ..rules import UNIQUE_KINDS, hide_key, key_of
@@ -235,17 +235,6 @@ class RedisTransaction:
         return record
 
 
-def _renumber(answer: Any, first: int, added: Sequence[int]) -> Any:
-    """Returns an answer with the assigned seqs in place of the provisional ones."""
-    if isinstance(answer, Record):
-        return (
-            answer.but(seq=first + added[answer.seq - PROVISIONAL]) if answer.seq >= PROVISIONAL else answer
-        )
-    if isinstance(answer, list):
-        return [_renumber(one, first, added) for one in answer]
-    return answer
-
-
 def _events_of(found: bytes, scope: str, id: str) -> list[Event]:
     try:
         return [
@@ -303,8 +292,9 @@ class Writing:
                 ticket.error = error
                 return self._commit_once(running)
         first = self._send(transaction.plan)
+        seqs = {PROVISIONAL + at: first + number for at, number in enumerate(transaction.plan.added)}
         for ticket in running:
-            ticket.result = _renumber(ticket.result, first, transaction.plan.added)
+            ticket.result = renumber(ticket.result, seqs)
         return None
 
     # Sending.

@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...core.scope import Scope
 from ...core.validate import dump_json
 from ..answers import choose_values
 from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, K, Table, V
 from .client import Command
-from .codec import Place
 from .commit_plan import CommitPlan
 from .record_reader import Reading
 
-_EPOCH: Final[Place] = ("", "h", "epoch")
-_SCOPES: Final[Place] = ("", "h", "scopes")  # rises when a scope is written for the first time
-_TOMBS: Final[Place] = ("", "h", "tombs")  # rises with tombstones that are set or lifted
+# Counters of the store that nearly every job reads. `scopes` rises when a scope is written for the first
+# time, `tombs` with tombstones that are set or lifted.
+_HEAD: Final = ("epoch", "scopes", "tombs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +53,6 @@ _LAYOUTS: Final = {
 }
 
 
-class _StoreHead(NamedTuple):
-    """Counters of the store that nearly every job reads."""
-
-    epoch: bytes | None
-    scopes: bytes | None
-    tombs: bytes | None
-
-
 class TableValues:
     """The values of all tables, as they are after the jobs that ran here."""
 
@@ -70,7 +61,7 @@ class TableValues:
         self._own: dict[tuple[str, str], dict[bytes, bytes | None]] = {}  # by scope and letter: what was set
         self._cleared: set[tuple[str, str]] = set()
         self._epoch: bytes | None = None  # as set here
-        self._known_head: _StoreHead | None = None
+        self._head: dict[str, bytes | None] = {}
 
     def values(
         self,
@@ -148,23 +139,24 @@ class TableValues:
     def scopes(self, scope: Scope | None) -> list[str]:
         """Lists scopes; guards against new ones before the commit."""
         if scope is None or not scope.is_one:
-            self._plan.guard(_SCOPES, self._head.scopes)
+            self._read_head("scopes")
         return self._reading.scopes(scope)
 
     # Internals.
 
     @property
     def asking_head(self) -> Command:
-        return ("HMGET", self._keys.store + "h", *_StoreHead._fields)
+        return ("HMGET", self._keys.store + "h", *_HEAD)
 
     def learn_head(self, values: Sequence[bytes | None]) -> None:
-        self._known_head = self._known_head or _StoreHead(*values)
+        self._head = self._head or dict(zip(_HEAD, values, strict=True))
 
-    @property
-    def _head(self) -> _StoreHead:
-        if self._known_head is None:
-            self._known_head = _StoreHead(*self._reading.client.ask(self.asking_head))
-        return self._known_head
+    def _read_head(self, name: str) -> bytes:
+        """Reads a counter of the store, and guards it."""
+        if not self._head:
+            self.learn_head(self._reading.client.ask(self.asking_head))
+        self._plan.guard(("", "h", name), self._head[name])
+        return self._head[name] or b"0"
 
     def _get(self, table: Table[K, V], keys: Sequence[Any]) -> dict[K, V]:
         layout = _LAYOUTS[table.name]
@@ -205,8 +197,7 @@ class TableValues:
 
     def _any_tombstone(self) -> dict[Any, Any]:
         """Returns one tombstone if there are any; else nothing."""
-        self._plan.guard(_TOMBS, self._head.tombs)
-        if self._head.tombs in (None, b"0"):
+        if self._read_head("tombs") == b"0":
             return {}
         found = self._reading.client.ask(("HRANDFIELD", self._keys.store + "q", 1, "WITHVALUES"))
         if not found:
@@ -215,10 +206,7 @@ class TableValues:
         return {(found[0].decode(), mark): float(since)}
 
     def _read_epoch(self) -> bytes:
-        if self._epoch is None:
-            self._plan.guard(_EPOCH, self._head.epoch)
-            return self._head.epoch or b"0"
-        return self._epoch
+        return self._read_head("epoch") if self._epoch is None else self._epoch
 
     def _set_epoch(self, value: bytes) -> None:
         rise = int(value) - int(self._read_epoch())

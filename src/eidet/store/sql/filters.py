@@ -37,7 +37,7 @@ def compile_where(where: Where, json: JsonSql) -> Sql:
 def _fields(where: Where, json: JsonSql) -> Iterator[Sql]:
     mark = json.mark
     if where.scope is not None:
-        yield _in_scope(where.scope, mark)
+        yield in_scope(where.scope, mark)
     yield from _lists(where, json)
     yield from _values(where, mark)
     if where.box is not None:
@@ -85,10 +85,10 @@ def _condition(condition: Condition, json: JsonSql) -> Sql:
     return Sql(f"{column} IS NOT NULL AND {column} {condition.op} {json.mark}", (condition.value,))
 
 
-def _in_scope(scope: Scope, mark: str) -> Sql:
+def in_scope(scope: Scope, mark: str) -> Sql:
     """Tests a range rather than LIKE, so that the index serves it; '0' is the character after '/'."""
     if scope.also:
-        return _join(" OR ", [_in_scope(one, mark) for one in scope.members]).enclosed
+        return _join(" OR ", [in_scope(one, mark) for one in scope.members]).enclosed
     path = scope.path
     if not scope.below:
         return Sql(f"scope = {mark}", (path,))
@@ -103,10 +103,16 @@ def _in_box(box: Box, mark: str) -> Sql:
 
 
 def _within(near: Near, mark: str) -> Sql:
-    middle = (*near.place, 0.0)[:3]
+    """Tests a distance, and first a box around the place, for which a database may have an index.
+
+    The box is a little larger than the radius, so that rounding cuts nothing off.
+    """
+    x, y, z = (*near.place, 0.0)[:3]
+    reach = near.radius * (1 + 1e-9) + 1e-12 * (abs(x) + abs(y))
+    box = f"x IS NOT NULL AND x BETWEEN {mark} AND {mark} AND y BETWEEN {mark} AND {mark}"
     squares = " + ".join(f"({axis} - {mark}) * ({axis} - {mark})" for axis in _AXES)
-    values = tuple(value for value in middle for _ in range(2))
-    return Sql(f"x IS NOT NULL AND {squares} <= {mark}", (*values, near.radius * near.radius))
+    sides = (x - reach, x + reach, y - reach, y + reach)
+    return Sql(f"{box} AND {squares} <= {mark}", (*sides, x, x, y, y, z, z, near.radius * near.radius))
 
 
 def _join(word: str, parts: Sequence[Sql]) -> Sql:

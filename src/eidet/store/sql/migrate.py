@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 REVISION: Final = "0001"  # the schema of this version
 HIDES_KEYS: Final = "exact_secret"  # the setting with the secret that hides exact keys
 SCRIPTS = Path(__file__).parent / "migrations"
-TABLES = Path(__file__).parent / "sqlite_tables.sql"
+TABLES = SCRIPTS / "versions" / "0001_first_tables.sql"
+_TYPES: Final = {  # of columns, in each dialect
+    "sqlite": {"seq": "INTEGER", "name": "TEXT", "bytes": "BLOB"},
+    "postgresql": {"seq": "BIGINT", "name": 'TEXT COLLATE "C"', "bytes": "BYTEA"},
+}
+_VERSION: Final = (  # as Alembic makes it
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+)
 
 
 def revision_of(connection: sqlite3.Connection) -> str | None:
@@ -63,12 +71,18 @@ def first_settings() -> dict[str, str]:
     return {"identity": uuid.uuid4().hex, "epoch": "0", HIDES_KEYS: secrets.token_hex(32)}
 
 
+def list_first_tables(dialect: str) -> list[str]:
+    """Returns the statements that create the tables of revision 0001."""
+    statements = TABLES.read_text(encoding="utf-8").split(";\n")
+    return [statement.format(**_TYPES[dialect]) for statement in statements if statement]
+
+
 def make_tables(connection: sqlite3.Connection) -> None:
-    """Creates the tables of a new file, all or none, unless another process was first."""
+    """Creates the tables of a new file as Alembic would, all or none, unless another process was first."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         if revision_of(connection) is None:
-            for statement in TABLES.read_text(encoding="utf-8").split(";\n"):
+            for statement in (_VERSION, *list_first_tables("sqlite")):
                 connection.execute(statement)
             connection.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
             connection.executemany("INSERT INTO settings VALUES (?, ?)", first_settings().items())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import chain, islice
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
@@ -15,11 +15,11 @@ from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...quality import Survey
 from .. import Changes, Entry, Head
-from ..answers import count_records
+from ..answers import count_records, sort_records
 from ..model import SETTINGS, K, Table, V
 from ..rules import check_order, hide_key
-from .filters import compile_where
-from .ports import Ask, Cursor, JsonSql, Row
+from .filters import compile_where, in_scope
+from .ports import Ask, Cursor, JsonSql, Row, Sql
 from .rows import (
     ALL,
     BARE,
@@ -39,69 +39,30 @@ from .rows import (
 # The part of a filter that a database can test.
 
 
-Answers = Callable[[Condition], bool]
-
-NOTHING: Final = Where(ids=())
-
-
 class Sieve(NamedTuple):
-    """The two parts. `coarse` passes at least what was asked for; unless `exact`, each record is checked."""
+    """The part and what it is worth: it passes at least the matches. Unless `exact`, records are checked."""
 
     coarse: Where
     exact: bool
 
 
-def sieve(where: Where, answers: Answers) -> Sieve:
-    """Splits a filter for a store that can test columns but only some JSON conditions."""
-    tells = partial(_is_told, answers)
-    if _all_answered(where, tells):
+def sieve(where: Where, answers: Callable[[Condition], bool]) -> Sieve:
+    """Leaves out the conditions that a database cannot test, and alternatives and negations with such."""
+    conditions = tuple([one for one in where.conditions if one.of_record or answers(one)])
+    every = [sieve(part, answers) for part in where.every]
+    some = where.some if all(sieve(part, answers).exact for part in where.some) else ()
+    never = tuple([part for part in where.never if sieve(part, answers).exact])
+    unchanged = (conditions, some, never) == (where.conditions, where.some, where.never)
+    if unchanged and all(part.exact for part in every):
         return Sieve(where, True)
-    return Sieve(_least(where, tells), False)
-
-
-def _is_told(answers: Answers, condition: Condition) -> bool:
-    return condition.of_record or answers(condition)
-
-
-def _all_answered(where: Where, answers: Answers) -> bool:
-    parts = (*where.every, *where.some, *where.never)
-    return all(map(answers, where.conditions)) and all(_all_answered(part, answers) for part in parts)
-
-
-def _least(where: Where, answers: Answers) -> Where:
-    """Weakens a filter to what the store can test: conditions that it cannot test count as true."""
-    return replace(
-        where,
-        conditions=tuple(filter(answers, where.conditions)),
-        every=_each(_least, where.every, answers),
-        some=_each(_least, where.some, answers),
-        never=_each(_most, where.never, answers),
-    )
-
-
-def _most(where: Where, answers: Answers) -> Where:
-    """Strengthens a filter: conditions that the store cannot test count as false."""
-    if not all(map(answers, where.conditions)):
-        return NOTHING
-    return replace(
-        where,
-        every=_each(_most, where.every, answers),
-        some=_each(_most, where.some, answers),
-        never=_each(_least, where.never, answers),
-    )
-
-
-def _each(
-    how: Callable[[Where, Answers], Where], parts: Iterable[Where], answers: Answers
-) -> tuple[Where, ...]:
-    return tuple(how(part, answers) for part in parts)
+    parts = tuple([part.coarse for part in every])
+    return Sieve(replace(where, conditions=conditions, every=parts, some=some, never=never), False)
 
 
 # Reading.
 
 
 PAGE: Final = 2_000  # records read at once
-FEW: Final = 1_000  # most seqs that a query lists
 _AT_ONCE: Final = 500  # values that are bound to one statement
 
 
@@ -209,23 +170,15 @@ class SqlReader:
         end = None if limit is None else offset + limit
         if order == "seq":
             return list(islice(self.walk(where, after=after), offset, end))
-        kept = {seq for seq in self.match(where) if seq > after}
-        named: list[int] = []
-        rest = f" ORDER BY {_order_keys(order)}"
-        if len(kept) <= FEW:
-            named += kept
-            rest = f"AND seq IN ({', '.join([self._sql.mark] * len(named))}){rest}"
-        rows = self.select("scope, seq", self.sift(where).coarse, rest, named)
-        places = [row for row in rows if row[1] in kept]
-        return self._read_places(places[offset:end])
-
-    def _read_places(self, places: Sequence[Row]) -> list[Record]:
-        """Reads the records at (scope, seq), in that order."""
-        by_scope: dict[str, list[int]] = {}
-        for scope, seq in places:
-            by_scope.setdefault(scope, []).append(seq)
-        rows = [row for scope, seqs in by_scope.items() for row in self._among(scope, "seq", seqs)]
-        found = {row[0]: record_of(row) for row in rows}
+        light = self.walk(where, after=after, columns=LIGHT)
+        places = [(record.scope, record.seq) for record in sort_records(light, order)[offset:end]]
+        seqs = groupby(sorted(places), key=itemgetter(0))
+        found = {
+            record.seq: record
+            for scope, some in seqs
+            for record in self.read(scope, [seq for _, seq in some])
+            if record is not None
+        }
         return [found[seq] for _, seq in places]
 
     def match(self, where: Where) -> list[int]:
@@ -233,19 +186,14 @@ class SqlReader:
             return [record.seq for record in self.walk(where, columns=LIGHT)]
         return [seq for (seq,) in self.select("seq", where, "ORDER BY seq")]
 
-    def count_by(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
+    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
         if not self.sift(where).exact:
-            return self._count_looking(where, columns)
+            return count_records(self.walk(where, columns=LIGHT), columns)
         if not columns:
             return {(): int(self.select("count(*)", where, "")[0][0])}
         by = ", ".join(columns)
         rows = self.select(f"{by}, count(*)", where, f"GROUP BY {by}")
         return {tuple(row[:-1]): int(row[-1]) for row in rows}
-
-    def _count_looking(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
-        if not columns:
-            return {(): len(self.match(where))}
-        return count_records(self.walk(where, columns=LIGHT), columns)
 
     def survey(self, alive: Where, *, fresh: float, ripe: float, stale: float) -> Survey:
         """Counts records, see `AnswersVerbs.survey`; ask it as of one moment."""
@@ -287,20 +235,27 @@ class SqlReader:
             wanted = list(keys)
             found = _values_by_key(kept, self._value_rows(table.name, wanted))
             return {key: found[key] for key in wanted if key in found}
-        test, values = _scope_range(within)
-        tests = [test] if test else []
+        mark, tests = self._sql.mark, [Sql("1 = 1")]
+        if within is not None:
+            tests.append(in_scope(within, mark))
         if prefix:
-            tests.append(f"substr({kept.key[0]}, 1, length(:prefix)) = :prefix")
-        statement = self._sql.values_where(table.name, tuple(tests), limit)
-        return _values_by_key(kept, self.ask(statement.sql, statement.bind(**values, prefix=prefix)))
+            tests.append(Sql(f"substr({kept.key[0]}, 1, length({mark})) = {mark}", (prefix, prefix)))
+        end = "" if limit is None else f" LIMIT {limit:d}"
+        rest = f"{' AND '.join(test.text for test in tests)} ORDER BY {', '.join(kept.key)}{end}"
+        sql = f"SELECT {kept.columns} FROM {kept.name} WHERE {rest}"
+        return _values_by_key(kept, self.ask(sql, [value for test in tests for value in test.values]))
 
     def _value_rows(self, name: str, keys: Sequence[Any]) -> list[Row]:
         table, rows = VALUE_TABLES[name], []
-        most = _AT_ONCE // len(table.key)
+        most, same = (
+            _AT_ONCE // len(table.key),
+            " AND ".join(f"{one} = {self._sql.mark}" for one in table.key),
+        )
         for start in range(0, len(keys), most):
             some = keys[start : start + most]
+            test = " OR ".join([same] * len(some))
             values = list(chain.from_iterable(map(table.key_row, some)))
-            rows += self.ask(self._sql.values_among(name, len(some)), values)
+            rows += self.ask(f"SELECT {table.columns} FROM {table.name} WHERE {test}", values)
         return rows
 
 
@@ -322,16 +277,6 @@ def _order_keys(order: str) -> str:
     if name in NULLABLE:
         keys.insert(0, f"{name} IS NULL")
     return ", ".join(keys)
-
-
-def _scope_range(scope: Scope | None) -> tuple[str, dict[str, str]]:
-    """Returns the test whether a row belongs to a scope, and its values."""
-    if scope is None:
-        return "", {}
-    if not scope.below:
-        return "scope = :path", {"path": scope.path}
-    values = {"path": scope.path, "low": f"{scope.path}/", "high": f"{scope.path}0"}
-    return "(scope = :path OR (scope >= :low AND scope < :high))", values
 
 
 def _story_of(

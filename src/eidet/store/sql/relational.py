@@ -15,7 +15,7 @@ from ...core.scope import Scope
 from ...core.validate import Json, dump_json
 from ...core.where import Where
 from ...quality import Survey
-from .. import Changes, Entry, Scrubbed, Transaction
+from .. import Changes, Entry, Transaction
 from ..model import (
     EPOCH,
     SETTINGS,
@@ -31,7 +31,7 @@ from ..model import (
     Use,
     V,
 )
-from ..rules import check_order, hide_key, key_of
+from ..rules import check_order, hide_key, key_of, list_marks
 from .migrate import HIDES_KEYS
 from .ports import Cursor, Driver, JsonSql, Row
 from .reader import SqlReader, ask_on, read_head
@@ -102,7 +102,7 @@ class SqlTransaction(SqlReader):
         self._run_many(self._sql[f"insert_{table}"].sql, rows)
 
     def _remove_rows(self, seqs: Sequence[int]) -> None:
-        for statement in ("remove", "remove_staged"):
+        for statement in ("remove", "remove_vectors_next"):
             self._run_many(self._sql[statement].sql, [(seq,) for seq in seqs])
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
@@ -139,15 +139,16 @@ class SqlTransaction(SqlReader):
         return found
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        kept, sql = VALUE_TABLES[table.name], self._sql.write_values(table.name)
+        kept = VALUE_TABLES[table.name]
         if clear:
-            self._cursor.execute(sql.clear, ())
+            self._cursor.execute(self._sql[f"clear_{kept.name}"].sql, ())
         if table.name == SETTINGS.name and EPOCH in values:
             self._head = Head(int(cast("dict[str, str]", values)[EPOCH]), self.head().seq)
         put = ((key, value) for key, value in values.items() if value is not None)
         removed = [kept.key_row(key) for key, value in values.items() if value is None]
-        self._run_many(sql.set, [(*kept.key_row(key), kept.store_value(value)) for key, value in put])
-        self._run_many(sql.remove, removed)
+        rows = [(*kept.key_row(key), kept.store_value(value)) for key, value in put]
+        self._run_many(self._sql[f"set_{kept.name}"].sql, rows)
+        self._run_many(self._sql[f"remove_{kept.name}"].sql, removed)
 
     def adopt_vectors(self, *, staged: bool) -> int:
         """Makes the staged vectors those of the records, unless some lack one. Returns how many do."""
@@ -209,6 +210,10 @@ def _event_row(seq: int, record: Record, event: Event) -> Row:
 
 
 T = TypeVar("T")
+WALKED: Final = 100_000  # seqs that one statement walks along the table, so that no deadline ends it
+STATING: Final = (
+    b"\x80"  # the second byte of an analysis with statements, at least; see `eidet.text.analysis`
+)
 
 
 class RelationalStore:
@@ -222,8 +227,9 @@ class RelationalStore:
         self._sql = Statements(driver.json.mark)
         self.identity, self._secret = _read_identity(driver)
         self._reader = reader = self._reader_type(self._sql, driver.json, self._secret, driver.read)
-        self.read, self.match, self.values = reader.read, reader.match, reader.values
-        self.list_telling: Final = partial(_list_telling, self._snapshot)
+        self.read, self.match, self.count_by = reader.read, reader.match, reader.count_by
+        self.values = reader.values
+        self.trim, self.scrub, self.size, self.close = driver.trim, driver.scrub, driver.size, driver.close
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable: bool = driver.writable
 
@@ -250,9 +256,6 @@ class RelationalStore:
             return self._reader.find_exact(where, order, limit, offset, after)
         return self._snapshot(lambda reader: reader.find_looking(where, order, limit, offset, after))
 
-    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
-        return self._reader.count_by(where, columns)
-
     def head(self) -> Head:
         return self._reader.head()
 
@@ -265,20 +268,28 @@ class RelationalStore:
     def write(self, job: Callable[[Transaction], T]) -> T:
         return self._write(job)
 
-    def close(self) -> None:
-        self._driver.close()
-
     # Abilities, see `eidet.store.abilities`.
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         def try_first(transaction: SqlTransaction) -> list[Record]:
-            watched = new.watch is not None
-            if watched and self._has_tombstones and transaction.values(TOMBSTONES, new.marks()):
+            watch, marks = new.watch, list[tuple[str, bytes]]()
+            if watch is not None and self._has_tombstones:
+                marks = list_marks([new.record], watch.claims(), watch)
+            if marks and transaction.values(TOMBSTONES, marks):
                 return job(transaction)
-            stored = transaction.insert_new(new, refuse=watched and not self._has_tombstones)
+            stored = transaction.insert_new(new, refuse=watch is not None and not self._has_tombstones)
             return job(transaction) if stored is None else [stored]
 
         return self._write(try_first)
+
+    def list_telling(self, scope: str) -> Changes:
+        """Works like `ListsTelling.list_telling`. Deletions meanwhile are in the changes after its head."""
+        head = self.head()
+        rows: list[Row] = []
+        for since in range(0, head.seq, WALKED):
+            upto = min(since + WALKED, head.seq)
+            rows += self._reader.rows("telling", scope=scope, since=since, upto=upto, stating=STATING)
+        return Changes(head, list(map(Entry._make, rows)), [])
 
     def fingerprint(self, seq: int) -> str | None:
         rows = self._reader.rows("fingerprint", seq=seq)
@@ -313,15 +324,6 @@ class RelationalStore:
 
         return self._write(job)
 
-    def size(self) -> int:
-        return self._driver.size()
-
-    def trim(self, most: int) -> int:
-        return self._driver.trim(most)
-
-    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        return self._driver.scrub(said)
-
 
 def _read_identity(driver: Driver) -> tuple[str, bytes]:
     """Reads the store's identity and the secret that hides exact keys; both were made with the tables."""
@@ -331,34 +333,3 @@ def _read_identity(driver: Driver) -> tuple[str, bytes]:
         return known["identity"], bytes.fromhex(known[HIDES_KEYS])
     except (KeyError, ValueError):
         raise Corrupt("the store has lost its identity or a secret: restore a copy or an export") from None
-
-
-WALKED: Final = 100_000  # seqs that one statement walks along the table, so that no deadline ends it
-STATING: Final = (
-    b"\x80"  # the second byte of an analysis with statements, at least; see `eidet.text.analysis`
-)
-
-_Snapshot = Callable[[Callable[[SqlReader], Any]], Any]  # gives a job a reader, as of one moment
-
-
-def _list_telling(snapshot: _Snapshot, scope: str, head: Head) -> list[Entry] | None:
-    """Works like `ListsTelling.list_telling`. Each part is read as of its own moment.
-
-    Deletions meanwhile are in the changes after the head.
-    """
-    found: list[Entry] = []
-    for since in range(0, head.seq, WALKED):
-        part = snapshot(partial(_read_part, scope, head, since))
-        if part is None:
-            return None
-        found += part
-    return found
-
-
-def _read_part(scope: str, head: Head, since: int, reader: SqlReader) -> list[Entry] | None:
-    if reader.head() < head:
-        return None
-    upto = min(since + WALKED, head.seq)
-    return list(
-        map(Entry._make, reader.rows("telling", scope=scope, since=since, upto=upto, stating=STATING))
-    )

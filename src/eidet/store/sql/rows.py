@@ -216,7 +216,6 @@ _SQL: Final = {
     "insert_events": f"INSERT INTO events ({', '.join(EVENT_COLUMNS)}) "
     f"VALUES ({', '.join(':' + c for c in EVENT_COLUMNS)})",
     "remove": "DELETE FROM records WHERE seq = :seq",
-    "remove_staged": "DELETE FROM vectors_next WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :times, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
     "replace_derived": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",
@@ -249,6 +248,15 @@ _SQL: Final = {
     "adopt": "UPDATE records SET vector = (SELECT vector FROM vectors_next n WHERE n.seq = records.seq) "
     "WHERE vector IS NOT NULL",
 }
+for _table in VALUE_TABLES.values():
+    _own_key = " AND ".join(f"{name} = :{name}" for name in _table.key)
+    _marks = ", ".join(f":{name}" for name in (*_table.key, _table.value))
+    _SQL[f"clear_{_table.name}"] = f"DELETE FROM {_table.name}"
+    _SQL[f"remove_{_table.name}"] = f"DELETE FROM {_table.name} WHERE {_own_key}"
+    _SQL[f"set_{_table.name}"] = (
+        f"INSERT INTO {_table.name} ({_table.columns}) VALUES ({_marks}) "
+        f"ON CONFLICT ({', '.join(_table.key)}) DO UPDATE SET {_table.value} = excluded.{_table.value}"
+    )
 
 
 # Statements that count records for the survey.
@@ -283,42 +291,17 @@ class _SqlStatement:
         return list(map(values.__getitem__, self.names))
 
 
-class _ValueStatements:
-    """The statements that write one table of small values."""
-
-    __slots__ = ("clear", "remove", "set")
-
-    def __init__(self, table: ValueTable, statements: Statements) -> None:
-        key = " AND ".join(f"{name} = :{name}" for name in table.key)
-        marks = ", ".join(f":{name}" for name in (*table.key, table.value))
-        self.set: str = statements.compile(
-            f"INSERT INTO {table.name} ({table.columns}) VALUES ({marks}) "
-            f"ON CONFLICT ({', '.join(table.key)}) DO UPDATE SET {table.value} = excluded.{table.value}"
-        ).sql
-        self.remove: str = statements.compile(f"DELETE FROM {table.name} WHERE {key}").sql
-        self.clear: str = f"DELETE FROM {table.name}"
-
-
 class Statements(dict[str, _SqlStatement]):
     """The fixed statements, compiled for a driver; `mark` is its placeholder."""
 
     def __init__(self, mark: str) -> None:
         super().__init__()
         self.mark = mark
-        self._writing: dict[str, _ValueStatements] = {}
         self.among: Final = lru_cache(maxsize=1024)(self._among)
-        self.values_among: Final = lru_cache(maxsize=1024)(self._values_among)
-        self.values_where: Final = lru_cache(maxsize=256)(self._values_where)
 
     def __missing__(self, name: str) -> _SqlStatement:
         statement = self[name] = self.compile(_SQL[name])
         return statement
-
-    def write_values(self, table: str) -> _ValueStatements:
-        statements = self._writing.get(table)
-        if statements is None:
-            statements = self._writing[table] = _ValueStatements(VALUE_TABLES[table], self)
-        return statements
 
     def compile(self, sql: str) -> _SqlStatement:
         """Replaces each `:name` by the placeholder; our statements have no other colons or percent signs."""
@@ -329,20 +312,6 @@ class Statements(dict[str, _SqlStatement]):
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 
-    def _values_among(self, name: str, count: int) -> str:
-        """Returns SQL for the values of `count` keys of a table. Parameters: the columns of each key."""
-        table = VALUE_TABLES[name]
-        test = " OR ".join(_key_test(table, at) for at in range(count))
-        return self.compile(f"SELECT {table.columns} FROM {table.name} WHERE {test}").sql
-
-    def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> _SqlStatement:
-        """Returns a statement for the values of a table that pass all tests, by ascending key."""
-        table = VALUE_TABLES[name]
-        where = f" WHERE {' AND '.join(tests)}" if tests else ""
-        end = "" if limit is None else f" LIMIT {limit:d}"
-        order = ", ".join(table.key)
-        return self.compile(f"SELECT {table.columns} FROM {table.name}{where} ORDER BY {order}{end}")
-
 
 def select_held(column: str, test: str, bare: bool) -> str:
     """Returns SQL for a scope's records whose id, seq or key passes a test."""
@@ -350,7 +319,3 @@ def select_held(column: str, test: str, bare: bool) -> str:
     kinds = f" AND kind IN ({KINDS})" if column == "exact_key" else ""
     columns = BARE if bare else ALL
     return f"SELECT {columns} FROM records WHERE {scope} = :scope AND {column} {test}{kinds}"
-
-
-def _key_test(table: ValueTable, at: int) -> str:
-    return " AND ".join(f"{column} = :{column}_{at}" for column in table.key)

@@ -74,7 +74,8 @@ class SqliteDriver:
         if self.writable:
             create_private(path)
         with translate_errors(path):
-            self._writer = _Writer(self._prepare_file())
+            self._writing = self._prepare_file()
+        self._group = GroupCommit(self._commit)
         self._file = _file_at(self._name)
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
@@ -99,12 +100,28 @@ class SqliteDriver:
         if self._closed:
             self._check_open()
         self._check_there()
-        if self._writer.pid != os.getpid():
-            self._writer = _Writer(self._connect())
         try:
-            return self._writer.run(job)
+            return self._group.run(job)
         except sqlite3.Error as error:
             raise self._meaning(error) from error
+
+    def _commit(self, waiting: list[QueuedJob[Any]]) -> None:
+        """Runs all jobs that wait in one transaction, in the thread whose turn it is."""
+        if self._writing.pid != os.getpid():
+            self._writing = self._connect()
+        cursor = self._writing.raw.cursor()
+        cursor.execute("BEGIN IMMEDIATE")
+        try:
+            if len(waiting) == 1:
+                waiting[0].result = waiting[0].job(cursor)
+            else:
+                for queued in waiting:
+                    _attempt(queued, cursor)
+            cursor.execute("COMMIT")
+        except BaseException:
+            if self._writing.raw.in_transaction:
+                cursor.execute("ROLLBACK")
+            raise
 
     def trim(self, most: int) -> int:
         """Frees pages in slices; after the last one empties the log too, unless a reader uses it."""
@@ -164,7 +181,8 @@ class SqliteDriver:
                 return
             self._closed = True
             connections = list(self._open)
-        self._writer.close()
+        with self._group.lock:
+            self._writing.close()
         for connection in connections:
             connection.close()
 
@@ -347,45 +365,17 @@ def _check_file(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(folder, os.W_OK)
 
 
-class _Writer:
-    """The connection that writes: the thread whose turn it is runs every waiting job in one transaction."""
-
-    def __init__(self, connection: _Connection) -> None:
-        self.pid = connection.pid
-        self._connection = connection
-        self._cursor = connection.raw.cursor()
-        self._group = GroupCommit(self._commit)
-        self.run = self._group.run
-
-    def close(self) -> None:
-        with self._group.lock:
-            self._connection.close()
-
-    def _commit(self, waiting: list[QueuedJob[Any]]) -> None:
-        self._cursor.execute("BEGIN IMMEDIATE")
-        try:
-            if len(waiting) == 1:
-                waiting[0].result = waiting[0].job(self._cursor)
-            else:
-                for queued in waiting:
-                    self._attempt(queued)
-            self._cursor.execute("COMMIT")
-        except BaseException:
-            if self._connection.raw.in_transaction:
-                self._cursor.execute("ROLLBACK")
-            raise
-
-    def _attempt(self, queued: QueuedJob[Any]) -> None:
-        """Runs one of several jobs. Its own error undoes only that job; a failing disk undoes them all."""
-        self._cursor.execute("SAVEPOINT job")
-        try:
-            queued.result = queued.job(self._cursor)
-        except sqlite3.OperationalError:
-            raise
-        except Exception as error:  # noqa: BLE001  its caller gets it, from `answer`
-            queued.error = error
-            self._cursor.execute("ROLLBACK TO job")
-        self._cursor.execute("RELEASE job")
+def _attempt(queued: QueuedJob[Any], cursor: Cursor) -> None:
+    """Runs one of several jobs. Its own error undoes only that job; a failing disk undoes them all."""
+    cursor.execute("SAVEPOINT job")
+    try:
+        queued.result = queued.job(cursor)
+    except sqlite3.OperationalError:
+        raise
+    except Exception as error:  # noqa: BLE001  its caller gets it, from `answer`
+        queued.error = error
+        cursor.execute("ROLLBACK TO job")
+    cursor.execute("RELEASE job")
 
 
 @contextmanager

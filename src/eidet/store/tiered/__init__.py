@@ -24,14 +24,14 @@ from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs
-from ..answers import count_records, sort_records
+from ..answers import count_records, renumber, sort_records
 from ..model import K, V
 from ..rules import Carry, Life, check_order, list_versions
 from ..traits import StoreTraits, path_of
 from ..verbs.writing import Put
 from .members import NOBODY, STEP, LeapingStore, Member, Members, Opening, common_seq
 from .moving import Copies, Mover, find_copies, join_histories, newest
-from .writing import join_values, renumber, write
+from .writing import join_values, write
 
 T = TypeVar("T")
 
@@ -123,20 +123,20 @@ class TieredStore:
 
     # Reading.
 
-    def _ask(self, job: Callable[[Member, LeapingStore, Copies], T]) -> list[T]:
+    def _ask(self, job: Callable[[Copies, Member, LeapingStore], T]) -> list[T]:
         """Asks each member as of one moment; asks again if a record moved meanwhile."""
         for _ in range(_READS):
             copies = find_copies(self._members.ask)
-            answers = self._members.ask(partial(_call, job, copies))
+            answers = self._members.ask(partial(job, copies))
             if find_copies(self._members.ask) == copies:
                 return [answer for _, answer in answers]
         raise Unavailable("records kept moving from store to store", retry_after=1.0)
 
-    def _gather(self, job: Callable[[Member, LeapingStore, Copies], Iterable[Record | None]]) -> list[Record]:
+    def _gather(self, job: Callable[[Copies, Member, LeapingStore], Iterable[Record | None]]) -> list[Record]:
         """Returns the copy that counts of each record that is found."""
 
-        def find(member: Member, store: LeapingStore, copies: Copies) -> list[Record]:
-            found = member.outer(job(member, store, copies))
+        def find(copies: Copies, member: Member, store: LeapingStore) -> list[Record]:
+            found = member.outer(job(copies, member, store))
             return [record for record in found if record.seq not in copies.hidden]
 
         return list(newest(chain.from_iterable(self._ask(find)), {}).values())
@@ -144,9 +144,13 @@ class TieredStore:
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         if keys and isinstance(keys[0], int):
             seqs = cast("Sequence[int]", keys)
-            by_seq = {r.seq: r for r in self._gather(partial(_read_own, scope=scope, seqs=seqs))}
+
+            def read(_: Copies, member: Member, store: LeapingStore) -> list[Record | None]:
+                return store.read(scope, [seq // STEP for seq in seqs if member.owns(seq)])
+
+            by_seq = {r.seq: r for r in self._gather(read)}
             return [by_seq.get(seq) for seq in seqs]
-        by_id = {r.id: r for r in self._gather(lambda _, store, __: store.read(scope, keys))}
+        by_id = {r.id: r for r in self._gather(lambda _, __, store: store.read(scope, keys))}
         return [by_id.get(id) for id in cast("Sequence[str]", keys)]
 
     def find(
@@ -155,7 +159,7 @@ class TieredStore:
         check_order(order)
         most = None if limit is None else offset + limit
         found = self._gather(
-            lambda member, store, copies: store.find(
+            lambda copies, member, store: store.find(
                 where,
                 order=order,
                 limit=None if most is None else most + len(copies.hidden),
@@ -171,19 +175,25 @@ class TieredStore:
         yield from (one for one in merge(*walks, key=lambda record: record.seq) if one.seq not in hidden)
 
     def match(self, where: Where) -> list[int]:
-        def match(member: Member, store: LeapingStore, copies: Copies) -> set[int]:
+        def match(copies: Copies, member: Member, store: LeapingStore) -> set[int]:
             return {member.outer_seq(seq) for seq in store.match(where)} - copies.hidden.keys()
 
         return sorted(chain.from_iterable(self._ask(match)))
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
+        def count(copies: Copies, member: Member, store: LeapingStore) -> Counter[tuple[str, ...]]:
+            counts = Counter(store.count_by(where, columns))
+            hidden = [one for one in copies.hidden.values() if member.owns(one.seq) and where.matches(one)]
+            counts.subtract(count_records(hidden, columns))
+            return counts
+
         counts: Counter[tuple[str, ...]] = Counter()
-        for found in self._ask(partial(_count_own, where=where, columns=columns)):
+        for found in self._ask(count):
             counts.update(found)
         return dict(counts) if not columns else {key: count for key, count in counts.items() if count}
 
     def history(self, scope: str, id: str) -> list[Event]:
-        return join_histories(self._ask(lambda _, store, __: store.history(scope, id)))
+        return join_histories(self._ask(lambda _, __, store: store.history(scope, id)))
 
     def values(
         self,
@@ -266,29 +276,6 @@ class TieredStore:
 
     def size(self) -> int:
         return sum(size for _, size in self._members.ask(lambda _, store: verbs.measure_size(store)))
-
-
-def _call(
-    job: Callable[[Member, LeapingStore, Copies], T], copies: Copies, member: Member, store: LeapingStore
-) -> T:
-    return job(member, store, copies)
-
-
-def _read_own(
-    member: Member, store: LeapingStore, _: Copies, *, scope: str, seqs: Sequence[int]
-) -> list[Record | None]:
-    own = [seq // STEP for seq in seqs if member.owns(seq)]
-    return store.read(scope, own) if own else []
-
-
-def _count_own(
-    member: Member, store: LeapingStore, copies: Copies, *, where: Where, columns: Sequence[str]
-) -> Counter[tuple[str, ...]]:
-    """Counts what a member has, without the copies that do not count."""
-    counts = Counter(store.count_by(where, columns))
-    hidden = [one for one in copies.hidden.values() if member.owns(one.seq) and where.matches(one)]
-    counts.subtract(count_records(hidden, columns))
-    return counts
 
 
 def _scan_member(member: Member, where: Where, after: int, batch: int) -> Iterator[Record]:

@@ -26,6 +26,7 @@ from ...core.validate import Json
 from ...core.where import Where
 from .. import EPOCH, STAGED, TOMBSTONES, Derived, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
+from ..answers import renumber
 from ..model import PROVISIONAL, K, V
 from ..rules import Carry
 from ..verbs.changing import Key, read_lives, read_records
@@ -385,14 +386,3 @@ class _Attempt:
         for member in self.joint.removed:
             with suppress(Unavailable):
                 self._members.note_head(member)
-
-
-def renumber(answer: Any, given: Mapping[int, int]) -> Any:
-    """Returns an answer with other seqs."""
-    if not given:
-        return answer
-    if isinstance(answer, Record):
-        return answer.but(seq=given.get(answer.seq, answer.seq))
-    if isinstance(answer, list):
-        return [renumber(one, given) for one in answer]
-    return answer

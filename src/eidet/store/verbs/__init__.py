@@ -10,13 +10,13 @@ reading.py    scan, counts, quality_counts, fingerprint, what depends on a store
 from __future__ import annotations
 
 from .erasing import (
-    StoreReader,
     count_ends,
     ended_since,
     erase,
     find_derived,
     lift_tombstones,
     list_revised,
+    reader_of,
     tombstones_in,
 )
 from .reading import (
@@ -54,7 +54,6 @@ from .values import (
 from .writing import delete_unchanged, delete_where, put, rewrite_form
 
 __all__ = [
-    "StoreReader",
     "add_counts",
     "add_uses",
     "changes_telling",
@@ -84,6 +83,7 @@ __all__ = [
     "read_counts",
     "read_lease",
     "read_staged",
+    "reader_of",
     "replace_derived",
     "rewrite_form",
     "rewrite_history",

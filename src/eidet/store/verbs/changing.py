@@ -6,8 +6,7 @@ that no new verb can get past a hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from typing import Final, cast
 
@@ -16,8 +15,8 @@ from ...core.record import Event, Record
 from ...core.state import State
 from .. import Store, Transaction
 from ..abilities import FindsHeld
-from ..model import TOMBSTONES, Claims, TombstoneGuard
-from ..rules import Held, Life, check_entombed, ends_of, list_changes, make_next
+from ..model import TOMBSTONES, TombstoneGuard
+from ..rules import Held, Life, check_entombed, list_changes, list_marks, make_next
 
 Key = tuple[str, str]  # scope, id
 
@@ -106,15 +105,9 @@ def refuse_held(held: Sequence[Record], what: str) -> None:
 
 def find_held(transaction: Transaction, records: Sequence[Record]) -> list[Record]:
     """Returns which records, perhaps bare, read in this transaction are under a legal hold."""
-    if _finds_held(type(transaction)):
+    if hasattr(transaction, "find_held"):
         return cast("FindsHeld", transaction).find_held(records)
     return [record for record in records if record.state.hold is not None]
-
-
-@cache
-def _finds_held(transaction: type) -> bool:
-    """Returns whether a transaction class has `FindsHeld`; cached: `isinstance` of a protocol is slow."""
-    return issubclass(transaction, FindsHeld)
 
 
 def look_for_held(transaction: Transaction, records: Sequence[Record]) -> list[Record]:
@@ -167,44 +160,18 @@ def check_tombstones(transaction: Transaction, records: Sequence[Record], watch:
     if not transaction.values(TOMBSTONES, limit=1):
         return
     claims = watch.claims()
-    since = transaction.values(TOMBSTONES, _marks_asked(records, claims, watch))
+    since = transaction.values(TOMBSTONES, list_marks(records, claims, watch))
     sources: dict[str, dict[str, None]] = {}
     for record, claim in zip(records, claims, strict=True):
         for id, mark in claim.made_of:
             if (record.scope, mark) in since:
                 sources.setdefault(record.scope, {})[id] = None
     there = _read_each(transaction, sources, bare=True)
-    check_entombed(
-        records,
-        claims,
-        watch,
-        lambda scope, mark: since.get((scope, mark)),
-        lambda scope, name: (scope, name) in there,
-    )
+    check_entombed(records, claims, watch, since, there)
     if watch.again:
-        lifted = _marks_said(records, claims)
-        transaction.set_values(TOMBSTONES, dict.fromkeys(lifted))
-
-
-def _marks_asked(
-    records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard
-) -> dict[tuple[str, bytes], None]:
-    """Returns the keys of the tombstones that decide about the records."""
-    asked = dict.fromkeys(_marks_said(records, claims))
-    for record, claim in zip(records, claims, strict=True):
-        if claim.id is not None:
-            asked[record.scope, claim.id] = None
-        for _, mark in claim.made_of:
-            asked[record.scope, mark] = None
-        if watch.returning:
-            asked.update(dict.fromkeys(ends_of(record.scope)))
-    return asked
-
-
-def _marks_said(records: Sequence[Record], claims: Sequence[Claims]) -> Iterator[tuple[str, bytes]]:
-    for record, claim in zip(records, claims, strict=True):
-        for mark in claim.says:
-            yield record.scope, mark
+        pairs = zip(records, claims, strict=True)
+        said = ((record.scope, mark) for record, claim in pairs for mark in claim.says)
+        transaction.set_values(TOMBSTONES, dict.fromkeys(said))
 
 
 def _breaks_hold(old: Record, new: Record) -> bool:

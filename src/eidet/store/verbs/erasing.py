@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from ...core.record import Event, Record, record_digest
+from ...core.record import Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from .. import Store, Transaction
@@ -49,7 +50,13 @@ class Erase:
     by: str | None = None
 
     def __call__(self, transaction: Transaction) -> Erased:
-        return _erase(transaction, self.plan(_TransactionReader(transaction)), self.now, self.by)
+        look = Reader(
+            scan=transaction.find,
+            same=transaction.same,
+            history=transaction.history,
+            setting=lambda name: transaction.values(SETTINGS, (name,)).get(name),
+        )
+        return _erase(transaction, self.plan(look), self.now, self.by)
 
 
 def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None) -> Erased:
@@ -120,46 +127,19 @@ def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
     return store.write(lift)
 
 
-class _TransactionReader:
-    """A reader for a plan, in the transaction that carries it out."""
+def reader_of(store: Store) -> Reader:
+    """Returns a reader for a dry run, while others go on writing: it takes no lock."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-
-    def scan(self, where: Where) -> Iterator[Record]:
-        return self._transaction.find(where)
-
-    def twins(self, records: Sequence[Record]) -> list[Record]:
-        return _others(records, self._transaction.same)
-
-    def history(self, scope: str, id: str) -> list[Event]:
-        return self._transaction.history(scope, id)
-
-    def setting(self, name: str) -> str | None:
-        return self._transaction.values(SETTINGS, (name,)).get(name)
-
-
-class StoreReader:
-    """A reader of a store for a dry run, while others go on writing: it takes no lock."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def scan(self, where: Where) -> Iterator[Record]:
-        return scan(self._store, where)
-
-    def twins(self, records: Sequence[Record]) -> list[Record]:
-        return _others(records, self._same)
-
-    def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
-        found = scan(self._store, Where(scope=Scope(scope)))
+    def find_same(scope: str, digests: Sequence[bytes]) -> Iterator[Record]:
+        found = scan(store, Where(scope=Scope(scope)))
         return (record for record in found if record_digest(record) in digests)
 
-    def history(self, scope: str, id: str) -> list[Event]:
-        return self._store.history(scope, id)
-
-    def setting(self, name: str) -> str | None:
-        return get_setting(self._store, name)
+    return Reader(
+        scan=partial(scan, store),
+        same=find_same,
+        history=store.history,
+        setting=partial(get_setting, store),
+    )
 
 
 def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]] | None:
@@ -176,17 +156,3 @@ def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]]
 def find_derived(store: Store, scope: Scope) -> list[Record]:
     """Returns the records of a scope that were derived from others, by ascending seq."""
     return list(scan(store, Where(scope=scope, conditions=(DERIVED,))))
-
-
-def _others(
-    records: Sequence[Record], same: Callable[[str, Sequence[bytes]], Iterable[Record]]
-) -> list[Record]:
-    """Returns all other records of their scopes with the same text as one of these."""
-    known = {record.seq for record in records}
-    digests_by_scope: dict[str, dict[bytes, None]] = {}
-    for record in records:
-        digests_by_scope.setdefault(record.scope, {})[record_digest(record)] = None
-    found: list[Record] = []
-    for scope, digests in digests_by_scope.items():
-        found += [record for record in same(scope, list(digests)) if record.seq not in known]
-    return found

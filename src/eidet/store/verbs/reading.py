@@ -71,10 +71,7 @@ def changes_telling(store: Store, scope: str, since: int, limit: int) -> Changes
     A reader that starts at 0 gets all entries at once, if the store can select them.
     """
     if since == 0 and isinstance(store, ListsTelling):
-        head = store.head()
-        telling = store.list_telling(scope, head)
-        if telling is not None:
-            return Changes(head, telling, [])
+        return store.list_telling(scope)
     return store.changes(scope, since, limit)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, cast
 
@@ -61,17 +61,7 @@ def read_lease(store: Store, name: str) -> tuple[str, float] | None:
 
 def clear_leases(store: Store, prefix: str, *, now: float) -> int:
     """Removes expired leases with this prefix. Returns how many; only reads if there are none."""
-    leases = store.values(SETTINGS, prefix=f"{LEASE}{prefix}")
-    if not any(_may_lease(held, "", now) for held in leases.values()):
-        return 0
-
-    def clear(transaction: Transaction) -> int:
-        leases = transaction.values(SETTINGS, prefix=f"{LEASE}{prefix}")
-        passed = [name for name, held in leases.items() if _may_lease(held, "", now)]
-        transaction.set_values(SETTINGS, dict.fromkeys(passed))
-        return len(passed)
-
-    return store.write(clear)
+    return _change_leases(store, prefix, lambda held: None if _may_lease(held, "", now) else held)
 
 
 def drop_marks(store: Store, *, since: float, until: float) -> int:
@@ -79,20 +69,31 @@ def drop_marks(store: Store, *, since: float, until: float) -> int:
 
     The leases stay taken: a repeated request is recognised by its key, and is not done again.
     """
-    if not store.values(SETTINGS, prefix=f"{LEASE}{ONCE}", limit=1):
-        return 0
 
-    def drop(transaction: Transaction) -> int:
-        bare: dict[str, str] = {}
-        for name, held in transaction.values(SETTINGS, prefix=f"{LEASE}{ONCE}").items():
-            end, _, owner = held.partition(" ")
-            mark, dot, token = owner.partition(".")
-            if mark and since <= float(end) - ONCE_SECONDS <= until:
-                bare[name] = _lease_of(f"{dot}{token}", float(end))
-        transaction.set_values(SETTINGS, bare)
-        return len(bare)
+    def drop(held: str) -> str:
+        end, _, owner = held.partition(" ")
+        mark, dot, token = owner.partition(".")
+        if mark and since <= float(end) - ONCE_SECONDS <= until:
+            return _lease_of(f"{dot}{token}", float(end))
+        return held
 
-    return store.write(drop)
+    return _change_leases(store, ONCE, drop)
+
+
+def _change_leases(store: Store, prefix: str, change: Callable[[str], str | None]) -> int:
+    """Changes the leases for which `change` returns another value. Returns how many; None removes one."""
+
+    def find(source: Store | Transaction) -> dict[str, str | None]:
+        leases = source.values(SETTINGS, prefix=f"{LEASE}{prefix}")
+        changed = {name: change(held) for name, held in leases.items()}
+        return {name: new for name, new in changed.items() if new != leases[name]}
+
+    def write(transaction: Transaction) -> int:
+        found = find(transaction)
+        transaction.set_values(SETTINGS, found)
+        return len(found)
+
+    return store.write(write) if find(store) else 0
 
 
 def add_uses(store: Store, uses: Uses) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from ...core.errors import Conflict
 from ...core.record import Event, Record
@@ -105,20 +104,13 @@ def put(
 def run_put(store: Store, job: Put) -> list[Record]:
     """Runs a put; writes a single record in fewer steps, if the store has a way."""
     run: Callable[[Transaction], list[Record]] = job  # type: ignore[assignment]  # mypy: no tuple is called
-    if len(job.records) == 1 and job.expect is None and _puts_new(type(store)):
+    if len(job.records) == 1 and job.expect is None and hasattr(store, "put_new"):
         watch = job.watch
         if watch is None or not (watch.again or watch.returning):  # tombstones of the record alone decide
-            quick: PutsNew = store  # type: ignore[assignment]
             record = job.records[0]
             repeats = list_repeated(record) if job.unique and record.kind in UNIQUE_KINDS else ()
-            return quick.put_new(NewRecord(record, job.now, repeats, job.epoch, watch), run)
+            return cast("PutsNew", store).put_new(NewRecord(record, job.now, repeats, job.epoch, watch), run)
     return store.write(run)
-
-
-@cache
-def _puts_new(store: type) -> bool:
-    """Returns whether a store class has `PutsNew`; cached: `isinstance` of a protocol is slow."""
-    return issubclass(store, PutsNew)
 
 
 def epoch_of(source: Store | Transaction) -> int:
@@ -254,12 +246,9 @@ class RewriteForms:
 
 
 def delete_unchanged(
-    store: Store, records: Sequence[Record], *, now: float, by: str | None = None, follows: bool = False
+    store: Store, records: Sequence[Record], *, now: float, by: str | None = None
 ) -> list[str]:
-    """Deletes records that are as they were read (by seq), as `delete_where` does. Returns their ids.
-
-    `follows` says that they live on elsewhere, so that a legal hold does not keep them here.
-    """
+    """Deletes records that are as they were read (by seq), as `delete_where` does. Returns their ids."""
 
     def delete(transaction: Transaction) -> list[str]:
         there = read_records(transaction, records, bare=True)
@@ -268,7 +257,7 @@ def delete_unchanged(
             old = there.get((record.scope, record.id))
             if old is not None and old.seq == record.seq:
                 doomed.append(there.pop((record.scope, record.id)))
-                if record.state.hold is not None and not follows:
+                if record.state.hold is not None:
                     held.append(record)
         delete_records(transaction, doomed, now, by, held=held)
         return [record.id for record in doomed]

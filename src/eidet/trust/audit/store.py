@@ -130,7 +130,7 @@ class AuditedTransaction(PassthroughTransaction):
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         self._note(describe_written(self._log, self._writes, records, self._by))
-        return super().insert(records)
+        return self.inner.insert(records)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         """Logs only forgotten records: new versions and forms are logged when inserted."""
@@ -140,20 +140,20 @@ class AuditedTransaction(PassthroughTransaction):
                 gone.setdefault(event.by, []).append(record)
         for by, some in gone.items():
             self._note(describe_records(self._log, "erase" if self._erases else "drop", some, by))
-        super().remove(records, events)
+        self.inner.remove(records, events)
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         rows = list(changes)
         if any(isinstance(row, Derived) for row in rows):
             self._note([self._log.describe("rewrite")])
-        super().update(rows)
+        self.inner.update(rows)
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
         """Logs edits of histories, but not removals, which the entry of the forgotten record covers."""
         for (scope, id), before in edits.items():
             if before is not None:
                 self._note([self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))])
-        return super().edit_history(edits)
+        return self.inner.edit_history(edits)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         names = sorted(map(str, values))  # never the values, which may be secret
@@ -162,7 +162,7 @@ class AuditedTransaction(PassthroughTransaction):
             self._note([self._log.describe("configure", settings=names)])
         if table.name == TOMBSTONES.name:
             self._note_tombstones(values)
-        super().set_values(table, values, clear=clear)
+        self.inner.set_values(table, values, clear=clear)
 
     def _note_tombstones(self, stones: Mapping[Any, Any]) -> None:
         counts = Counter((scope, since is None) for (scope, _), since in stones.items())
@@ -182,8 +182,8 @@ class AuditedStore(PassthroughStore):
     """
 
     passes: ClassVar[str] = (
-        "identity writable read find match count_by head changes history values survey "
-        "trim size describe note_in leap latest_seq fingerprint scan list_telling"
+        "read find match count_by head changes history values survey "
+        "trim size describe note_in leap latest_seq fingerprint scan list_telling condition ask changes_here"
     )
     lacks: ClassVar[str] = "put_new"  # `put` must see its job to log it; the inner store may shorten it
 
@@ -262,14 +262,14 @@ class AuditedStore(PassthroughStore):
         with self._log.about(
             [self._log.describe("adopt", embedder=name, settings=sorted(settings))]
         ) as numbers:
-            lacking = super().switch_vectors(name, settings)
+            lacking = verbs.switch_vectors(self.inner, name, settings)
         if lacking:
             self._log.afterwards("done", of=numbers, lacking=lacking, count=0)
         return lacking
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         with self._log.about([self._log.describe("scrub")]):
-            return super().scrub(said)
+            return verbs.scrub_files(self.inner, said)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         """Prunes history and logs it afterwards, only if something was pruned: upkeep calls this often."""
@@ -283,4 +283,4 @@ class AuditedStore(PassthroughStore):
         if self._marked is not None:
             self._mark()
             self._marked = None
-        super().close()
+        self.inner.close()

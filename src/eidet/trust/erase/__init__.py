@@ -125,7 +125,7 @@ class Eraser:
     def preview(self, wish: Wish) -> Preview:
         """Returns what would be deleted or changed; changes nothing and blocks no writer."""
         store = self._parts.store
-        doom = doom_of(verbs.StoreReader(store), wish, self._marker(), ())
+        doom = doom_of(verbs.reader_of(store), wish, self._marker(), ())
         if wish.wholesale:
             self._life.check_free(wish.where, "forgotten")
             count = verbs.count(store, wish.where)

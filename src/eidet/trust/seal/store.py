@@ -7,7 +7,7 @@ a key that another process has destroyed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -18,11 +18,11 @@ from ...core.record import Event, Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import SETTINGS, Changes, Head, Store, Table, Transaction, verbs
-from ...store.abilities import PutsNew
+from ...store.abilities import PutsNew, TakesAuditLog
 from ...store.answers import count_records
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
-from ...store.traits import StoreTraits
+from ...store.traits import StoreTraits, traits_of
 from . import KeyService, check_unsealed
 from .codec import open_content, open_entry, seal_record
 from .inner import Asked, is_secret, open_values, seal_keys, split_filter
@@ -36,10 +36,8 @@ FIRST_PAGE: Final = 64
 class SealedStore(PassthroughStore):
     """Seals the records of the inner store. `service` holds the master key."""
 
-    passes: ClassVar[str] = (
-        "identity writable close survey prune scrub trim size leap latest_seq fingerprint switch_vectors"
-    )
-    lacks: ClassVar[str] = "list_telling"  # the inner store cannot read the analysis in entries
+    passes: ClassVar[str] = "close survey prune scrub trim size leap latest_seq"
+    lacks: ClassVar[str] = "list_telling condition ask changes_here"  # which read what a sealed store hides
 
     def __init__(self, inner: Store, service: KeyService) -> None:
         super().__init__(inner)
@@ -55,13 +53,14 @@ class SealedStore(PassthroughStore):
             inner.carry_by(partial(carry_sealed, self.ring, self.forms))
 
     def describe(self) -> StoreTraits:
-        return replace(super().describe(), sealed=True, audited=self.ring.audited)
+        return replace(traits_of(self.inner), sealed=True, audited=self.ring.audited)
 
     def note_in(self, log: Any) -> None:
         """Logs key use in an audit log from now on, and marks the store as audited."""
         self.ring.noted = lambda what, scope: log.note(f"key {what}", scope=scope or None)
         self.ring.note_audited()
-        super().note_in(log)
+        if isinstance(self.inner, TakesAuditLog):
+            self.inner.note_in(log)
 
     # Keys.
 
@@ -124,7 +123,7 @@ class SealedStore(PassthroughStore):
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         asked = self._split_filter(where)
-        yield from self._passing(where, asked, super().scan(asked.where, after=after, batch=batch))
+        yield from self._passing(where, asked, verbs.scan(self.inner, asked.where, after=after, batch=batch))
 
     def _passing(self, where: Where, asked: Asked, forms: Iterable[Record]) -> Iterator[Record]:
         """Yields the records that match."""
@@ -168,6 +167,12 @@ class SealedStore(PassthroughStore):
         kept = seal_keys(table, keys, self.ring)
         found = self.inner.values(table, kept, within=within, prefix=prefix, limit=limit)
         return open_values(table, found, self.ring, self.forms)
+
+    def fingerprint(self, seq: int) -> str | None:
+        return verbs.fingerprint(self.inner, seq)
+
+    def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
+        return verbs.switch_vectors(self.inner, name, settings)
 
     # Following.
 

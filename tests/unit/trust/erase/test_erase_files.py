@@ -98,7 +98,7 @@ def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
     with on_file(tmp_path) as memory:
         record = memory.remember(SECRET)
         with monkeypatch.context() as patch:
-            patch.setattr("eidet.store.sql.sqlite.SqliteDriver.scrub", full)
+            patch.setattr("eidet.store.verbs.scrub_files", full)
             gone = memory.forget(record.id)
             assert gone.receipt is not None
             assert gone.receipt.pending == ("files could not be cleaned: the disk is full",)

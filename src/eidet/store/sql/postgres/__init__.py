@@ -8,15 +8,13 @@ pool.py         connections with deadlines     searchable.py               what 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ....core.settings import Settings
 from ....core.validate import dump_json
-from ....core.where import Box, Condition, Near, Where
+from ....core.where import Condition, Where
 from ....net.retry import RetryPolicy
 from ... import Changes, Head
-from ...model import STAGED
 from ...traits import StoreTraits
 from ..relational import RelationalStore
 from .address import address_of
@@ -45,17 +43,16 @@ class PostgresStore(RelationalStore):
         driver = PostgresDriver(address_of(url), retry_policy)
         self.retrier = driver.retrier
         self.ask = driver.ask
-        self._seen = Head(0, 0)
         self._reigns = driver.reigns
         self._doubted = 0  # readers that last read before this seq start over
         super().__init__(driver)
         self._seen = super().head()
-        whole_tables = [self._sql["adopt"].sql, self._sql["lacking"].sql]
-        driver.slow = frozenset([*whole_tables, self._sql.write_values(STAGED.name).clear])
+        whole_tables = ("adopt", "lacking", "clear_vectors_next")
+        driver.slow = frozenset(self._sql[name].sql for name in whole_tables)
 
     def condition(self, where: Where) -> SqlCondition:
         """Works like `SearchableDatabase.condition`."""
-        sifted = self._reader.sift(_add_box(where))
+        sifted = self._reader.sift(where)
         sql, values = self._reader.test(sifted.coarse)
         return _add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
@@ -76,22 +73,15 @@ class PostgresStore(RelationalStore):
         return f"{cluster}/{database}"
 
     def head(self) -> Head:
-        head = self._note(super().head())
-        if self._driver.reigns == self._reigns:
-            return head
-        self._begin_anew()
-        return self._note(super().head())
-
-    def _note(self, head: Head) -> Head:
+        head = super().head()
+        reigns = self._driver.reigns
+        if reigns != self._reigns:  # the seqs that this process has seen may go to other records: skip them
+            after = max(self._seen, head).seq + 1
+            self.leap(after)
+            self._doubted, self._reigns = max(after, self._doubted), reigns
+            head = super().head()
         self._seen = max(self._seen, head)
         return head
-
-    def _begin_anew(self) -> None:
-        """Skips the seqs that this process has seen: after a failover, they may go to other records."""
-        reigns, after = self._driver.reigns, self._seen.seq + 1
-        self.leap(after)
-        self._doubted = max(after, self._doubted)
-        self._reigns = reigns
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         changes = self.changes_here(scope, since, limit)
@@ -100,30 +90,16 @@ class PostgresStore(RelationalStore):
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
         """Returns changes for a reader that has everything up to `since` from this database and reign."""
-
         changes = super().changes(scope, since, limit)
-        self._note(changes.head)
+        self._seen = max(self._seen, changes.head)
         return changes
 
 
-# Adds tests that the database's indexes can look up to the exact ones: they let at least as much pass, so the
-# answer is the same.
-def _add_box(where: Where) -> Where:
-    """Adds the box around a place to a filter for records near it."""
-    if where.near is None or where.box is not None:
-        return where
-    return replace(where, every=(*where.every, Where(box=_box_around(where.near))))
-
-
-def _box_around(near: Near) -> Box:
-    """Returns a box a little larger than the radius, so that rounding cuts nothing off."""
-    x, y = near.place[:2]
-    reach = near.radius * (1 + 1e-9) + 1e-12 * (abs(x) + abs(y))
-    return Box(low=(x - reach, y - reach), high=(x + reach, y + reach))
-
-
 def _add_documents(condition: SqlCondition, where: Where) -> SqlCondition:
-    """Adds tests for the documents that records must contain to pass the filter."""
+    """Adds tests for the documents that records must contain to pass, because an index can look them up.
+
+    They let at least as much pass as the exact tests, so the answer is the same.
+    """
     found = list(_documents(where))
     tests = "".join(f" AND records.{column}::jsonb @> %s::jsonb" for column, _ in found)
     return SqlCondition(

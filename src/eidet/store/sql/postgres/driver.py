@@ -45,7 +45,6 @@ class PostgresDriver:
 
     def __init__(self, address: PostgresAddress, retry_policy: RetryPolicy | None = None) -> None:
         self.address = address
-        self._closed = False
         self.slow: frozenset[str] = frozenset()
         self.reigns: int = 1  # rises when acknowledged writes may have been lost
         self._reign: tuple[Any, ...] | None = None
@@ -59,7 +58,6 @@ class PostgresDriver:
             raise
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
-        self._check_open()
         return self.server.ask(lambda connection: rows_of(connection.execute(sql, escape(values))))
 
     def snapshot(self, job: Callable[[Cursor], T]) -> T:
@@ -70,16 +68,13 @@ class PostgresDriver:
             finally:
                 end(connection, "COMMIT")
 
-        self._check_open()
         return self.server.ask(ask)
 
     def ask(self, job: Callable[[DeadlineConnection], T], *, deadline_seconds: float | None = None) -> T:
         """Runs a job on a connection, perhaps more than once; undoes what it has not committed."""
-        self._check_open()
         return self.server.ask(partial(_undone, job), deadline_seconds)
 
     def write(self, job: Callable[[Cursor], T]) -> T:
-        self._check_open()
         return self._group.run(job)
 
     def _commit(self, waiting: list[QueuedJob[Any]]) -> None:
@@ -133,7 +128,6 @@ class PostgresDriver:
             connection.execute("VACUUM records, events, tombstones")
             return _dead(connection)
 
-        self._check_open()
         return self.server.ask(job)
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
@@ -154,14 +148,8 @@ class PostgresDriver:
         return int(rows[0][0] or 0)
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            with self._group.lock:
-                self.server.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
+        with self._group.lock:
+            self.server.close()
 
     def _greet(self, connection: Connection[Any]) -> None:
         _set_preparing(connection)

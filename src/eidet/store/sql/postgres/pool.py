@@ -20,7 +20,7 @@ from psycopg import Connection, OperationalError
 from psycopg.abc import PQGen
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from ....core.errors import Unavailable
+from ....core.errors import Misconfigured, Unavailable
 from ....net.retry import Retrier, RetryPolicy
 from .address import PostgresAddress, connect_options, hide_password
 from .errors import translate_errors
@@ -132,6 +132,8 @@ class Server:
     @contextmanager
     def connection(self, left: float) -> Iterator[DeadlineConnection]:
         """Lends a connection on which the server must answer within so many seconds."""
+        if self._closed:
+            raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
         with translate_errors(self.retrier.name):
             pool = self._own_pool()
             connection = self._take(pool, left)
@@ -176,9 +178,10 @@ class Server:
 
     def close(self) -> None:
         """Closes idle connections; those in use are closed when they come back."""
-        if not self._closed and self._pid == os.getpid():
+        if not self._closed:
             self._closed = True
-            self._pool.close(_CLOSE_SECONDS)
+            if self._pid == os.getpid():
+                self._pool.close(_CLOSE_SECONDS)
 
 
 _servers: Final[WeakSet[Server]] = WeakSet()

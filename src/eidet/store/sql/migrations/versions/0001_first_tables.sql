@@ -1,15 +1,10 @@
--- The tables of a new SQLite file: what the migrations of revision 0001 come to, without Alembic.
--- A test keeps this file equal to them. Statements end with a semicolon at the end of a line.
-
-CREATE TABLE alembic_version (
-    version_num VARCHAR(32) NOT NULL,
-    CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
-);
+-- The first tables: records and their history, settings, vectors of a new embedder, tallies, tombstones.
+-- Each dialect has its own types for those in braces. Statements end with a semicolon at the end of a line.
 
 CREATE TABLE records (
-    seq INTEGER NOT NULL,
+    seq {seq} NOT NULL,
     id TEXT NOT NULL,
-    scope TEXT NOT NULL,
+    scope {name} NOT NULL,
     text TEXT NOT NULL,
     kind TEXT NOT NULL,
     tier TEXT NOT NULL,
@@ -27,18 +22,18 @@ CREATE TABLE records (
     source TEXT,
     meta TEXT,
     state TEXT,
-    vector BLOB,
-    terms BLOB NOT NULL,
+    vector {bytes},
+    terms {bytes} NOT NULL,
     level INTEGER NOT NULL,
-    original BLOB,
+    original {bytes},
     derived_from TEXT,
     trust TEXT DEFAULT 'user' NOT NULL,
-    sealed BLOB,
+    sealed {bytes},
     version INTEGER NOT NULL,
     x FLOAT,
     y FLOAT,
     z FLOAT,
-    exact_key BLOB NOT NULL,
+    exact_key {bytes} NOT NULL,
     PRIMARY KEY (seq)
 );
 
@@ -49,8 +44,8 @@ CREATE INDEX records_by_seq ON records (scope, seq);
 CREATE INDEX records_by_key ON records (exact_key) WHERE kind IN ('fact', 'document', 'procedure');
 
 CREATE TABLE events (
-    seq INTEGER NOT NULL,
-    scope TEXT NOT NULL,
+    seq {seq} NOT NULL,
+    scope {name} NOT NULL,
     id TEXT NOT NULL,
     what TEXT NOT NULL,
     moment FLOAT NOT NULL,
@@ -68,21 +63,21 @@ CREATE INDEX events_by_id ON events (scope, id, seq);
 CREATE INDEX events_by_seq ON events (scope, seq);
 
 CREATE TABLE settings (
-    name TEXT NOT NULL,
+    name {name} NOT NULL,
     value TEXT NOT NULL,
     PRIMARY KEY (name)
 );
 
 CREATE TABLE vectors_next (
-    seq INTEGER NOT NULL,
-    vector BLOB,
+    seq {seq} NOT NULL,
+    vector {bytes},
     PRIMARY KEY (seq)
 );
 
 CREATE TABLE tallies (
-    scope TEXT NOT NULL,
+    scope {name} NOT NULL,
     day INTEGER NOT NULL,
-    what TEXT NOT NULL,
+    what {name} NOT NULL,
     counts TEXT NOT NULL,
     PRIMARY KEY (scope, day, what)
 );
@@ -90,8 +85,8 @@ CREATE TABLE tallies (
 CREATE INDEX records_by_derivation ON records (scope) WHERE derived_from IS NOT NULL;
 
 CREATE TABLE tombstones (
-    scope TEXT NOT NULL,
-    mark BLOB NOT NULL,
+    scope {name} NOT NULL,
+    mark {bytes} NOT NULL,
     moment FLOAT NOT NULL,
     PRIMARY KEY (scope, mark)
 );
