@@ -11,8 +11,8 @@ from ...core.record import Kind
 from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
 from ...views.messages import Summary, summary_id
+from ..messages.base import MessageSession
 from ..messages.message import Message, message_as_json, message_from, message_of_record
-from ..messages.session import MessageSession
 from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
 
 MODEL: Final = "claude-sonnet-4-20250514"

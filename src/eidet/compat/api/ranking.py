@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,8 +19,8 @@ from .reader import Look, Scored, both, by_score, state_as_text
 from .strategies import Attribute, Strategy
 
 LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
-    "low": (None, 0.4),
-    "medium": (0.4, 0.7),
+    "low": (None, math.nextafter(0.4, 0.0)),
+    "medium": (0.4, math.nextafter(0.7, 0.0)),
     "high": (0.7, None),
 }
 
@@ -74,7 +75,6 @@ class Importance(Strategy):
     maximum: float | None = None
     top: int | None = None
     level: str | None = None
-    sorts = True
     ages = True
 
     def __post_init__(self) -> None:
@@ -87,36 +87,15 @@ class Importance(Strategy):
         if self.level is not None and self.level not in LEVELS:
             raise MemoryRetrievalException(f"level must be low, medium or high, not {self.level!r}")
 
-    def _range(self) -> tuple[float | None, float | None, bool]:
-        """Returns the lower and the upper bound, and whether the upper one is included."""
-        if self.level is None:
-            return self.minimum, self.maximum, True
-        low, high = LEVELS[self.level]
-        return low, high, False
-
-    def where(self, look: Look) -> Where | None:
-        low, high, closed = self._range()
-        exact = not look.decays and self.top is None and (closed or high is None)
-        return Where(importance_min=low, importance_max=high) if exact else None
-
-    def score(self, look: Look, record: Record) -> float:
-        return look.importance(record)
-
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        low, high, closed = self._range()
-        limits = [n for n in (k, self.top) if n is not None]
-        most = min(limits) if limits else None
+        low, high = (self.minimum, self.maximum) if self.level is None else LEVELS[self.level]
+        most = min((n for n in (k, self.top) if n is not None), default=None)
         bounds = Where(importance_min=low, importance_max=None if look.decays else high)
-        enough = most if closed and not look.decays else None
+        enough = None if look.decays else most
         there = look.find(both(where, bounds), order="-importance", limit=enough)
-        scored = (Scored(record, look.importance(record)) for record in there)
-        kept = [s for s in scored if _within(s.score, low, high, closed)]
+        scored = [Scored(record, look.importance(record)) for record in there]
+        kept = [one for one in scored if (low or 0.0) <= one.score <= (1.0 if high is None else high)]
         return sorted(kept, key=by_score)[:most]
-
-
-def _within(value: float, low: float | None, high: float | None, closed: bool) -> bool:
-    below = high is None or value < high or (closed and value == high)
-    return below and (low is None or value >= low)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,10 +111,6 @@ class Narrative(Strategy):
         check_id(self.memory_id)
         for name, count in (("before", self.before), ("after", self.after)):
             check_whole(count, name, error=MemoryRetrievalException)
-
-    def score(self, look: Look, record: Record) -> float:
-        scores = {one.record.id: one.score for one in self.find(look, Where(), None)}
-        return scores.get(record.id, 0.0)
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         centre = look.require(self.memory_id)
@@ -310,3 +285,10 @@ def _state_with_values(state: object) -> Mapping[str, Json] | None:
         return None
     cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
     return None if read_state(cleaned, str) is None else cleaned
+
+
+def values_near(state: object) -> Strategy:
+    """Returns the search by a state's values; of texts alone, those that are equal count."""
+    if _state_with_values(state) is not None:
+        return Similarity(state=state)  # type: ignore[arg-type]
+    return Attribute(fields=contents_of(state) or {}, mode="any")

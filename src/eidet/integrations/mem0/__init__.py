@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ...compat.opening import OwnsMemory
+from ...compat.opening import OwnsMemory, check_number, check_whole
 from ...core.errors import BadInput, Conflict
 from ...core.record import Record, Trust
 from ...core.scope import Scope
@@ -124,7 +124,7 @@ class Memory(OwnsMemory):
     ) -> dict[str, Any]:
         """Returns the newest memories that match a filter, which must name a user, agent or run."""
         _check_options(kwargs, "get_all")
-        _check_top_k(top_k)
+        check_whole(top_k, "top_k")
         scope, where = self._select(filters, show_expired)
         found = self.memory.find(where, scope=scope, order="-occurred", limit=top_k) if top_k else []
         return {"results": [tell_memory(record, self._home) for record in found]}
@@ -147,13 +147,15 @@ class Memory(OwnsMemory):
         "Last week" is relative to `reference_date`. Eidet ranks in one step, so `rerank` changes nothing.
         """
         _check_options(kwargs, "search")
-        _check_top_k(top_k)
-        text, least = _check_query(query), _check_threshold(threshold)
+        check_whole(top_k, "top_k")
+        least = check_number(0.1 if threshold is None else threshold, "threshold", most=1.0)
+        if not isinstance(query, str) or not query.strip():
+            raise BadInput("Invalid query: must be a non-empty string.")
         now = None if reference_date is None else parse_time(reference_date, "reference_date")
         scope, where = self._select(filters, show_expired)
         if not top_k:
             return {"results": []}
-        hits = self.memory.recall(text, scope=scope, limit=top_k, where=where, least=least, now=now)
+        hits = self.memory.recall(query.strip(), scope=scope, limit=top_k, where=where, least=least, now=now)
         results = [tell_memory(hit.record, self._home) | {"score": hit.score} for hit in hits]
         if explain:
             for item, hit in zip(results, hits, strict=True):
@@ -315,30 +317,6 @@ def _check_options(options: Mapping[str, Any], method: str) -> None:
             f"Top-level entity parameters {wrong} are not supported in {method}(). "
             "Use filters={'user_id': '...'} instead."
         )
-
-
-def _check_top_k(top_k: object) -> None:
-    if isinstance(top_k, bool) or not isinstance(top_k, int):
-        raise BadInput("top_k must be a valid integer")
-    if top_k < 0:
-        raise BadInput(f"Invalid top_k: {top_k}. Must be a non-negative integer.")
-
-
-def _check_threshold(threshold: object) -> float:
-    """Checks and returns the lowest score; None means mem0's default."""
-    if threshold is None:
-        return 0.1
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise BadInput("threshold must be a valid number")
-    if not 0 <= threshold <= 1:
-        raise BadInput(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
-    return float(threshold)
-
-
-def _check_query(query: object) -> str:
-    if not isinstance(query, str) or not query.strip():
-        raise BadInput("Invalid query: must be a non-empty string.")
-    return query.strip()
 
 
 def _make_config(config: object) -> Mem0Config:
