@@ -140,7 +140,12 @@ def _cipher(keys: bytes | str | Sequence[bytes | str]) -> MultiFernet:
     except ImportError as missing:
         raise MissingExtra("EncryptedMemoryStore", extra="seal") from missing
     given: Sequence[Any] = keys if isinstance(keys, list | tuple) else [keys]
-    return MultiFernet([Fernet(key) for key in given])
+    try:
+        return MultiFernet([Fernet(key) for key in given])
+    except (ValueError, TypeError) as bad:
+        raise BadInput(
+            "an encryption key must be 32 random bytes in URL-safe base64: Fernet.generate_key() makes one"
+        ) from bad
 
 
 class ScopedMemoryStore(BaseMemoryStore):
