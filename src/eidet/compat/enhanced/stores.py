@@ -16,7 +16,7 @@ from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...trust.seal.service import Key
-from ..opening import OwnsMemory, Place, check_positive
+from ..opening import OwnsMemory, Place, check_number, check_positive, check_whole
 
 T = TypeVar("T")
 ALL: Final = 1_000_000  # the most records of one recall
@@ -220,16 +220,10 @@ class RedisStore(InMemoryStore):
 
 def check_count(top_k: int) -> int:
     """Checks `top_k` and limits it to the range from 0 to `ALL`."""
-    if isinstance(top_k, bool) or not isinstance(top_k, int):
-        raise BadInput(f"top_k must be a whole number, not {top_k!r}")
-    return min(max(top_k, 0), ALL)
+    return min(max(check_whole(top_k, "top_k", least=None), 0), ALL)
 
 
 def importance_of(meta: Mapping[str, Any]) -> float | None:
     """Scales the importance in the metadata, a number from 0 up, to 0-1; None if there is none."""
     value = meta.get("importance")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise BadInput(f"importance must be a whole number from 0 up (1 by default), not {value!r}")
-    return float(min(1.0, value / SCALE))
+    return None if value is None else min(1.0, check_number(value, "importance") / SCALE)
