@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.record import Kind, Record, Tier
-from ...core.validate import Json, clean_json
+from ...core.validate import Json
 from ...core.where import Where
-from ...recall.states import read_state
 from ..opening import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
-from .models import contents_of
-from .reader import Look, Scored, both, by_score, state_as_text
+from .reader import Look, Scored, both, by_score, values_of
 from .strategies import Attribute, Strategy
 
 LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
@@ -27,7 +25,7 @@ LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(Strategy):
-    """Memories similar to a state, a text or a vector: by a state's values, otherwise by cosine."""
+    """Memories similar to a state, by its values, or to a text or a vector, by cosine."""
 
     state: Mapping[str, Json] | str | None = None
     vector: Sequence[float] | None = None
@@ -46,9 +44,9 @@ class Similarity(Strategy):
     def _rank(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.vector is not None:
             return look.nearest(self.vector, where, k)
-        if state := _state_with_values(self.state):
-            return look.resembling(state, where, k)
-        return look.nearest(look.vector_of(state_as_text(self.state)), where, k)
+        if isinstance(self.state, str):
+            return look.nearest(look.vector_of(self.state), where, k)
+        return look.resembling(values_of(self.state), where, k)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,21 +272,3 @@ def _pool_size(k: int | None) -> int | None:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def _state_with_values(state: object) -> Mapping[str, Json] | None:
-    """Returns the contents of a state with numbers or flags to compare; None for other states and texts."""
-    if isinstance(state, str):
-        return None
-    contents = contents_of(state)
-    if contents is None:
-        return None
-    cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
-    return None if read_state(cleaned, str) is None else cleaned
-
-
-def values_near(state: object) -> Strategy:
-    """Returns the search by a state's values; of texts alone, those that are equal count."""
-    if _state_with_values(state) is not None:
-        return Similarity(state=state)  # type: ignore[arg-type]
-    return Attribute(fields=contents_of(state) or {}, mode="any")

@@ -105,16 +105,21 @@ def both(where: Where, own: Where) -> Where:
     return own if where == EVERYTHING else where & own
 
 
-def state_as_text(state: object) -> str:
-    """Returns a state as the text that is compared, the same as when it is stored; a text as it is."""
-    if isinstance(state, str):
-        return state
+def values_of(state: object) -> Mapping[str, Json]:
+    """Returns the values of a state to compare with; raises if it is neither a dict nor a model."""
     contents = contents_of(state)
     if contents is None:
         raise MemoryRetrievalException(
             f"a state to compare with is a dict or a text, not {type(state).__name__}"
         )
-    return describe_data(clean_json(contents, "the state to compare with"))
+    return contents
+
+
+def state_as_text(state: object) -> str:
+    """Returns a state as the text that is compared, the same as when it is stored; a text as it is."""
+    if isinstance(state, str):
+        return state
+    return describe_data(clean_json(values_of(state), "the state to compare with"))
 
 
 T = TypeVar("T")

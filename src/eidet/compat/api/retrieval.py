@@ -13,7 +13,7 @@ from ..opening import check_whole
 from .builder import QueryBuilder, strategy_of
 from .entries import Entry, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .ranking import Content, MemoryQuery, Similarity, Weighted, values_near
+from .ranking import Content, MemoryQuery, Similarity, Weighted
 from .reader import AgentReader, Look, state_as_text
 from .strategies import Attribute, Steps, Strategy, check_steps
 
@@ -109,7 +109,7 @@ class Retrieval(AgentReader):
         agent_id: str | None = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Finds the states with the nearest values; a state of texts alone is compared by its vector."""
+        """Finds the states with the nearest values, field by field."""
         self._check_agent(agent_id)
         return self.search(Similarity(state=query_state), _check_count(k, "k"), memory_type, memory_tiers)
 
@@ -125,7 +125,7 @@ class Retrieval(AgentReader):
     ) -> list[Entry]:
         """Ranks by a weighted mean of the nearness of the vectors and of the values, field by field."""
         with self._translate_errors("the query cannot be compared"):
-            meaning, values = Similarity(state=state_as_text(query_state)), values_near(query_state)
+            meaning, values = Similarity(state=state_as_text(query_state)), Similarity(state=query_state)
         both = Weighted(parts=((meaning, vector_weight), (values, attribute_weight)))
         return self.search(both, _check_count(k, "k"), memory_type, memory_tiers)
 
