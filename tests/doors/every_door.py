@@ -47,8 +47,8 @@ def wait_for(answer: object) -> object:
     return asyncio.run(wait(answer))
 
 
-def said(text: str = ELSE) -> messages.Message:
-    return messages.Message("user", text)
+def said(text: str = ELSE, **more: Any) -> messages.Message:
+    return messages.Message("user", text, **more)
 
 
 def ids_of(door: Any) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors.every_door import wait_for as run
 from tests.making import history
 
 from eidet import Memory
@@ -51,13 +51,6 @@ def files_with(word: str, folder: Path) -> list[str]:
         for file in sorted(folder.rglob("*"))
         if file.is_file() and any(form in file.read_bytes() for form in forms)
     ]
-
-
-def run(work: Awaitable[Any]) -> Any:
-    async def wait() -> Any:
-        return await work
-
-    return asyncio.run(wait())
 
 
 def said(**more: Any) -> Message:
