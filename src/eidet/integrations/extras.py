@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from ..core.draft import Draft
-from ..core.errors import BadInput, MissingExtra
+from ..core.errors import MissingExtra
 from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Where
@@ -36,13 +36,9 @@ def check_scope(scope: str | Callable[[C], str]) -> str | Callable[[C], str]:
     return scope if callable(scope) else Scope.exactly(scope).path
 
 
-def find_scope(scope: str | Callable[[C], str], context: C | None) -> str:
-    """Returns the scope that a run works in; refuses a function without the context that it needs."""
-    if not callable(scope):
-        return scope
-    if context is None:
-        raise BadInput("the scope is a function of the run's context: pass that, or give the scope a name")
-    return Scope.exactly(scope(context)).path
+def find_scope(scope: str | Callable[[C], str], context: C) -> str:
+    """Returns the scope that a run works in."""
+    return Scope.exactly(scope(context)).path if callable(scope) else scope
 
 
 def quote_label(label: str) -> str:

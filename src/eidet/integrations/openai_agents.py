@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..core.draft import Draft
+from ..core.errors import BadInput
 from ..core.record import Record
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
@@ -58,21 +59,28 @@ class EidetSession:
         wanted = resolve_session_limit(limit, self.session_settings)
         if wanted is not None and wanted <= 0:
             return []
-        records = await asyncio.to_thread(self._newest, find_scope(self.scope, wrapper), wanted)
+        records = await asyncio.to_thread(self._newest, self._scope(wrapper), wanted)
         return [record.data for record in records]
 
     async def add_items(self, items: Sequence[Any], *, wrapper: Any = None) -> None:
         """Adds items, all or none. Once it returns, they are durable; a cancelled call is finished first."""
         if items:
-            await finish(partial(self._add, list(items), find_scope(self.scope, wrapper)))
+            await finish(partial(self._add, list(items), self._scope(wrapper)))
 
     async def pop_item(self, *, wrapper: Any = None) -> Any | None:
         """Removes and returns the latest item, or returns None."""
-        return await finish(partial(self._pop, find_scope(self.scope, wrapper)))
+        return await finish(partial(self._pop, self._scope(wrapper)))
 
     async def clear_session(self, *, wrapper: Any = None) -> None:
         """Removes all items of this session."""
-        await finish(partial(self._clear, find_scope(self.scope, wrapper)))
+        await finish(partial(self._clear, self._scope(wrapper)))
+
+    def _scope(self, wrapper: Any) -> str:
+        if callable(self.scope) and wrapper is None:
+            raise BadInput(
+                "the scope of this session is a function of the run's context: pass `wrapper`, or give a name"
+            )
+        return find_scope(self.scope, wrapper)
 
     def _newest(self, scope: str, wanted: int | None) -> list[Record]:
         return read_all(self.memory, _ITEM, scope, session=self.session_id, newest=wanted)
