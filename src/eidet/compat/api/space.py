@@ -75,8 +75,9 @@ class _AgentTiers:
         return self._is_over(Tier.SHORT, self.config.stm) or self._is_over(Tier.MIDDLE, self.config.im)
 
     def _is_over(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig) -> bool:
-        staying, steps = self._count_staying(tier, limits), limits.retention_steps
-        if staying is not None and self.memory.count(_all_of(tier), scope=self.scope) > staying:
+        most, steps, here = self._count_staying(tier, limits), limits.retention_steps, _all_of(tier)
+        one_more = {"scope": self.scope, "order": "-created", "limit": 1, "offset": most}
+        if most is not None and self.memory.find(here, **one_more):  # a store in RAM counts slowly
             return True
         return steps is not None and self._count_steps_behind(tier) > steps
 
