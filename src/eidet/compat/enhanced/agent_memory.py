@@ -62,15 +62,11 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         check_limit(summary_every, "summary_every", error=Misconfigured)
         check_whole(summary_keep, "summary_keep", error=Misconfigured)
         place = path if persistent and memory is None else memory
-        self.memory: Memory = _open_memory(
-            place,
-            vector and vector_store is None,
-            model_name,
-            model,
-            settings=settings_with_index(settings, index),
-            guard=privacy,
-            key=key,
-        )
+        how: dict[str, Any] = {"settings": settings_with_index(settings, index), "guard": privacy, "key": key}
+        if vector and vector_store is None:
+            self.memory: Memory = open_for_vectors(place, model_name, model, **how)
+        else:
+            self.memory = open_memory(place, **how)
         self._owned = not is_shared(memory)
         self.scope = scope
         self._agent, self._llm = agent, llm
@@ -229,12 +225,6 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
             "drift": rates["drift"],
             **self.memory.admin.metrics(self.scope),
         }
-
-
-def _open_memory(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
-    if vector:
-        return open_for_vectors(place, model_name, model, **how)
-    return open_memory(place, **how)
 
 
 def _class_for(place: Place) -> type[InMemoryStore]:
