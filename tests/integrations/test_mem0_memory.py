@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from tests.integrations.conftest import Reopen
@@ -249,7 +249,6 @@ WRONG: list[tuple[str, Callable[[Any], Any]]] = [
     ("cannot be empty", lambda memory: memory.delete_all(user_id="")),
     ("vector_store", lambda memory: Memory.from_config({"vector_store": {"provider": "qdrant"}})),
     ("unknown config", lambda memory: Memory.from_config({"plaice": "x"})),
-    ("config must be", lambda memory: Memory(cast("Any", {"place": "x"}))),
 ]
 
 

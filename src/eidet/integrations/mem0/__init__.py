@@ -51,6 +51,9 @@ class Mem0Config:
     custom_instructions: str | None = None  # for the model that words memories
 
 
+_Config = Mem0Config | EidetMemory | Mapping[str, Any] | str | Path | None
+
+
 class Memory(OwnsMemory):
     """mem0's `Memory` over Eidet: `Memory("memory.db")`, or `Memory.from_config({"place": …})`.
 
@@ -58,7 +61,7 @@ class Memory(OwnsMemory):
     Each user has a scope of the memory, which Eidet's own verbs reach: `mem0/user/ann`.
     """
 
-    def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
+    def __init__(self, config: _Config = None) -> None:
         self.config: Mem0Config = _make_config(config)
         self._owned = not isinstance(self.config.place, EidetMemory)
         self.memory: EidetMemory = _open_memory(self.config)
@@ -68,7 +71,7 @@ class Memory(OwnsMemory):
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(_parse_config_dict(config_dict))
+        return cls(config_dict)
 
     def add(
         self,
@@ -253,14 +256,14 @@ class AsyncMemory:
     A cancelled call is finished first, so that nothing is lost or stored twice.
     """
 
-    def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
+    def __init__(self, config: _Config = None) -> None:
         self._sync = Memory(config)
         self.config, self.memory = self._sync.config, self._sync.memory
 
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(_parse_config_dict(config_dict))
+        return cls(config_dict)
 
     async def add(
         self,
@@ -320,25 +323,16 @@ def _check_options(options: Mapping[str, Any], method: str) -> None:
 
 
 def _make_config(config: object) -> Mem0Config:
-    """Returns a config for a config, a place, an open memory, or None."""
-    if config is None:
-        return Mem0Config()
+    """Returns a config for one, its fields as a dict, a place, an open memory, or None.
+
+    Raises `BadInput` for settings of mem0's stores, which have no meaning here.
+    """
     if isinstance(config, Mem0Config):
         return config
-    if isinstance(config, str | Path | EidetMemory):
-        return Mem0Config(place=config)
-    raise BadInput(
-        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
-        "Memory.from_config takes a dict"
-    )
-
-
-def _parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
-    """Parses a config dict; raises `BadInput` for settings of stores, which have no meaning here."""
-    if not isinstance(values, Mapping):
-        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
+    if not isinstance(config, Mapping):
+        return Mem0Config(place=config)  # type: ignore[arg-type]  # what is no place cannot be opened
     known = [one.name for one in fields(Mem0Config)]
-    given = {name: value for name, value in values.items() if name != "version"}
+    given = {name: value for name, value in config.items() if name != "version"}
     if unknown := [name for name in given if name not in known]:
         raise BadInput(
             f"unknown config {unknown[0]!r}; there are {', '.join(known)}. Eidet keeps everything in one "
