@@ -37,11 +37,11 @@ class Door:
     tell: Verb
 
 
-def wait_for(answer: object) -> object:
+def wait_for(answer: object) -> Any:
     if not inspect.isawaitable(answer):
         return answer
 
-    async def wait(work: Awaitable[object]) -> object:
+    async def wait(work: Awaitable[Any]) -> Any:
         return await work
 
     return asyncio.run(wait(answer))
@@ -77,7 +77,7 @@ def fill_messages(door: Any) -> None:
 
 
 def tell_history(door: Any) -> object:
-    return [(message.role, message.content) for message in wait_for(door.get_history())]  # type: ignore[attr-defined]
+    return [(message.role, message.content) for message in wait_for(door.get_history())]
 
 
 def of_messages(

@@ -69,7 +69,7 @@ class EidetChatMemoryStore:
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, memory=_dump_place(self._given), scope=self.scope)
 
-    from_dict: ClassVar = classmethod(default_from_dict)
+    from_dict: ClassVar[Any] = classmethod(default_from_dict)
 
     def scope_of(self, user_id: str | None) -> str:
         """Returns the scope of a user; without one, the scope of memories without an owner."""
@@ -227,7 +227,7 @@ class EidetRecallHook:
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, memory_store=self.memory_store.to_dict(), budget=self.budget)
 
-    from_dict: ClassVar = classmethod(default_from_dict)
+    from_dict: ClassVar[Any] = classmethod(default_from_dict)
 
     def run(self, state: Any) -> None:
         messages = list(state.get("messages") or ())
@@ -261,7 +261,7 @@ class EidetRememberHook:
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, memory_store=self.memory_store.to_dict())
 
-    from_dict: ClassVar = classmethod(default_from_dict)
+    from_dict: ClassVar[Any] = classmethod(default_from_dict)
 
     def run(self, state: Any) -> None:
         messages = [message for message in state.get("messages") or () if message.role.value != "system"]

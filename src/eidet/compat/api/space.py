@@ -76,8 +76,10 @@ class _AgentTiers:
 
     def _is_over(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig) -> bool:
         most, steps, here = self._count_staying(tier, limits), limits.retention_steps, _all_of(tier)
-        one_more = {"scope": self.scope, "order": "-created", "limit": 1, "offset": most}
-        if most is not None and self.memory.find(here, **one_more):  # a store in RAM counts slowly
+        # a search for one more record, because a store in RAM counts slowly
+        if most is not None and self.memory.find(
+            here, scope=self.scope, order="-created", limit=1, offset=most
+        ):
             return True
         return steps is not None and self._count_steps_behind(tier) > steps
 
