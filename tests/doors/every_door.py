@@ -37,18 +37,18 @@ class Door:
     tell: Verb
 
 
-def wait_for(answer: object) -> object:
+def wait_for(answer: object) -> Any:
     if not inspect.isawaitable(answer):
         return answer
 
-    async def wait(work: Awaitable[object]) -> object:
+    async def wait(work: Awaitable[Any]) -> Any:
         return await work
 
     return asyncio.run(wait(answer))
 
 
-def said(text: str = ELSE) -> messages.Message:
-    return messages.Message("user", text)
+def said(text: str = ELSE, **more: Any) -> messages.Message:
+    return messages.Message("user", text, **more)
 
 
 def ids_of(door: Any) -> list[str]:
@@ -77,7 +77,7 @@ def fill_messages(door: Any) -> None:
 
 
 def tell_history(door: Any) -> object:
-    return [(message.role, message.content) for message in wait_for(door.get_history())]  # type: ignore[attr-defined]
+    return [(message.role, message.content) for message in wait_for(door.get_history())]
 
 
 def of_messages(

@@ -46,26 +46,12 @@ def api(memory: Memory) -> AgentMemoryAPI:
 
 @pytest.mark.point(147)
 def test_one_import_path_gives_the_whole_vocabulary() -> None:
-    for name in [
-        "AgentMemoryAPI",
-        "MemorySpace",
-        "MemoryConfig",
-        "RedisSTMConfig",
-        "RedisIMConfig",
-        "SQLiteLTMConfig",
-        "AgentState",
-        "ActionData",
-        "ActionResult",
-        "BaseAgent",
-        "install_memory_hooks",
-        "with_memory",
-        "cacheable",
-        "MemoryAPIException",
-        "MemoryStoreException",
-        "MemoryRetrievalException",
-        "MemoryMaintenanceException",
-        "MemoryConfigException",
-    ]:
+    names = """
+        AgentMemoryAPI MemorySpace MemoryConfig RedisSTMConfig RedisIMConfig SQLiteLTMConfig AgentState
+        ActionData ActionResult BaseAgent install_memory_hooks with_memory cacheable MemoryAPIException
+        MemoryStoreException MemoryRetrievalException MemoryMaintenanceException MemoryConfigException
+    """
+    for name in names.split():
         assert name in door.__all__
         assert hasattr(door, name)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
+from tests.doors.every_door import wait_for as run
 from tests.making import history
 
 from eidet.compat.agents import SemanticMemory
@@ -20,13 +19,6 @@ from eidet.compat.messages import (
 
 HELD = "The contract was signed on Monday"
 LONG_AGO = 1_000_000_000.0
-
-
-def run(work: Awaitable[Any]) -> Any:
-    async def wait() -> Any:
-        return await work
-
-    return asyncio.run(wait())
 
 
 def test_a_cleanup_leaves_what_is_held_and_archives_it_not_again_and_again() -> None:

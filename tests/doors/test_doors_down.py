@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors.every_door import said as user
 from tests.making import history
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
@@ -20,7 +21,6 @@ from eidet.compat.api import AgentMemoryAPI, MemoryConfig, RedisSTMConfig, SQLit
 from eidet.compat.enhanced import RedisStore
 from eidet.compat.messages import (
     BaseMemoryStore,
-    Message,
     PostgresMemoryStore,
     RedisMemoryStore,
     S3MemoryStore,
@@ -30,10 +30,6 @@ from eidet.core.errors import Unavailable
 DEADLINE = 0.4
 REDIS_DEADLINE = 1  # in whole seconds
 WITHIN = 3.5  # seconds, on a machine that does other things as well
-
-
-def user(content: str) -> Message:
-    return Message(role="user", content=content)
 
 
 def _on_postgres(request: pytest.FixtureRequest) -> tuple[int, Callable[[int], BaseMemoryStore]]:

@@ -24,7 +24,7 @@ from eidet.compat.manager import (
     MemoryTypes,
     Message,
 )
-from eidet.compat.manager.buffers import choose_window
+from eidet.compat.manager.entries import choose_window
 from eidet.core.errors import BadInput, Misconfigured
 from eidet.core.record import Record
 from eidet.quality import RESPONSIVE

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.doors.every_door import said as user
 from tests.making import contents, examples, history
 
 from eidet import Memory, Settings
@@ -26,10 +27,6 @@ from eidet.compat.messages import (
     TokenLimitedMemoryStore,
 )
 from eidet.core.errors import BadInput
-
-
-def user(content: str, **more: Any) -> Message:
-    return Message(role="user", content=content, **more)
 
 
 async def filled(store: BaseMemoryStore, count: int) -> BaseMemoryStore:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.doors.every_door import said as user
 from tests.making import contents
 from tests.servers.valkey import Valkey
 
@@ -21,10 +22,6 @@ from eidet.core.errors import EidetError
 
 HOUR = 3600.0
 EARLY, LATE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
-
-
-def user(content: str, **more: Any) -> Message:
-    return Message(role="user", content=content, **more)
 
 
 @pytest.fixture(params=["postgres", "redis"])

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from tests.doors.every_door import said as user
 from tests.making import contents, history
 
 from eidet import Memory
@@ -35,10 +36,6 @@ from eidet.compat.messages import (
 from eidet.core.errors import BadInput, Corrupt, EidetError, Misconfigured, MissingExtra, Refused, Unavailable
 
 DAY = 86_400
-
-
-def user(content: str, **more: Any) -> Message:
-    return Message(role="user", content=content, **more)
 
 
 async def told(store: BaseMemoryStore, *contents: str) -> BaseMemoryStore:

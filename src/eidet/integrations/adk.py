@@ -18,13 +18,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import QUERY_CHARS, dump_json
 from ..memory import Memory
-from .extras import (
-    drop_known,
-    finish,
-    join_key,
-    make_missing,
-    quote_label,
-)
+from .extras import drop_known, finish, join_key, make_missing, quote_label
 
 try:
     from google.adk.events.event import Event

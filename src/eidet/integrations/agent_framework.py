@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import dropwhile
 from typing import Any, Final
 
 from ..core.dict_filters import Filter, where_of
@@ -114,23 +115,23 @@ class EidetContextProvider(ContextProvider):
 
     def _is_kept(self, agent: SupportsAgentRun, session: AgentSession, scope: str) -> bool:
         """Returns whether a history of this agent stores the turn in the same scope of the same memory."""
-        if not isinstance(agent, BaseAgent):
-            return False
-        for provider in agent.context_providers:
-            if isinstance(provider, EidetHistoryProvider) and provider.keeps(self.memory, session, scope):
-                return True
-        return False
+        providers = agent.context_providers if isinstance(agent, BaseAgent) else ()
+        histories = [one for one in providers if isinstance(one, EidetHistoryProvider)]
+        return any(history.keeps(self.memory, session, scope) for history in histories)
 
     def _draft_all(self, messages: Sequence[Message], session_id: str) -> list[Draft]:
-        drafts = []
-        for message, at in self._times.pair(messages):
-            text = message.text.strip()
-            if text and message.role in _ROLES:
-                who = message.author_name or message.role
-                drafts.append(
-                    Draft(kind="message", text=text, who=who, session=session_id, occurred=at, source=_SAID)
-                )
-        return drafts
+        return [
+            Draft(
+                kind="message",
+                text=text,
+                who=message.author_name or message.role,
+                session=session_id,
+                occurred=at,
+                source=_SAID,
+            )
+            for message, at in self._times.pair(messages)
+            if (text := message.text.strip()) and message.role in _ROLES
+        ]
 
 
 class EidetHistoryProvider(HistoryProvider):
@@ -240,7 +241,7 @@ def _count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
 
     Callers may pass the whole conversation each time. A repeated single input without an id is new.
     """
-    before, now = _identify_all(stored), _identify_all(messages)
+    before, now = list(map(_identify, stored)), list(map(_identify, messages))
     size = len(before)
     if size == 0:
         return 0
@@ -254,24 +255,17 @@ def _count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
     return 0
 
 
-def _identify_all(messages: Iterable[Message]) -> list[str]:
-    """Returns the identities of messages: their ids, else role and contents."""
-    names = []
-    for message in messages:
-        name = message.message_id
-        if name is None:
-            contents = [content.to_dict() for content in message.contents]
-            name = dump_json([message.role, contents], sort_keys=True)
-        names.append(name)
-    return names
+def _identify(message: Message) -> str:
+    """Returns the identity of a message: its id, else role and contents."""
+    if message.message_id is not None:
+        return str(message.message_id)
+    contents = [content.to_dict() for content in message.contents]
+    return dump_json([message.role, contents], sort_keys=True)
 
 
 def _drop_orphans(messages: list[Message]) -> list[Message]:
     """Drops leading tool results whose calls are not among the messages."""
-    start = 0
-    while start < len(messages) and messages[start].role == "tool":
-        start += 1
-    return messages[start:]
+    return list(dropwhile(lambda message: message.role == "tool", messages))
 
 
 def _texts_of(messages: Iterable[Message]) -> list[str]:

@@ -18,7 +18,7 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import finishing, make_missing, walk
+from .extras import finishing, make_missing
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -114,7 +114,7 @@ class _MemoryFiles:
         return [path for path, _ in self.list_entries(folder)]
 
     def list_entries(self, folder: str) -> list[tuple[str, Record]]:
-        records = walk(self.memory, _FILE, self.scope, order="created")
+        records = self.memory.find(_FILE, scope=self.scope, limit=None)
         found = {str(record.meta["path"]): record for record in records}
         inside = folder.rstrip("/") + "/"
         return [(path, found[path]) for path in sorted(found) if path.startswith(inside)]

@@ -8,8 +8,9 @@ them. CrewAI ranks by the vectors that its embedder makes, so let the memory mak
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Final, Self
 
 from ..compat.opening import find_nearest
@@ -19,7 +20,7 @@ from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed.quantise import list_rows
-from .extras import finishing, make_missing, walk
+from .extras import finishing, make_missing
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -112,16 +113,12 @@ class EidetStorage:
         return [self._restore(record) for record in found]
 
     def get_scope_info(self, scope: str) -> ScopeInfo:
-        records = [_read(record) for record in self._walk(scope)]
-        path = _path(scope)
+        records, path = self._read_below(scope), _path(scope)
         times = [record.created_at for record in records]
-        names: set[str] = set()
-        for record in records:
-            names.update(record.categories)
         return ScopeInfo(
             path=path,
             record_count=len(records),
-            categories=sorted(names),
+            categories=sorted(self.list_categories(scope)),
             oldest_record=min(times, key=_seconds, default=None),
             newest_record=max(times, key=_seconds, default=None),
             child_scopes=_children(path, records),
@@ -129,13 +126,10 @@ class EidetStorage:
 
     def list_scopes(self, parent: str = "/") -> list[str]:
         """Returns the paths one step below `parent`."""
-        return _children(_path(parent), [_read(record) for record in self._walk(parent)])
+        return _children(_path(parent), self._read_below(parent))
 
     def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
-        counts: Counter[str] = Counter()
-        for record in self._walk(scope_prefix):
-            counts.update(_read(record).categories)
-        return dict(counts)
+        return dict(Counter(chain.from_iterable(one.categories for one in self._read_below(scope_prefix))))
 
     def count(self, scope_prefix: str | None = None) -> int:
         return self.memory.count(_where(scope_prefix), scope=self.scope)
@@ -155,8 +149,8 @@ class EidetStorage:
             restored.embedding = rows[0].tolist()
         return restored
 
-    def _walk(self, scope_prefix: str | None) -> Iterator[Record]:
-        return walk(self.memory, _where(scope_prefix), self.scope)
+    def _read_below(self, scope_prefix: str | None) -> list[MemoryRecord]:
+        return [_read(one) for one in self.memory.find(_where(scope_prefix), scope=self.scope, limit=None)]
 
     def _check_width(self, vector: Sequence[float] | None) -> None:
         """Raises CrewAI's own error for vectors that cannot be compared with those of this memory."""
@@ -209,21 +203,13 @@ def _path(scope: str | None) -> str:
 
 def _paths(scope: str) -> list[str]:
     """Returns a path and all paths above it, so that a record is found below each of them."""
-    found = ["/"]
-    for step in _path(scope).split("/"):
-        if step:
-            found.append(f"{found[-1].rstrip('/')}/{step}")
-    return found
+    steps = [step for step in scope.split("/") if step]
+    return ["/" + "/".join(steps[:count]) for count in range(len(steps) + 1)]
 
 
 def _children(parent: str, records: Sequence[MemoryRecord]) -> list[str]:
     depth = len(_paths(parent))
-    found = set()
-    for record in records:
-        below = _paths(record.scope)
-        if len(below) > depth:
-            found.add(below[depth])
-    return sorted(found)
+    return sorted({below[depth] for one in records if len(below := _paths(one.scope)) > depth})
 
 
 def _where(

@@ -1,5 +1,5 @@
 """Shared parts of the adapters: errors for missing frameworks, scopes by context, writes that survive a
-cancellation, rising times, keys of items that may be sent twice, and records page by page."""
+cancellation, rising times, and keys of items that may be sent twice."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _UNSAFE: Final = re.compile(r"[^\w .,:;@+=~!'()-]|^\s|\s$|\n")  # in a label of a scope
-MOST: Final = 1_000_000  # records of one `find`
-PAGE: Final = 10_000  # records that are read at once
 STEP: Final = 1e-6  # seconds between two records that are stored together
 
 
@@ -119,28 +117,8 @@ def read_all(
     memory: Memory, where: Where, scope: str, *, session: str | None = None, newest: int | None = None
 ) -> list[Record]:
     """Reads whole records that match, oldest first; only the `newest` ones, if given."""
-    if newest is not None:
-        found = memory.find(where, scope=scope, session=session, order="-occurred", limit=min(newest, MOST))
-        return [record.whole for record in reversed(found)]
-    return [record.whole for record in walk(memory, where, scope, session=session)]
-
-
-def walk(
-    memory: Memory,
-    where: Where | None,
-    scope: str | Scope,
-    *,
-    session: str | None = None,
-    order: str = "occurred",
-) -> Iterator[Record]:
-    """Yields the records that match; reads a page of them at once, and only as the caller needs them."""
-    at = 0
-    while True:
-        found = memory.find(where, scope=scope, session=session, order=order, limit=PAGE, offset=at)
-        yield from found
-        at += len(found)
-        if len(found) < PAGE:
-            return
+    found = memory.find(where, scope=scope, session=session, order="-occurred", limit=newest)
+    return [record.whole for record in reversed(found)]
 
 
 def list_texts(content: object) -> list[str]:

@@ -6,9 +6,9 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, Misconfigured
@@ -69,9 +69,7 @@ class EidetChatMemoryStore:
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, memory=_dump_place(self._given), scope=self.scope)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        return default_from_dict(cls, data)
+    from_dict: ClassVar[Any] = classmethod(default_from_dict)
 
     def scope_of(self, user_id: str | None) -> str:
         """Returns the scope of a user; without one, the scope of memories without an owner."""
@@ -229,9 +227,7 @@ class EidetRecallHook:
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, memory_store=self.memory_store.to_dict(), budget=self.budget)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        return default_from_dict(cls, data)
+    from_dict: ClassVar[Any] = classmethod(default_from_dict)
 
     def run(self, state: Any) -> None:
         messages = list(state.get("messages") or ())
@@ -265,9 +261,7 @@ class EidetRememberHook:
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(self, memory_store=self.memory_store.to_dict())
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        return default_from_dict(cls, data)
+    from_dict: ClassVar[Any] = classmethod(default_from_dict)
 
     def run(self, state: Any) -> None:
         messages = [message for message in state.get("messages") or () if message.role.value != "system"]
@@ -287,16 +281,8 @@ def _run_of(state: Any) -> dict[str, str | None]:
 
 
 def _latest_question(messages: Sequence[ChatMessage]) -> str:
-    for message in reversed(messages):
-        if message.role.value == "user":
-            return message.text or ""
-    return ""
+    return next((one.text or "" for one in reversed(messages) if one.role.value == "user"), "")
 
 
 def _count_leading_system(messages: Sequence[ChatMessage]) -> int:
-    count = 0
-    for message in messages:
-        if message.role.value != "system":
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(lambda message: message.role.value == "system", messages))

@@ -116,10 +116,8 @@ def _draft(message: ChatMessage, at: float) -> Draft:
 
 def _find_question(messages: Sequence[ChatMessage]) -> str:
     """Returns the user's latest message, or an empty text."""
-    for message in reversed(messages):
-        if message.role.value == "user":
-            return (message.content or "").strip()
-    return ""
+    asked = (message.content or "" for message in reversed(messages) if message.role.value == "user")
+    return next(asked, "").strip()
 
 
 def _say(message: ChatMessage) -> str:

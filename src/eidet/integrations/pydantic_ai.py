@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import filterfalse
 from typing import Annotated, Any, Final
 
 from ..core.draft import Draft
@@ -125,21 +126,6 @@ def _tell(record: Record) -> str:
     return quote_line(record, record.text) if is_untrusted(record) else line_of(record)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Turn:
-    """A turn of the history: who said what, and when."""
-
-    who: str
-    text: str
-    at: datetime
-    session: str | None
-
-    @property
-    def key(self) -> str:
-        """A key that is the same whenever the message is seen, in this run and in later ones."""
-        return join_key(self.session or "", self.who, self.at.isoformat(), self.text)
-
-
 class EidetHistory(AbstractCapability[Any]):
     """Processes the history of each run: `Agent(…, capabilities=[EidetHistory(memory)])`.
 
@@ -195,59 +181,56 @@ class EidetHistory(AbstractCapability[Any]):
         await finish(partial(self._store, turns, find_scope(self.scope, ctx), again=True))
         return response
 
-    def _store(self, turns: Sequence[_Turn], scope: str, *, again: bool) -> None:
+    def _store(self, turns: Sequence[Draft], scope: str, *, again: bool) -> None:
         """Stores turns that the memory lacks, all or none; forgotten ones only if said again."""
-        drafts = drop_known(self.memory, [_draft(turn) for turn in turns], scope)
-        self.memory.remember(drafts, scope=scope, again=again)
+        self.memory.remember(drop_known(self.memory, turns, scope), scope=scope, again=again)
 
-    def _recall(self, known: Sequence[_Turn], scope: str) -> str:
+    def _recall(self, known: Sequence[Draft], scope: str) -> str:
         """Recalls for the latest prompt, leaving out what the request already says."""
-        prompts = [turn.text for turn in known if turn.who == "user"]
+        prompts = [turn.text or "" for turn in known if turn.who == "user"]
         if not prompts:
             return ""
-        shown = Where(ids=[key_id(turn.key) for turn in known])
+        shown = Where(ids=[key_id(turn.key or "") for turn in known])
         return self.memory.context(
             prompts[-1][-QUERY_CHARS:], scope=scope, budget=self.budget, where=~shown
         ).text
 
 
-def _draft(turn: _Turn) -> Draft:
+def _draft(who: str, text: str, at: datetime, session: str | None) -> Draft:
+    """Drafts a turn. Its key is the same whenever the message is seen, in this run and in later ones."""
     return Draft(
-        key=turn.key,
+        key=join_key(session or "", who, at.isoformat(), text),
         kind="message",
-        text=turn.text,
-        who=turn.who,
-        session=turn.session,
-        occurred=turn.at,
+        text=text,
+        who=who,
+        session=session,
+        occurred=at,
         meta={"pydantic_ai": "message"},
     )
 
 
 def _part_history(ctx: RunContext[Any]) -> tuple[list[ModelMessage], list[ModelMessage]]:
     """Splits the history into earlier messages and, in the first request of a run, the new ones."""
-    before: list[ModelMessage] = []
-    fresh: list[ModelMessage] = []
-    for message in ctx.messages:
-        if ctx.run_step <= 1 and message.run_id == ctx.run_id:
-            fresh.append(message)
-        else:
-            before.append(message)
-    return before, fresh
+
+    def is_new(message: ModelMessage) -> bool:
+        return ctx.run_step <= 1 and message.run_id == ctx.run_id
+
+    return list(filterfalse(is_new, ctx.messages)), list(filter(is_new, ctx.messages))
 
 
-def _list_turns(messages: Sequence[ModelMessage], session: str | None) -> list[_Turn]:
-    """Returns the turns of messages, without tool calls, tool results and instructions."""
+def _list_turns(messages: Sequence[ModelMessage], session: str | None) -> list[Draft]:
+    """Drafts the turns of messages, without tool calls, tool results and instructions."""
     turns = []
     for message in messages:
         place = message.conversation_id or session
         if isinstance(message, ModelResponse):
             texts = [part.content for part in message.parts if isinstance(part, TextPart)]
-            turns.append(_Turn(who="assistant", text="\n".join(texts), at=message.timestamp, session=place))
+            turns.append(_draft("assistant", "\n".join(texts), message.timestamp, place))
             continue
         for part in message.parts:
             if isinstance(part, UserPromptPart):
-                turns.append(_Turn(who="user", text=_say(part), at=part.timestamp, session=place))
-    return [turn for turn in turns if turn.text.strip()]
+                turns.append(_draft("user", _say(part), part.timestamp, place))
+    return [turn for turn in turns if turn.text and turn.text.strip()]
 
 
 def _say(prompt: UserPromptPart) -> str:
@@ -273,10 +256,7 @@ def _is_prompt(message: ModelMessage) -> bool:
 
 def _find_prompt(messages: Sequence[ModelMessage]) -> int | None:
     """Returns the position of the user's latest prompt, or None."""
-    for number in range(len(messages) - 1, -1, -1):
-        if _is_prompt(messages[number]):
-            return number
-    return None
+    return max((number for number, message in enumerate(messages) if _is_prompt(message)), default=None)
 
 
 def _cut_history(messages: Sequence[ModelMessage], turns: int | None) -> list[ModelMessage]:

@@ -148,7 +148,10 @@ class AgentWithMemory:
         self.max_turns = max_turns
         self.max_tokens = max_tokens
         self._owned = not isinstance(memory, AgentMemorySystem)
-        self.memory: AgentMemorySystem = _system(memory, scope, session_id)
+        if not isinstance(memory, AgentMemorySystem):
+            place = "ram://" if memory is None else memory
+            memory = AgentMemorySystem(memory=place, scope=scope, session_id=session_id)
+        self.memory: AgentMemorySystem = memory
         self._turns = FairLock()
 
     async def run(self, task: str) -> str:
@@ -214,14 +217,6 @@ class AgentWithMemory:
             result = {"type": "tool_result", "tool_use_id": call.id, "content": text}
             results.append(result | ({"is_error": True} if failed else {}))
         return {"role": "user", "content": results}
-
-
-def _system(memory: AgentMemorySystem | Place, scope: str, session_id: str | None) -> AgentMemorySystem:
-    if isinstance(memory, AgentMemorySystem):
-        return memory
-    return AgentMemorySystem(
-        memory="ram://" if memory is None else memory, scope=scope, session_id=session_id
-    )
 
 
 def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:

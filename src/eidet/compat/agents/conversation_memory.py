@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
-from ...core.errors import BadInput, EidetError
+from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind
-from ...models.llm import BadAnswer, Request, llm_of
+from ...models.llm import LLM, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
+from ...upkeep.summary import SUM_UP, Passage, ask_or_fall_back
 from ...views.messages import Summary, summary_id
+from ..messages.base import MessageSession
 from ..messages.message import Message, message_as_json, message_from, message_of_record
-from ..messages.session import MessageSession
 from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
 
 MODEL: Final = "claude-sonnet-4-20250514"
@@ -20,6 +22,7 @@ KEPT: Final = 10
 _HEADING: Final = "Previous conversation summary:"
 _EARLIER: Final = "[Context from earlier conversation]"
 _UNDERSTOOD: Final = "I understand the context. Please continue."
+_TOKENS: Final = 400  # of a summary by a client
 LONGEST: Final = 1_000_000
 _log = logging.getLogger(__name__)
 
@@ -147,14 +150,21 @@ class ConversationMemory(OwnsMemory, MessageSession):
 
     def _summarise(self, messages: Sequence[Message]) -> str:
         """Summarises messages that leave; a client's summary also covers the one before."""
-        if self.client is not None:
-            try:
-                return f"{_HEADING}\n{_ask_for_summary(self.client, messages, self.summary)}"
-            except EidetError as error:
-                _log.warning(
-                    "the client could not summarise (%s); using the beginnings of the messages", error
-                )
-        return _beginnings(messages)
+        before = [f"What was said before, in short:\n{self.summary}\n"] if self.summary else []
+        lines = [*before, *(f"{message.role}: {message.content or ''}" for message in messages)]
+        passages = [Passage(text=line) for line in lines]
+        found = ask_or_fall_back(
+            self._find_llm(), SUM_UP.format(_TOKENS), passages, _TOKENS, partial(_beginnings, messages)
+        )
+        return f"{_HEADING}\n{found.value}" if found.by == "llm" else found.value
+
+    def _find_llm(self) -> LLM | None:
+        """Returns the client as an LLM; None without one, or if it is none."""
+        try:
+            return None if self.client is None else llm_of(_as_function(self.client))
+        except Misconfigured as error:
+            _log.warning("the client cannot summarise: %s", error)
+            return None
 
 
 def _beginnings(messages: Sequence[Message]) -> str:
@@ -167,19 +177,6 @@ def _pair(summary: str) -> list[dict[str, Any]]:
         {"role": "user", "content": f"{_EARLIER}\n{summary}"},
         {"role": "assistant", "content": _UNDERSTOOD},
     ]
-
-
-def _ask_for_summary(client: object, messages: Sequence[Message], before: str | None) -> str:
-    lines = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
-    earlier = f"What was said before, in short:\n{before}\n\n" if before else ""
-    prompt = (
-        "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
-        f"and numbers. Only the summary.\n\n{earlier}{lines}"
-    )
-    text = llm_of(_as_function(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
-    if not text:
-        raise BadAnswer("the answer is empty", cause="empty")
-    return text
 
 
 def _message_as_json(message: Message) -> dict[str, Any]:

@@ -23,9 +23,8 @@ from .errors import (
     MemoryRetrievalException,
     translate_errors,
 )
-from .events import Events, Hook
 from .files import load_file, save_file
-from .space import MemorySpace
+from .space import Events, Hook, MemorySpace
 
 T = TypeVar("T")
 

@@ -192,27 +192,19 @@ class MemoryConfig:
     def but(self, changes: Mapping[str, Any]) -> MemoryConfig:
         """Returns a copy with changes by name (`cleanup_interval`, `stm_config.ttl`), all or none."""
         flat: dict[str, Any] = {}
-        deep: dict[str, dict[str, Any]] = {}
-        for name, value in changes.items():
-            head, _, rest = str(name).partition(".")
+        for name, value in sorted(changes.items(), key=lambda change: "." in str(change[0])):
+            head, _, part = str(name).partition(".")
             head = _SHORT.get(head, head)
-            if rest:
-                deep.setdefault(head, {})[rest] = value
+            if part and head in _TIERS:
+                base = _tier_of(_TIERS[head], flat.get(head, getattr(self, head)), head)
+                flat[head] = _change_fields(base, {part: value}, head)
             else:
-                flat[head] = value
-        known = {f.name for f in fields(self)}
-        if unknown := (flat.keys() - known) | (deep.keys() - _TIERS.keys()):
-            raise MemoryConfigException(
-                f"there is no setting {sorted(unknown)}; there are {', '.join(sorted(known))}, and "
-                "those of a tier as in 'stm_config.ttl'"
-            )
-        for head, parts in deep.items():
-            base = _tier_of(_TIERS[head], flat.get(head, getattr(self, head)), head)
-            flat[head] = _change_fields(base, parts, head)
-        return replace(self, **flat)
+                flat[f"{head}.{part}" if part else head] = value
+        return _change_fields(self, flat, "the config")
 
 
 T = TypeVar("T", bound=_Tier)
+S = TypeVar("S", bound=_Tier | MemoryConfig)
 _TIERS: Final[dict[str, type[_Tier]]] = {
     "stm_config": RedisSTMConfig,
     "im_config": RedisIMConfig,
@@ -229,7 +221,7 @@ def _tier_of(kind: type[T], given: object, name: str) -> T:
     raise MemoryConfigException(f"{name} must be a {kind.__name__} or a dict, not {given!r}")
 
 
-def _change_fields(base: T, changes: Mapping[str, Any], name: str) -> T:
+def _change_fields(base: S, changes: Mapping[str, Any], name: str) -> S:
     known = {f.name for f in fields(base)}
     if unknown := changes.keys() - known:
         listed = ", ".join(sorted(known))

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.record import Kind, Record, Tier
-from ...core.validate import Json, clean_json
+from ...core.validate import Json
 from ...core.where import Where
-from ...recall.states import read_state
 from ..opening import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
-from .models import contents_of
-from .reader import Look, Scored, both, by_score, state_as_text
+from .reader import Look, Scored, both, by_score, values_of
 from .strategies import Attribute, Strategy
 
 LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
-    "low": (None, 0.4),
-    "medium": (0.4, 0.7),
+    "low": (None, math.nextafter(0.4, 0.0)),
+    "medium": (0.4, math.nextafter(0.7, 0.0)),
     "high": (0.7, None),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(Strategy):
-    """Memories similar to a state, a text or a vector: by a state's values, otherwise by cosine."""
+    """Memories similar to a state, by its values, or to a text or a vector, by cosine."""
 
     state: Mapping[str, Json] | str | None = None
     vector: Sequence[float] | None = None
@@ -45,9 +44,9 @@ class Similarity(Strategy):
     def _rank(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.vector is not None:
             return look.nearest(self.vector, where, k)
-        if state := _state_with_values(self.state):
-            return look.resembling(state, where, k)
-        return look.nearest(look.vector_of(state_as_text(self.state)), where, k)
+        if isinstance(self.state, str):
+            return look.nearest(look.vector_of(self.state), where, k)
+        return look.resembling(values_of(self.state), where, k)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,6 @@ class Importance(Strategy):
     maximum: float | None = None
     top: int | None = None
     level: str | None = None
-    sorts = True
     ages = True
 
     def __post_init__(self) -> None:
@@ -87,36 +85,15 @@ class Importance(Strategy):
         if self.level is not None and self.level not in LEVELS:
             raise MemoryRetrievalException(f"level must be low, medium or high, not {self.level!r}")
 
-    def _range(self) -> tuple[float | None, float | None, bool]:
-        """Returns the lower and the upper bound, and whether the upper one is included."""
-        if self.level is None:
-            return self.minimum, self.maximum, True
-        low, high = LEVELS[self.level]
-        return low, high, False
-
-    def where(self, look: Look) -> Where | None:
-        low, high, closed = self._range()
-        exact = not look.decays and self.top is None and (closed or high is None)
-        return Where(importance_min=low, importance_max=high) if exact else None
-
-    def score(self, look: Look, record: Record) -> float:
-        return look.importance(record)
-
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        low, high, closed = self._range()
-        limits = [n for n in (k, self.top) if n is not None]
-        most = min(limits) if limits else None
+        low, high = (self.minimum, self.maximum) if self.level is None else LEVELS[self.level]
+        most = min((n for n in (k, self.top) if n is not None), default=None)
         bounds = Where(importance_min=low, importance_max=None if look.decays else high)
-        enough = most if closed and not look.decays else None
+        enough = None if look.decays else most
         there = look.find(both(where, bounds), order="-importance", limit=enough)
-        scored = (Scored(record, look.importance(record)) for record in there)
-        kept = [s for s in scored if _within(s.score, low, high, closed)]
+        scored = [Scored(record, look.importance(record)) for record in there]
+        kept = [one for one in scored if (low or 0.0) <= one.score <= (1.0 if high is None else high)]
         return sorted(kept, key=by_score)[:most]
-
-
-def _within(value: float, low: float | None, high: float | None, closed: bool) -> bool:
-    below = high is None or value < high or (closed and value == high)
-    return below and (low is None or value >= low)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,10 +109,6 @@ class Narrative(Strategy):
         check_id(self.memory_id)
         for name, count in (("before", self.before), ("after", self.after)):
             check_whole(count, name, error=MemoryRetrievalException)
-
-    def score(self, look: Look, record: Record) -> float:
-        scores = {one.record.id: one.score for one in self.find(look, Where(), None)}
-        return scores.get(record.id, 0.0)
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         centre = look.require(self.memory_id)
@@ -299,14 +272,3 @@ def _pool_size(k: int | None) -> int | None:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def _state_with_values(state: object) -> Mapping[str, Json] | None:
-    """Returns the contents of a state with numbers or flags to compare; None for other states and texts."""
-    if isinstance(state, str):
-        return None
-    contents = contents_of(state)
-    if contents is None:
-        return None
-    cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
-    return None if read_state(cleaned, str) is None else cleaned

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.record import Record, Tier, Trust
@@ -19,9 +20,12 @@ from ...store.traits import missing_of
 from ..opening import embed_query, find_nearest
 from .config import MemoryConfig
 from .entries import NAMES, Entry, check_id, entry_of, label_of, vectors_of
-from .errors import MemoryRetrievalException, log, severity_of, translate_errors
+from .errors import MemoryAPIException, MemoryRetrievalException, log, severity_of, translate_errors
 from .models import contents_of
-from .result_cache import ResultCache
+from .result_cache import ResultCache, key_of
+
+if TYPE_CHECKING:
+    from .ranking import MemoryQuery
 
 ALL: Final = 1_000_000  # the most records of one recall
 EVERYTHING: Final = Where()
@@ -101,43 +105,21 @@ def both(where: Where, own: Where) -> Where:
     return own if where == EVERYTHING else where & own
 
 
-def state_as_text(state: object) -> str:
-    """Returns a state as the text that is compared, the same as when it is stored; a text as it is."""
-    if isinstance(state, str):
-        return state
+def values_of(state: object) -> Mapping[str, Json]:
+    """Returns the values of a state to compare with; raises if it is neither a dict nor a model."""
     contents = contents_of(state)
     if contents is None:
         raise MemoryRetrievalException(
             f"a state to compare with is a dict or a text, not {type(state).__name__}"
         )
-    return describe_data(clean_json(contents, "the state to compare with"))
+    return contents
 
 
-def closeness(wanted: Mapping[str, Json], there: Json) -> float:
-    """Scores from 0 to 1 how closely a memory matches attributes: their mean, nested ones included."""
-    if not wanted or not isinstance(there, dict):
-        return 0.0
-    return sum([_close(value, there.get(name)) for name, value in wanted.items()]) / len(wanted)
-
-
-def _close(one: Json, other: Json) -> float:
-    kind = type(one)
-    if kind is str or kind is bool or one is None:
-        return 1.0 if type(other) is kind and one == other else 0.0
-    if kind is int or kind is float:
-        return _near(one, other) if type(other) in (int, float) else 0.0
-    if isinstance(one, Mapping):
-        return closeness(one, other)
-    if not isinstance(other, list) or len(one) != len(other):
-        return 0.0
-    if one:
-        return sum(map(_close, one, other)) / len(one)
-    return 1.0
-
-
-def _near(one: float, other: float) -> float:
-    largest = max(abs(one), abs(other))
-    return 1.0 - min(1.0, abs(one - other) / largest) if largest else 1.0
+def state_as_text(state: object) -> str:
+    """Returns a state as the text that is compared, the same as when it is stored; a text as it is."""
+    if isinstance(state, str):
+        return state
+    return describe_data(clean_json(values_of(state), "the state to compare with"))
 
 
 T = TypeVar("T")
@@ -148,20 +130,17 @@ def merge_sorted(parts: Sequence[Iterable[T]], key: Callable[[T], Any], limit: i
     return list(islice(heapq.merge(*parts, key=key), limit))
 
 
-def _key_of(order: str) -> Callable[[Scored], Any]:
-    """Returns the sort key of an order such as `-step`; memories without that field come last."""
+def _merge_key(order: str) -> Callable[[Scored], Any]:
+    """Returns the sort key of an answer: best first, equals by an order such as `-step`."""
     name, sign = order.removeprefix("-"), -1 if order.startswith("-") else 1
 
-    def key(one: Scored) -> tuple[bool, float, int]:
+    def key(one: Scored) -> tuple[float, bool, float, int]:
         value = getattr(one.record, name)
-        return value is None, sign * (value or 0), sign * one.record.seq
+        return -one.score, value is None, sign * (value or 0), sign * one.record.seq
 
-    return by_score if name == "score" else key
+    return key
 
 
-Tiers = tuple[Tier, ...] | None
-Ask = Callable[[Look, Tiers], list[Scored]]
-EVERY: Final = tuple(Tier)
 STORES: Final = {Tier.SHORT: "short", Tier.MIDDLE: "short", Tier.LONG: "long"}  # members of a tiered memory
 
 
@@ -175,10 +154,10 @@ class AgentReader:
         self.memory = memory
         self.config: MemoryConfig = config
         self.clock: Callable[[], float] = memory.parts.clock
-        self.cache: ResultCache[tuple[Scored, ...]] = self._make_cache()
+        self.cache: ResultCache[Scored] = self._make_cache()
         self.degraded: dict[str, str] = {}
 
-    def _make_cache(self) -> ResultCache[tuple[Scored, ...]]:
+    def _make_cache(self) -> ResultCache[Scored]:
         return ResultCache(self.config.cache_ttl, self.config.cache_size, self.clock)
 
     def configure(self, config: MemoryConfig) -> None:
@@ -216,47 +195,45 @@ class AgentReader:
         usage.count_reads([record], now)
         usage.flush_if_due()
 
-    def _translate_errors(self, what: str, **context: Any) -> Any:
-        """Turns errors of the memory into `MemoryRetrievalException`."""
-        return translate_errors(MemoryRetrievalException, what, agent_id=self.agent_id, **context)
+    def _translate_errors(
+        self, what: str, kind: type[MemoryAPIException] = MemoryRetrievalException, **context: Any
+    ) -> AbstractContextManager[None]:
+        """Raises errors of the memory as errors of this door."""
+        return translate_errors(kind, what, agent_id=self.agent_id, **context)
 
     # Answers.
 
-    def _answer(
-        self, key: Hashable, ask: Ask, *, tiers: Tiers, order: str = "score", limit: int | None = None
-    ) -> list[Scored]:
-        """Returns the cached answer for a key if it is still valid, else what `ask` finds."""
-        key = (key, tiers)
+    def _answer(self, query: MemoryQuery) -> Sequence[Scored]:
+        """Returns the cached answer to a query if it is still valid, else what the tiers answer now."""
+        key = key_of(query), int(self.clock()) if query.strategy.ages else None
         with self._translate_errors("the memories were not read"):
             kept = self.cache.get(key, self._still)
-            if kept is not None:
-                return list(kept)
-            stamp = self._store().head()
-            found = self._ask_all(ask, tiers, order, limit)
-            if not self.degraded:
-                self.cache.put(key, tuple(found), stamp, 1 + len(found))
-            return found
+            if kept is None:
+                stamp, kept = self._store().head(), tuple(self._ask(query))
+                if not self.degraded:
+                    self.cache.put(key, kept, stamp)
+            return kept
 
-    def _ask_all(self, ask: Ask, tiers: Tiers, order: str, limit: int | None) -> list[Scored]:
+    def _ask(self, query: MemoryQuery) -> list[Scored]:
         self.degraded = {}
-        look = self._look()
+        look, tiers = self._look(), query.tiers or tuple(Tier)
         try:
-            found = ask(look, tiers)
+            found = query.answer(look)
         except (Corrupt, Unavailable) as error:
-            parts = self._ask_each(ask, look, tiers or EVERY, error)
-            return merge_sorted(parts, _key_of(order), limit)
-        self._tell(self._missing_tiers(tiers or EVERY))
+            parts = self._ask_each(query, look, tiers, error)
+            return merge_sorted(parts, _merge_key(query.strategy.order), query.k)
+        self._tell(self._missing_tiers(tiers))
         return found
 
     def _ask_each(
-        self, ask: Ask, look: Look, tiers: tuple[Tier, ...], first: EidetError
+        self, query: MemoryQuery, look: Look, tiers: tuple[Tier, ...], first: EidetError
     ) -> list[list[Scored]]:
         """Returns the answers of the tiers that can be read; raises if none can."""
         parts: list[list[Scored]] = []
         failed: dict[str, str] = {}
         for tier in tiers:
             try:
-                parts.append(ask(look, (tier,)))
+                parts.append(replace(query, tiers=(tier,)).answer(look))
             except (Corrupt, Unavailable) as error:
                 failed[NAMES[tier]] = str(error)
         if not parts:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
-from typing import Any, Final, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from ..opening import check_number
 from .errors import MemoryConfigException
@@ -19,68 +19,54 @@ R_co = TypeVar("R_co", covariant=True)
 MOST: Final = 20_000  # the most records that all answers of a cache hold together
 
 
-@dataclass(slots=True)
-class _Kept(Generic[T]):
-    answer: T
+class _Kept(NamedTuple):
+    answer: tuple[Any, ...]
     stamp: Hashable
-    weight: int
-    until: float
+    made: float
 
 
 class ResultCache(Generic[T]):
-    """Keeps answers for `ttl` seconds; 0 keeps none. Thread-safe."""
+    """Keeps the `size` answers used last, each for `ttl` seconds; 0 keeps none. Thread-safe."""
 
     def __init__(self, ttl: float, size: int, clock: Callable[[], float]) -> None:
-        self._ttl = check_number(ttl, "a cache's ttl", error=MemoryConfigException)
         self._size, self._clock = size, clock
-        self._kept: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._lock = threading.Lock()
-        self._weight = self._hits = self._misses = 0
+        self._hits = self._misses = 0
+        self.set_ttl(ttl)
 
-    def get(self, key: Hashable, still: Callable[[Hashable], Hashable | None]) -> T | None:
+    def get(self, key: Hashable, still: Callable[[Hashable], Hashable | None]) -> tuple[T, ...] | None:
         """Returns the answer if it is still valid: `still` turns its stamp into a new one, or None."""
-        now = self._clock()
         with self._lock:
-            kept = self._kept.get(key)
-        stamp = None if kept is None or kept.until <= now or not self._ttl else still(kept.stamp)
+            kept = self._kept.pop(key, None)
+        fresh = kept is not None and kept.made + self._ttl > self._clock()
+        stamp = still(kept.stamp) if kept is not None and fresh else None
         with self._lock:
             if kept is None or stamp is None:
                 self._misses += 1
-                self._drop(key, kept)
                 return None
             self._hits += 1
-            kept.stamp = stamp
-            if self._kept.get(key) is kept:
-                self._kept.move_to_end(key)
+            self._kept[key] = kept._replace(stamp=stamp)
             return kept.answer
 
-    def put(self, key: Hashable, answer: T, stamp: Hashable, weight: int) -> None:
-        if not self._ttl or weight > MOST:
+    def put(self, key: Hashable, answer: tuple[T, ...], stamp: Hashable) -> None:
+        if not self._ttl:
             return
         with self._lock:
-            self._drop(key, self._kept.get(key))
-            self._kept[key] = _Kept(answer, stamp, weight, self._clock() + self._ttl)
-            self._weight += weight
-            while self._kept and (len(self._kept) > self._size or self._weight > MOST):
-                self._weight -= self._kept.popitem(last=False)[1].weight
+            self._kept[key] = _Kept(answer, stamp, self._clock())
+            while len(self._kept) > self._size or self._count() > MOST:
+                self._kept.popitem(last=False)
 
-    def _drop(self, key: Hashable, kept: _Kept[T] | None) -> None:
-        if kept is not None and self._kept.get(key) is kept:
-            del self._kept[key]
-            self._weight -= kept.weight
+    def _count(self) -> int:
+        return sum(len(kept.answer) for kept in self._kept.values())
 
     def clear(self) -> None:
         with self._lock:
             self._kept.clear()
-            self._weight = 0
 
     def set_ttl(self, ttl: float) -> None:
-        """Sets the time to live of cached and future answers; none stays longer."""
-        with self._lock:
-            self._ttl = check_number(ttl, "a cache's ttl", error=MemoryConfigException)
-            latest = self._clock() + self._ttl
-            for kept in self._kept.values():
-                kept.until = min(kept.until, latest)
+        """Sets the time to live of cached and future answers."""
+        self._ttl = check_number(ttl, "a cache's ttl", error=MemoryConfigException)
         if not self._ttl:
             self.clear()
 
@@ -89,7 +75,7 @@ class ResultCache(Generic[T]):
             return {
                 "entries": len(self._kept),
                 "max_entries": self._size,
-                "memories": self._weight,
+                "memories": self._count(),
                 "hits": self._hits,
                 "misses": self._misses,
                 "ttl": self._ttl,
@@ -117,7 +103,7 @@ def cacheable(
     check_number(ttl, "a cache's ttl", error=MemoryConfigException)
 
     def around(function: Callable[P, T]) -> Cached[P, T]:
-        cache: ResultCache[tuple[T]] = ResultCache(ttl, max_size, clock)
+        cache: ResultCache[T] = ResultCache(ttl, max_size, clock)
 
         @wraps(function)
         def answer(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -125,7 +111,7 @@ def cacheable(
             kept = cache.get(key, lambda stamp: stamp)
             if kept is None:
                 kept = (function(*args, **kwargs),)
-                cache.put(key, kept, "kept", 1)
+                cache.put(key, kept, "kept")
             return kept[0]
 
         cached = cast("Cached[P, T]", answer)

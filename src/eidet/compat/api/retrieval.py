@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from ...core.condition import Condition, resolve, same
 from ...core.record import Kind, Record
-from ...core.validate import Json, clean_json
+from ...core.validate import Json
 from ...core.where import Where
-from ..opening import check_number, check_positive, check_whole
+from ..opening import check_whole
 from .builder import QueryBuilder, strategy_of
 from .entries import Entry, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .models import contents_of
-from .ranking import Content, MemoryQuery, Similarity
-from .reader import AgentReader, Look, Scored, by_score, closeness, state_as_text
-from .reader import Tiers as AskedTiers
-from .result_cache import key_of
-from .strategies import Attribute, Strategy, check_steps
+from .ranking import Content, MemoryQuery, Similarity, Weighted
+from .reader import AgentReader, Look, state_as_text
+from .strategies import Attribute, Steps, Strategy, check_steps
 
 
 def _state_at(look: Look, step: int) -> Record | None:
@@ -56,7 +52,6 @@ def _change(record: Record, before: Json, after: Json) -> dict[str, Any]:
 
 Types = str | Iterable[str] | None
 Tiers = str | Iterable[str] | None
-RERANKED: Final = 3  # candidates per result that are compared attribute by attribute
 
 
 class Retrieval(AgentReader):
@@ -77,8 +72,7 @@ class Retrieval(AgentReader):
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
     ) -> list[Entry]:
         """Returns the memories of the latest steps, newest first."""
-        where = Where(kinds=kinds_of(memory_type))
-        return self._list_entries(where, memory_tiers, "-step", _check_count(count, "count"))
+        return self.search(Steps(order="-step"), _check_count(count, "count"), memory_type, memory_tiers)
 
     def retrieve_by_time_range(
         self,
@@ -91,9 +85,7 @@ class Retrieval(AgentReader):
     ) -> list[Entry]:
         """Returns the memories between two steps, both included, in order of steps."""
         self._check_agent(agent_id)
-        check_steps(start_step, end_step)
-        where = Where(step_from=start_step, step_to=end_step, kinds=kinds_of(memory_type))
-        return self._list_entries(where, memory_tiers, "step", None)
+        return self.search(Steps(start=start_step, end=end_step), None, memory_type, memory_tiers)
 
     def retrieve_by_attributes(
         self,
@@ -117,9 +109,9 @@ class Retrieval(AgentReader):
         agent_id: str | None = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Finds the nearest by vector and, among those, the closest by attributes."""
+        """Finds the states with the nearest values, field by field."""
         self._check_agent(agent_id)
-        return self.hybrid_retrieve(query_state, k, memory_type, memory_tiers=memory_tiers)
+        return self.search(Similarity(state=query_state), _check_count(k, "k"), memory_type, memory_tiers)
 
     def hybrid_retrieve(
         self,
@@ -131,25 +123,11 @@ class Retrieval(AgentReader):
         *,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Ranks by a weighted mean of vector and attribute similarity; numbers count by their closeness."""
-        most, text = _check_count(k, "k"), self._state_as_text(query_state)
-        wanted = clean_json(contents_of(query_state) or {}, "query_state")
-        weights = (vector_weight, attribute_weight)
-        for name, weight in zip(("vector_weight", "attribute_weight"), weights, strict=True):
-            check_number(weight, name, error=MemoryRetrievalException)
-        check_positive(sum(weights), "the sum of the weights", error=MemoryRetrievalException)
-        base = MemoryQuery(strategy=Similarity(state=text), kinds=kinds_of(memory_type), k=RERANKED * most)
-
-        def fit(one: Scored) -> Scored:
-            shared = attribute_weight * closeness(wanted, one.record.data)
-            return Scored(one.record, (vector_weight * one.score + shared) / sum(weights))
-
-        def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
-            nearest = replace(base, tiers=tiers).answer(look)
-            return sorted(map(fit, nearest), key=by_score)[:most]
-
-        key = ("hybrid", text, key_of(wanted), weights, most, base.kinds)
-        return self._entries(self._answer(key, ask, tiers=tiers_of(memory_tiers), limit=most))
+        """Ranks by a weighted mean of the nearness of the vectors and of the values, field by field."""
+        with self._translate_errors("the query cannot be compared"):
+            meaning, values = Similarity(state=state_as_text(query_state)), Similarity(state=query_state)
+        both = Weighted(parts=((meaning, vector_weight), (values, attribute_weight)))
+        return self.search(both, _check_count(k, "k"), memory_type, memory_tiers)
 
     def search_by_embedding(
         self,
@@ -171,7 +149,8 @@ class Retrieval(AgentReader):
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Finds memories about a text (or a dict put into words), by meaning and by words."""
-        text = self._state_as_text(content_query)
+        with self._translate_errors("the query cannot be compared"):
+            text = state_as_text(content_query)
         if not text.strip():
             raise MemoryRetrievalException("content_query is empty: say what to look for")
         return self.search(Content(text=text), _check_count(k, "k"), memory_type, memory_tiers)
@@ -202,14 +181,7 @@ class Retrieval(AgentReader):
                 tiers=tiers_of(memory_tiers),
                 k=k,
             )
-        moment = int(self.clock()) if asked.strategy.ages else None
-        key = ("search", key_of(replace(asked, tiers=None)), moment)
-
-        def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
-            return replace(asked, tiers=tiers).answer(look)
-
-        found = self._answer(key, ask, tiers=asked.tiers, limit=asked.k)
-        return [(self._entry(one.record), one.score) for one in found]
+        return [(self._entry(one.record), one.score) for one in self._answer(asked)]
 
     def query(self) -> QueryBuilder:
         """Starts a query in words: `space.query().similar_to(state).steps(10, 20).limit(5).run()`."""
@@ -255,22 +227,6 @@ class Retrieval(AgentReader):
                 f"this space is the memory of agent {self.agent_id!r}, not of {agent_id!r}: ask "
                 f"api.get_memory_space({agent_id!r})"
             )
-
-    def _state_as_text(self, state: Any) -> str:
-        with self._translate_errors("the query cannot be compared"):
-            return state_as_text(state)
-
-    def _list_entries(self, where: Where, memory_tiers: Tiers, order: str, limit: int | None) -> list[Entry]:
-        def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
-            found = look.find(replace(where, tiers=tiers), order=order, limit=limit)
-            return [Scored(record, 1.0) for record in found]
-
-        tiers = tiers_of(memory_tiers)
-        found = self._answer((where, order, limit), ask, tiers=tiers, order=order, limit=limit)
-        return self._entries(found)
-
-    def _entries(self, found: Sequence[Scored]) -> list[Entry]:
-        return [self._entry(one.record) for one in found]
 
 
 def _check_count(count: int, name: str) -> int:

@@ -1,13 +1,16 @@
-"""The memory of one agent."""
+"""The memory of one agent: storing, tiers, and hooks on its events."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from ...core.draft import Draft
+from ...core.errors import EidetError
 from ...core.record import Kind, Record, Tier, Trust
 from ...core.settings import Upkeep
 from ...core.where import Where
@@ -17,14 +20,7 @@ from ...upkeep.candidates import resting
 from ..opening import check_number, check_whole
 from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
 from .entries import TIERS, Entry, place_of, tiers_of
-from .errors import (
-    MemoryMaintenanceException,
-    MemoryStoreException,
-    Severity,
-    log,
-    translate_errors,
-)
-from .events import Events, Hook
+from .errors import MemoryConfigException, MemoryMaintenanceException, MemoryStoreException, Severity, log
 from .models import contents_of
 from .retrieval import Retrieval, Tiers
 
@@ -79,11 +75,11 @@ class _AgentTiers:
         return self._is_over(Tier.SHORT, self.config.stm) or self._is_over(Tier.MIDDLE, self.config.im)
 
     def _is_over(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig) -> bool:
-        most, steps = limits.memory_limit, limits.retention_steps
-        here, scope = _all_of(tier), self.scope
-        if most is not None and self.memory.find(here, scope=scope, order="-created", limit=1, offset=most):
-            return True
-        if limits.ttl is not None and self._is_any_old(tier, limits.ttl):
+        most, steps, here = self._count_staying(tier, limits), limits.retention_steps, _all_of(tier)
+        # a search for one more record, because a store in RAM counts slowly
+        if most is not None and self.memory.find(
+            here, scope=self.scope, order="-created", limit=1, offset=most
+        ):
             return True
         return steps is not None and self._count_steps_behind(tier) > steps
 
@@ -171,6 +167,64 @@ def make_draft(
     )
 
 
+Hook = Callable[..., Any]
+DEEPEST: Final = 5  # levels of events that hooks trigger
+
+
+class Events:
+    """The hooks of one API. A hook that fails is logged, and the others are called."""
+
+    def __init__(self) -> None:
+        self._hooks: dict[str, list[tuple[float, Hook]]] = {}  # with priorities
+        self._depth = threading.local()
+
+    def register(self, event: str, hook: Hook, priority: int = 5) -> None:
+        """Registers a hook. Higher priorities are called first, equal ones in order of registration."""
+        if not isinstance(event, str) or not event or not callable(hook):
+            raise MemoryConfigException("a hook is a callable for an event with a name")
+        if isinstance(priority, bool) or not isinstance(priority, int | float):
+            raise MemoryConfigException(f"the priority of a hook is a number, not {priority!r}")
+        added = [*self._hooks.get(event, ()), (priority, hook)]
+        self._hooks[event] = sorted(added, key=lambda one: -one[0])
+
+    def fire(self, event: str, data: Mapping[str, Any], space: MemorySpace) -> list[Any]:
+        """Calls the hooks and returns the result of each, None for one that failed."""
+        hooks = self._hooks.get(event, ())
+        if not hooks:
+            return []
+        depth = getattr(self._depth, "now", 0)
+        if depth >= DEEPEST:
+            log.warning(
+                "event %s: hooks trigger events %s levels deep; calling no hook for this one", event, depth
+            )
+            return []
+        self._depth.now = depth + 1
+        try:
+            return [self._call_hook(hook, event, dict(data), space) for _, hook in hooks]
+        finally:
+            self._depth.now = depth
+
+    def _call_hook(self, hook: Hook, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
+        try:
+            answer = hook(data, space)
+            if isinstance(answer, Mapping) and answer.get("store_memory"):
+                _store(answer, data, space)
+        except Exception as error:  # noqa: BLE001  code of the user: whatever it does, the memory goes on
+            level = logging.WARNING if isinstance(error, EidetError) else logging.ERROR
+            log.log(level, "a hook of event %s failed: %r", event, error, exc_info=error)
+            return None
+        return answer
+
+
+def _store(answer: Mapping[str, Any], data: Mapping[str, Any], space: MemorySpace) -> None:
+    contents = answer.get("memory_data")
+    if not isinstance(contents, Mapping):
+        raise MemoryStoreException("a hook that stores a memory answers with memory_data, a dict")
+    step = answer.get("step_number", data.get("step_number", 0))
+    kind = answer.get("memory_type", "state")
+    space.store(contents, step, answer.get("priority", 1.0), memory_type=kind)
+
+
 class MemorySpace(Retrieval):
     """The memories of one agent. `memory_type` and `memory_tiers` narrow any query; None means all.
 
@@ -200,8 +254,8 @@ class MemorySpace(Retrieval):
     ) -> str:
         """Stores contents (a dict or a model with `as_dict`) and returns the id of the memory."""
         draft = make_draft(self.agent_id, contents, step_number, priority, memory_type)
-        about = {"agent_id": self.agent_id, "step_number": step_number}
-        with translate_errors(MemoryStoreException, f"the {memory_type} was not stored", **about):
+        what = f"the {memory_type} was not stored"
+        with self._translate_errors(what, MemoryStoreException, step_number=step_number):
             record = self.memory.remember(draft, scope=self.scope)
         self._announce_stored([record])
         return record.id
@@ -213,9 +267,7 @@ class MemorySpace(Retrieval):
         drafts = [self._draft_of(at, one) for at, one in enumerate(memories)]
         if not drafts:
             return []
-        with translate_errors(
-            MemoryStoreException, "the batch was not stored", agent_id=self.agent_id, count=len(drafts)
-        ):
+        with self._translate_errors("the batch was not stored", MemoryStoreException, count=len(drafts)):
             records = self.memory.remember(drafts, scope=self.scope)
         self._announce_stored(records)
         return [record.id for record in records]
@@ -251,7 +303,7 @@ class MemorySpace(Retrieval):
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
         """Sets the priority of a memory. Returns whether the memory exists."""
-        with translate_errors(MemoryStoreException, "the importance was not set", memory_id=memory_id):
+        with self._translate_errors("the importance was not set", MemoryStoreException, memory_id=memory_id):
             if self._look().get(memory_id) is None:
                 return False
             self.memory.revise(memory_id, scope=self.scope, importance=importance_score)
@@ -261,9 +313,7 @@ class MemorySpace(Retrieval):
 
     def maintain(self) -> Maintained:
         """Brings every tier within its limits now."""
-        with translate_errors(
-            MemoryMaintenanceException, "the tiers were not kept in order", agent_id=self.agent_id
-        ):
+        with self._translate_errors("the tiers were not kept in order", MemoryMaintenanceException):
             done = self._tiers().maintain()
         self._events.fire("maintenance", {"agent_id": self.agent_id, "counts": dict(done.counts)}, self)
         if done.failed:
@@ -277,9 +327,7 @@ class MemorySpace(Retrieval):
     def _maintain_if_due(self) -> None:
         """Runs upkeep if it is due. A failure is logged and undoes nothing that was stored."""
         try:
-            with translate_errors(
-                MemoryMaintenanceException, "the tiers were not looked at", agent_id=self.agent_id
-            ):
+            with self._translate_errors("the tiers were not looked at", MemoryMaintenanceException):
                 due = self._tiers().is_due()
             if due:
                 self.maintain()
@@ -291,18 +339,15 @@ class MemorySpace(Retrieval):
 
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves im, and with `include_stm` stm, into long-term memory. Returns both counts."""
-        with translate_errors(
-            MemoryMaintenanceException, "the memories were not moved", agent_id=self.agent_id
-        ):
+        with self._translate_errors("the memories were not moved", MemoryMaintenanceException):
             return self._tiers().move_to_long(short=include_stm)
 
     def clear(self, memory_tiers: Tiers = None) -> int:
         """Deletes the agent's memories, or those of some tiers, and returns how many."""
         chosen = tiers_of(memory_tiers)
-        with translate_errors(MemoryStoreException, "the memories were not deleted", agent_id=self.agent_id):
-            if chosen is None:
-                return self.memory.forget(everything=True, scope=self.scope, for_good=False)
-            return self.memory.forget(where=Where(tiers=chosen), scope=self.scope, for_good=False)
+        where = None if chosen is None else Where(tiers=chosen)
+        with self._translate_errors("the memories were not deleted", MemoryStoreException):
+            return self.memory.forget(where=where, everything=where is None, scope=self.scope, for_good=False)
 
     def get_statistics(self) -> dict[str, Any]:
         """Returns counts in total and by tier, types, average importance and statistics of the cache."""

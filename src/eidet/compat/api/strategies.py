@@ -34,7 +34,7 @@ NOTHING: Final = Where(ids=())
 
 
 class Strategy:
-    """A way to find memories; a subclass says which in `find`, or in `where` if the index can tell.
+    """A way to find memories; a subclass says which in `where`, or in `find` if a filter cannot.
 
     `order` sorts what `where` finds. If `sorts`, scores do not follow that order, so all of it is read.
     If `ages`, the answer changes over time even if nothing is written.
@@ -48,32 +48,22 @@ class Strategy:
         """Returns the strategy as a filter; None if it does more than filter."""
         return None
 
-    def score(self, look: Look, record: Record) -> float:
-        """Scores a memory; 0 if the strategy does not find it."""
-        found = self.find(look, Where(ids=(record.id,)), 1)
-        return found[0].score if found else 0.0
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        """Returns at most `k` memories that also pass `where`, best first; all of them if `k` is None."""
-        raise NotImplementedError
-
-
-class _Filter(Strategy):
-    """A strategy that the index can answer."""
-
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
+        """Scores a memory that `where` finds."""
         return 1.0
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        """Returns at most `k` memories that also pass `where`, best first; all of them if `k` is None."""
         own = self.where(look)
-        assert own is not None
+        if own is None:
+            raise NotImplementedError(f"{type(self).__name__} says what it finds in `where` or in `find`")
         records = look.find(both(where, own), order=self.order, limit=None if self.sorts else k)
         scored = [Scored(record, self.score(look, record)) for record in records]
         return sorted(scored, key=by_score)[:k] if self.sorts else scored
 
 
 @dataclass(frozen=True, kw_only=True)
-class Temporal(_Filter):
+class Temporal(Strategy):
     """Memories between two steps or times, both included; with a `recency_weight`, newest first.
 
     Age then lowers the score by up to that weight: by half of it after `half_life` seconds (or steps, if
@@ -126,7 +116,22 @@ class Temporal(_Filter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepRange(_Filter):
+class Steps(Strategy):
+    """Memories between two steps, both included, in the order of their steps; `-step` is newest first."""
+
+    start: int | None = None
+    end: int | None = None
+    order: str = "step"
+
+    def __post_init__(self) -> None:
+        check_steps(self.start, self.end)
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return Where(step_from=self.start, step_to=self.end)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRange(Strategy):
     """Memories around a step, nearest first."""
 
     reference: int
@@ -149,7 +154,7 @@ class StepRange(_Filter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimeWindow(_Filter):
+class TimeWindow(Strategy):
     """Memories of the last minutes, hours or days, newest first."""
 
     minutes: float = 0.0
@@ -175,7 +180,7 @@ class TimeWindow(_Filter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Location(_Filter):
+class Location(Strategy):
     """Memories within a radius of a position, nearest first, or in the box between two corners."""
 
     position: Sequence[float] | None = None
@@ -205,7 +210,7 @@ class Location(_Filter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attribute(_Filter):
+class Attribute(Strategy):
     """Memories with all or any of these attribute values; with any, scored by how many match.
 
     Without attributes, `all` matches every memory and `any` matches none.
@@ -253,7 +258,7 @@ class Attribute(_Filter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example(_Filter):
+class Example(Strategy):
     """Memories that match a partial pattern, nested values included; None stands for any value."""
 
     pattern: Mapping[str, Json]
@@ -267,7 +272,7 @@ class Example(_Filter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContentPath(_Filter):
+class ContentPath(Strategy):
     """A test of one place in the contents: exists, equals, regex, greater, less and so on."""
 
     path: str

@@ -15,7 +15,7 @@ from ...trust.seal.service import Key
 from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
-from ..opening import OwnsMemory, Place, is_shared, next_number, open_memory
+from ..opening import OwnsMemory, Place, check_limit, check_whole, is_shared, next_number, open_memory
 from .stores import InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
 from .working_store import OldCalls, WorkingStore
@@ -59,17 +59,14 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         key: Key | None = None,
         settings: Settings | None = None,
     ) -> None:
-        _check_every(summary_every, summary_keep)
+        check_limit(summary_every, "summary_every", error=Misconfigured)
+        check_whole(summary_keep, "summary_keep", error=Misconfigured)
         place = path if persistent and memory is None else memory
-        self.memory: Memory = _open_memory(
-            place,
-            vector and vector_store is None,
-            model_name,
-            model,
-            settings=settings_with_index(settings, index),
-            guard=privacy,
-            key=key,
-        )
+        how: dict[str, Any] = {"settings": settings_with_index(settings, index), "guard": privacy, "key": key}
+        if vector and vector_store is None:
+            self.memory: Memory = open_for_vectors(place, model_name, model, **how)
+        else:
+            self.memory = open_memory(place, **how)
         self._owned = not is_shared(memory)
         self.scope = scope
         self._agent, self._llm = agent, llm
@@ -230,25 +227,12 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         }
 
 
-def _open_memory(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
-    if vector:
-        return open_for_vectors(place, model_name, model, **how)
-    return open_memory(place, **how)
-
-
 def _class_for(place: Place) -> type[InMemoryStore]:
     if isinstance(place, str) and place.startswith(("redis://", "rediss://")):
         return RedisStore
     if isinstance(place, str | Path) and place != "ram://":
         return SqliteStore
     return InMemoryStore
-
-
-def _check_every(every: int | None, keep: int) -> None:
-    if every is not None and every < 1:
-        raise Misconfigured(f"summary_every must be a number of messages from 1 up, or None, not {every!r}")
-    if keep < 0:
-        raise Misconfigured(f"summary_keep must be a number of messages from 0 up, not {keep!r}")
 
 
 def _forget_in(store: MemoryStore[str], key: str, for_good: bool) -> bool:

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
+from typing import Any, Final, Generic, TypeVar
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.record import Record, Trust, key_id, kind_of, new_id
+from ...core.record import Record, Trust, key_id, kind_of
 from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...trust.seal.service import Key
-from ..opening import OwnsMemory, Place, check_positive
+from ..opening import OwnsMemory, Place, check_number, check_positive, check_whole
 
 T = TypeVar("T")
 ALL: Final = 1_000_000  # the most records of one recall
@@ -43,46 +43,34 @@ class MemoryStore(ABC, Generic[T]):
         """Forgets a key. Returns whether it existed."""
 
 
-class StoreOptions(TypedDict, total=False):
-    """Options of a store: where its texts live, and of which kind they are."""
-
-    scope: str  # by default "default"
-    name: str  # of the store: stores of one name and scope share their texts
-    kind: str  # of the records, by default "fact"
-    agent: str | None
-    ttl_seconds: float | None  # after which a text expires
-
-
 class InMemoryStore(OwnsMemory, MemoryStore[str]):
     """Texts in RAM (or in any `memory=`), searched by case-insensitive substring; each hit scores 1.0.
 
     `data` is a live mapping of the texts, in the order they were added. A key that is added again
     keeps its place, and its metadata if none is given. The whole number `importance` of the metadata
-    stays there and becomes `min(1, importance / 10)` of the record. `privacy` (a policy
-    of `eidet.trust.privacy`, or an action such as "redact") and `key` (which seals a file) are for a
-    memory that is opened here.
+    stays there and becomes `min(1, importance / 10)` of the record. Stores of one `name` and `scope` share
+    their texts, which are records of a `kind`. `privacy` (a policy of `eidet.trust.privacy`, or an action
+    such as "redact") and `key` (which seals a file) are for a memory that is opened here.
     """
 
     def __init__(
         self,
         *,
         memory: Place = None,
+        scope: str = "default",
+        name: str = "store",
+        kind: str = "fact",
+        agent: str | None = None,
+        ttl_seconds: float | None = None,
         privacy: object = None,
         key: Key | None = None,
         settings: Settings | None = None,
-        **options: Unpack[StoreOptions],
     ) -> None:
         self._take(memory, settings=settings, guard=privacy, key=key)
-        self._set_options(**options)
-
-    def _set_options(self, **options: Unpack[StoreOptions]) -> None:
-        self.options: StoreOptions = options
-        self.scope: str = options.get("scope", "default")
-        self.name: str = options.get("name", "store")
-        self._kind, self._agent = kind_of(options.get("kind", "fact")), options.get("agent")
-        self._ttl = options.get("ttl_seconds")
-        if self._ttl is not None:
-            check_positive(self._ttl, "a time to live in seconds", error=Misconfigured)
+        self.scope, self.name, self.kind, self.agent = scope, name, kind_of(kind), agent
+        if ttl_seconds is not None:
+            check_positive(ttl_seconds, "a time to live in seconds", error=Misconfigured)
+        self.ttl_seconds = ttl_seconds
 
     @property
     def data(self) -> Texts:
@@ -97,19 +85,18 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
-        details = dict(meta or ({} if old is None else _meta_of(old)))
-        order = new_id(self.memory.parts.clock()) if old is None else _order_of(old)
+        details = dict(meta or ({} if old is None else self.describe(old)))
         self.memory.remember(
             text,
             scope=self.scope,
-            kind=self._kind,
-            agent=self._agent,
+            kind=self.kind,
+            agent=self.agent,
             source=self.name,
             key=self._key(key),
             data=None if text.strip() else {},  # an empty text alone would be refused
-            meta={**details, MINE: {"key": key, "order": order}},
+            meta={**details, MINE: {"key": key}},
             importance=importance_of(details),
-            expires=None if self._ttl is None else timedelta(seconds=self._ttl),
+            expires=None if self.ttl_seconds is None else timedelta(seconds=self.ttl_seconds),
             keep_duplicates=True,
         )
 
@@ -133,16 +120,18 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         return self.memory.get(key_id(self._key(key)), scope=self.scope)
 
     def records(self) -> list[Record]:
-        """Lists all records, in the order added."""
+        """Lists all records that a store of this name wrote, in the order added."""
         found = self.memory.find(self._where, scope=self.scope, order="created", limit=None)
-        return sorted(filter(_key_of, found), key=_order_of)
+        return list(filter(self.key, found))
 
     def key(self, record: Record) -> str:
-        return _key_of(record)
+        """Returns the key of a record; empty for one that no store wrote."""
+        mine = record.meta.get(MINE)
+        return str(mine.get("key", "")) if isinstance(mine, Mapping) else ""
 
     def describe(self, record: Record) -> dict[str, Any]:
         """Returns the metadata as it was given."""
-        return _meta_of(record)
+        return {name: value for name, value in record.meta.items() if name != MINE}
 
     def show(self, record: Record) -> str:
         """Returns the value as it was given, even if its tier shows less of it."""
@@ -150,7 +139,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
 
     @property
     def _where(self) -> Where:
-        return Where(source=self.name, kinds=(self._kind,))
+        return Where(source=self.name, kinds=(self.kind,))
 
     def _key(self, key: str) -> str:
         if not clean_text(key, "a key"):
@@ -231,35 +220,10 @@ class RedisStore(InMemoryStore):
 
 def check_count(top_k: int) -> int:
     """Checks `top_k` and limits it to the range from 0 to `ALL`."""
-    if isinstance(top_k, bool) or not isinstance(top_k, int):
-        raise BadInput(f"top_k must be a whole number, not {top_k!r}")
-    return min(max(top_k, 0), ALL)
+    return min(max(check_whole(top_k, "top_k", least=None), 0), ALL)
 
 
 def importance_of(meta: Mapping[str, Any]) -> float | None:
     """Scales the importance in the metadata, a number from 0 up, to 0-1; None if there is none."""
     value = meta.get("importance")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise BadInput(f"importance must be a whole number from 0 up (1 by default), not {value!r}")
-    return float(min(1.0, value / SCALE))
-
-
-def _key_of(record: Record) -> str:
-    """Returns the key of a record in its store; empty for records that a store did not write."""
-    return str(_mine(record).get("key", ""))
-
-
-def _order_of(record: Record) -> str:
-    return str(_mine(record).get("order", record.id))
-
-
-def _meta_of(record: Record) -> dict[str, Any]:
-    """Returns the metadata that the caller gave."""
-    return {name: value for name, value in record.meta.items() if name != MINE}
-
-
-def _mine(record: Record) -> Mapping[str, Any]:
-    mine = record.meta.get(MINE)
-    return mine if isinstance(mine, Mapping) else {}
+    return None if value is None else min(1.0, check_number(value, "importance") / SCALE)

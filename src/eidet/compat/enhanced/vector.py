@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...core.settings import Settings, settings_of
 from ...memory import Memory
 from ...models.embed import BUILT_IN, Embedder, Vectors, embedder_of
 from ...models.embed.quantise import first_rows
+from ...store.sql.inspect_file import file_of
 from ...trust.seal.service import Key
 from ..opening import COSINE, Place, embed_query, is_shared, open_with_embedder
 from .stores import InMemoryStore, check_count
@@ -50,15 +50,20 @@ class VectorMemoryStore(InMemoryStore):
         place = open_for_vectors(
             memory, model_name, model, settings=settings_with_index(settings, index), guard=privacy, key=key
         )
-        self.memory: Memory = place
+        super().__init__(memory=place, **{"name": "vectors", **how})
         self._owned = not is_shared(memory)
-        self._set_options(**{"name": "vectors", **how})
 
     @classmethod
     def over(cls, store: InMemoryStore) -> VectorMemoryStore:
         """Returns a view that searches the texts of another store by meaning; nothing is stored twice."""
-        options: dict[str, Any] = {"name": store.name, **store.options}
-        return cls(memory=store.memory, **options)
+        return cls(
+            memory=store.memory,
+            scope=store.scope,
+            name=store.name,
+            kind=store.kind,
+            agent=store.agent,
+            ttl_seconds=store.ttl_seconds,
+        )
 
     def shares(self, store: object) -> bool:
         """Returns whether both are views of the same texts."""
@@ -114,12 +119,10 @@ def open_for_vectors(memory: Place, model_name: str, model: object = None, **how
 
 def _is_new(memory: Place) -> bool:
     """Returns whether the memory must be empty; False for a server, where that is unknown."""
-    if memory is None or isinstance(memory, Path):
-        return memory is None or not memory.expanduser().exists()
-    name, colon, rest = str(memory).partition("://")
-    if colon and name != "sqlite":
-        return name == "ram"
-    return not Path(rest.removeprefix("/") if colon else name).expanduser().exists()
+    if memory is None or str(memory).startswith("ram://"):
+        return True
+    file = file_of(str(memory))
+    return file is not None and not file.exists()
 
 
 def _find_embedder(model_name: str) -> Embedder:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from ...core.draft import Message
-from ...core.record import Kind, Record, kind_of
+from ...core.record import Kind, Record
 from ...core.validate import Json, clean_text
 from ...core.where import Where
 from ...memory import Memory
@@ -29,8 +29,7 @@ class WorkingStore(InMemoryStore):
     def __init__(
         self, memory: Memory, session: str | None = None, *, scope: str = "default", agent: str | None = None
     ) -> None:
-        self._take(memory)
-        self._set_options(scope=scope, name="working", kind="message", agent=agent)
+        super().__init__(memory=memory, scope=scope, name="working", kind="message", agent=agent)
         self.log: Conversation = Conversation(memory, session, scope=scope, agent=agent)
 
     def say(self, role: str, content: str) -> str:
@@ -76,7 +75,7 @@ class WorkingStore(InMemoryStore):
 
     @property
     def _where(self) -> Where:
-        return Where(kinds=(kind_of("message"),), session=self.log.session)
+        return Where(kinds=(self.kind,), session=self.log.session)
 
     def __len__(self) -> int:
         return len(self.log)

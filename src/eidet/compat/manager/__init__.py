@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..messages.message import Message
-from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes
+from .entries import MemoryConfig, MemoryEntry, MemoryTypes
 from .memory_manager import MemoryManager
 from .streaming_agent import Agent, ConversationContext, History
 

@@ -23,8 +23,17 @@ from ...views import Conversation, Semantic
 from ...views.messages import draft_of
 from ..messages.message import Message, message_as_json, message_from
 from ..opening import run
-from .buffers import REACH, TaskEntries, choose_window
-from .memory_entry import TYPES, UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
+from .entries import (
+    REACH,
+    TYPES,
+    UNKNOWN,
+    MemoryConfig,
+    MemoryEntry,
+    MemoryTypes,
+    TaskEntries,
+    choose_window,
+    entry_of,
+)
 
 T = TypeVar("T")
 _KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)

@@ -13,7 +13,7 @@ from ...models.llm import llm_of
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text
 from ..messages.message import Message, make_request, message_of_record
 from ..opening import run
-from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes
+from .entries import MemoryConfig, MemoryEntry, MemoryTypes
 from .memory_manager import MemoryManager
 
 

@@ -1,7 +1,6 @@
 """Message memory of an agent framework: stores with `add_message`, `get_history`, `clear` and the rest.
 
 base       BaseMemoryStore, to use and to inherit from     message    what it holds
-session    how messages are added and deleted, and the messages as a list
 limits     by messages, tokens, window, with overflow      search     by meaning, metadata, date
 servers    file, PostgreSQL, Redis, S3; which to take; old messages archived
 wrappers   stores around stores: encrypted, audited, one per context, and those of your own

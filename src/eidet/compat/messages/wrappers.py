@@ -41,8 +41,7 @@ class Around(BaseMemoryStore):
         self.store: BaseMemoryStore = store or BaseMemoryStore(**where)
 
     async def initialize(self) -> None:
-        if (begin := getattr(self.store, "initialize", None)) is not None:
-            await await_if_needed(begin())
+        await self.store.initialize()
 
     async def add_message(self, message: Message) -> None:
         await self.store.add_message(self.pack(message))
@@ -57,8 +56,7 @@ class Around(BaseMemoryStore):
         await self.store.clear()
 
     async def close(self) -> None:
-        if (end := getattr(self.store, "close", None)) is not None:
-            await await_if_needed(end())
+        await self.store.close()
 
     def pack(self, message: Message) -> Message:
         """Returns the message in the form that the wrapped store gets."""
@@ -153,15 +151,18 @@ def _cipher(keys: bytes | str | Sequence[bytes | str]) -> MultiFernet:
 class ScopedMemoryStore(BaseMemoryStore):
     """One store per scope of the memory, isolated from each other. `scopes` holds those used so far.
 
-    With `scope="acme"` all of them are below it: `get_scope("ann")` is the memory's `acme/ann`.
+    With `scope="acme"` all of them are below it: `get_scope("ann")` is the memory's `acme/ann`. `messages`
+    are those of the scope "default".
     """
 
     def __init__(self, **where: Unpack[Kept]) -> None:
         super().__init__(**where)
+        self._below = "" if self.scope == "default" else f"{self.scope}/"
+        self.scope = f"{self._below}default"
         self.scopes: dict[str, BaseMemoryStore] = {}
 
     def get_scope(self, scope_name: str) -> BaseMemoryStore:
-        path = scope_name if self.scope == "default" else f"{self.scope}/{scope_name}"
+        path = f"{self._below}{scope_name}"
         check_scope(path)
         with self.turn:
             if scope_name not in self.scopes:
@@ -182,30 +183,16 @@ class ScopedMemoryStore(BaseMemoryStore):
 
     async def clear(self, scope: str | None = None) -> None:
         """Clears one scope, or all that are in use."""
-        chosen = list(self.scopes) if scope is None else [scope]
+        chosen = {"default", *self.scopes} if scope is None else {scope}
         await asyncio.gather(*(self.get_scope(name).clear() for name in chosen))
 
     async def get_context_window(self, max_tokens: int = 4000, scope: str = "default") -> list[Message]:
         return await self.get_scope(scope).get_context_window(max_tokens)
 
     @property
-    def conversation(self) -> Conversation:
-        """The conversation of the scope "default"."""
-        return self.get_scope("default").conversation
-
-    def append(self, messages: Sequence[Message]) -> None:
-        self.get_scope("default").append(messages)
-
-    def drop(self, ids: Sequence[str]) -> None:
-        self.get_scope("default").drop(ids)
-
-    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
-        self.get_scope("default").replace(ids, messages)
-
-    @property
     def current_count(self) -> int:
         """The number of messages in all scopes in use."""
-        return sum(store.current_count for store in self.scopes.values())
+        return sum(self.get_scope(name).current_count for name in {"default", *self.scopes})
 
 
 class AuditMemoryStore(Around):

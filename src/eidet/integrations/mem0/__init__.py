@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ...compat.opening import OwnsMemory
+from ...compat.opening import OwnsMemory, check_number, check_whole
 from ...core.errors import BadInput, Conflict
 from ...core.record import Record, Trust
 from ...core.scope import Scope
@@ -51,6 +51,9 @@ class Mem0Config:
     custom_instructions: str | None = None  # for the model that words memories
 
 
+_Config = Mem0Config | EidetMemory | Mapping[str, Any] | str | Path | None
+
+
 class Memory(OwnsMemory):
     """mem0's `Memory` over Eidet: `Memory("memory.db")`, or `Memory.from_config({"place": …})`.
 
@@ -58,7 +61,7 @@ class Memory(OwnsMemory):
     Each user has a scope of the memory, which Eidet's own verbs reach: `mem0/user/ann`.
     """
 
-    def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
+    def __init__(self, config: _Config = None) -> None:
         self.config: Mem0Config = _make_config(config)
         self._owned = not isinstance(self.config.place, EidetMemory)
         self.memory: EidetMemory = _open_memory(self.config)
@@ -68,7 +71,7 @@ class Memory(OwnsMemory):
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(_parse_config_dict(config_dict))
+        return cls(config_dict)
 
     def add(
         self,
@@ -124,7 +127,7 @@ class Memory(OwnsMemory):
     ) -> dict[str, Any]:
         """Returns the newest memories that match a filter, which must name a user, agent or run."""
         _check_options(kwargs, "get_all")
-        _check_top_k(top_k)
+        check_whole(top_k, "top_k")
         scope, where = self._select(filters, show_expired)
         found = self.memory.find(where, scope=scope, order="-occurred", limit=top_k) if top_k else []
         return {"results": [tell_memory(record, self._home) for record in found]}
@@ -147,13 +150,15 @@ class Memory(OwnsMemory):
         "Last week" is relative to `reference_date`. Eidet ranks in one step, so `rerank` changes nothing.
         """
         _check_options(kwargs, "search")
-        _check_top_k(top_k)
-        text, least = _check_query(query), _check_threshold(threshold)
+        check_whole(top_k, "top_k")
+        least = check_number(0.1 if threshold is None else threshold, "threshold", most=1.0)
+        if not isinstance(query, str) or not query.strip():
+            raise BadInput("Invalid query: must be a non-empty string.")
         now = None if reference_date is None else parse_time(reference_date, "reference_date")
         scope, where = self._select(filters, show_expired)
         if not top_k:
             return {"results": []}
-        hits = self.memory.recall(text, scope=scope, limit=top_k, where=where, least=least, now=now)
+        hits = self.memory.recall(query.strip(), scope=scope, limit=top_k, where=where, least=least, now=now)
         results = [tell_memory(hit.record, self._home) | {"score": hit.score} for hit in hits]
         if explain:
             for item, hit in zip(results, hits, strict=True):
@@ -251,14 +256,14 @@ class AsyncMemory:
     A cancelled call is finished first, so that nothing is lost or stored twice.
     """
 
-    def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
+    def __init__(self, config: _Config = None) -> None:
         self._sync = Memory(config)
         self.config, self.memory = self._sync.config, self._sync.memory
 
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(_parse_config_dict(config_dict))
+        return cls(config_dict)
 
     async def add(
         self,
@@ -317,50 +322,17 @@ def _check_options(options: Mapping[str, Any], method: str) -> None:
         )
 
 
-def _check_top_k(top_k: object) -> None:
-    if isinstance(top_k, bool) or not isinstance(top_k, int):
-        raise BadInput("top_k must be a valid integer")
-    if top_k < 0:
-        raise BadInput(f"Invalid top_k: {top_k}. Must be a non-negative integer.")
-
-
-def _check_threshold(threshold: object) -> float:
-    """Checks and returns the lowest score; None means mem0's default."""
-    if threshold is None:
-        return 0.1
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise BadInput("threshold must be a valid number")
-    if not 0 <= threshold <= 1:
-        raise BadInput(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
-    return float(threshold)
-
-
-def _check_query(query: object) -> str:
-    if not isinstance(query, str) or not query.strip():
-        raise BadInput("Invalid query: must be a non-empty string.")
-    return query.strip()
-
-
 def _make_config(config: object) -> Mem0Config:
-    """Returns a config for a config, a place, an open memory, or None."""
-    if config is None:
-        return Mem0Config()
+    """Returns a config for one, its fields as a dict, a place, an open memory, or None.
+
+    Raises `BadInput` for settings of mem0's stores, which have no meaning here.
+    """
     if isinstance(config, Mem0Config):
         return config
-    if isinstance(config, str | Path | EidetMemory):
-        return Mem0Config(place=config)
-    raise BadInput(
-        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
-        "Memory.from_config takes a dict"
-    )
-
-
-def _parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
-    """Parses a config dict; raises `BadInput` for settings of stores, which have no meaning here."""
-    if not isinstance(values, Mapping):
-        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
+    if not isinstance(config, Mapping):
+        return Mem0Config(place=config)  # type: ignore[arg-type]  # what is no place cannot be opened
     known = [one.name for one in fields(Mem0Config)]
-    given = {name: value for name, value in values.items() if name != "version"}
+    given = {name: value for name, value in config.items() if name != "version"}
     if unknown := [name for name in given if name not in known]:
         raise BadInput(
             f"unknown config {unknown[0]!r}; there are {', '.join(known)}. Eidet keeps everything in one "

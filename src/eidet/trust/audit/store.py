@@ -32,8 +32,7 @@ from ...store import (
 from ...store.abilities import TakesAuditLog
 from ...store.model import STAGED_NAME, K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
-from ...store.sql.postgres.searchable import SearchableDatabase
-from ...store.traits import has_ability, path_of
+from ...store.traits import path_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import LEASE
 from ...store.verbs.writing import Put, RewriteForms, run_put
@@ -193,10 +192,6 @@ class AuditedStore(PassthroughStore):
         self._marked: int | None = None  # entries that the store's mark covers; None without a mark
         if isinstance(store, TakesAuditLog):
             store.note_in(log)
-        if has_ability(store, SearchableDatabase):  # queries of an index pass on to the database
-            database = cast("SearchableDatabase", store)
-            self.condition, self.ask = database.condition, database.ask
-            self.changes_here = database.changes_here
 
     def attach(self) -> None:
         """Marks in the store which log it has. Logs the gaps between the log and what the store knows."""
