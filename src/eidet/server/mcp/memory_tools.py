@@ -152,10 +152,12 @@ class MemoryTools:
         if not changes:
             raise BadInput("revise needs something to change: text, who, occurred or importance")
         with self._access.enter(scope) as place:
-            revised = await self._memory.revise(id, scope=place, version=version, **changes)
-            record = self._access.caller.view(revised)
-        text_told = f"revised; now version {record.version}\n{_tell_records([record])}"
-        return answer(text_told, ReviseAnswer(memory=make_item(record)))
+            record = await self._memory.revise(id, scope=place, version=version, **changes)
+        return self._answer_one(f"revised; now version {record.version}", record)
+
+    def _answer_one(self, said: str, record: Record) -> CallToolResult:
+        seen = self._access.caller.view(record)
+        return answer(f"{said}\n{_tell_records([seen])}", ReviseAnswer(memory=make_item(seen)))
 
     @takes()
     async def promote(
@@ -168,8 +170,7 @@ class MemoryTools:
         self._access.require(Right.READ, *([Right.FORGET] if move else []))
         with self._access.enter(to) as target, self._access.enter(scope) as place:
             record = await self._memory.promote(id, scope=place, to=target, move=move)
-        told = f"{'moved' if move else 'copied'} to {target}\n{_tell_records([record])}"
-        return answer(told, ReviseAnswer(memory=make_item(record)))
+        return self._answer_one(f"{'moved' if move else 'copied'} to {target}", record)
 
     @takes("session", "who", "since", "until")
     async def forget(
@@ -219,9 +220,8 @@ class MemoryTools:
         Only after the user has seen it and said so.
         """
         with self._access.enter(scope) as place:
-            approved = await self._memory.trust.approve(id, scope=place, version=version, **changes)
-            record = self._access.caller.view(approved)
-        return answer(f"approved\n{_tell_records([record])}", ReviseAnswer(memory=make_item(record)))
+            record = await self._memory.trust.approve(id, scope=place, version=version, **changes)
+        return self._answer_one("approved", record)
 
     @takes("because")
     async def reject(
