@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput
-from ..core.verb_table import NEW_MEMORY, REMEMBER
+from ..core.verb_table import APPROVE, NEW_MEMORY, PROMOTE, REJECT, REMEMBER
 from .memory_options import Given, Options, Which, command
 from .parse import lines_of, messages_of
 from .show import console, emit, emit_each, emit_or_tell, progress_bar, show_record, style_text
@@ -136,17 +136,9 @@ def _mark(
     on: Which,
     id: Annotated[str, Argument(metavar="ID")],
     do: Annotated[str, Argument(metavar="DO", help=f"One of {', '.join(_MARKS)}.")],
-    because: Annotated[
-        str | None, Option(help="Why: quarantine tells the reviewer, reject the receipt.")
-    ] = None,
-    text: Annotated[str | None, Option(help="approve: what it says from now on.")] = None,
-    trust: Annotated[
-        str | None, Option(help="approve: trusted, user, tool, web or unknown; default: as before.")
-    ] = None,
-    to: Annotated[
-        str | None, Option(metavar="SCOPE", help="promote: into this scope, such as team/core.")
-    ] = None,
-    move: Annotated[bool, Option("--move", help="promote: also take it out of its own scope.")] = False,
+    asked: Annotated[
+        Given, Options({**APPROVE, **REJECT, **PROMOTE}, "because", "text", "trust", "to", "move")
+    ],
     by: Annotated[str | None, Option(help="Who does it, for the history.")] = None,
 ) -> None:
     """Pin, hold, quarantine, approve, reject, restore or promote.
@@ -158,11 +150,10 @@ def _mark(
     if do not in _MARKS:
         raise BadInput(f"there is no {do!r}: say one of {', '.join(_MARKS)}")
     namespace, options, said = _MARKS[do]
-    details = {"because": because, "text": text, "trust": trust, "to": to, "move": move or None, "by": by}
-    given = {name: value for name, value in details.items() if value is not None}
+    given = asked if by is None else asked | {"by": by}
     if wrong := given.keys() - set(options):
         raise BadInput(f"{do} takes no --{min(wrong)}")
-    if do == "promote" and to is None:
+    if do == "promote" and "to" not in given:
         raise BadInput("promote needs a scope: --to team/core")
     with on.open_memory() as memory:
         space = memory if namespace is None else getattr(memory, namespace)
