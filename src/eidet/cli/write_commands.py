@@ -14,7 +14,7 @@ from typer import Argument, Option
 from ..core.errors import BadInput
 from ..core.verb_table import APPROVE, NEW_MEMORY, PROMOTE, REJECT, REMEMBER
 from .memory_options import Given, Options, Which, command
-from .parse import lines_of, messages_of
+from .parse import lines_of
 from .show import console, emit, emit_each, emit_or_tell, progress_bar, show_record, style_text
 
 if TYPE_CHECKING:
@@ -44,34 +44,27 @@ def _remember(
         list[str] | None, Argument(metavar="TEXT…", help="What to remember; each text is one memory.")
     ] = None,
     file: Annotated[str | None, Option(help="One memory per line; - is standard input.")] = None,
-    messages: Annotated[
-        str | None, Option(help="JSON lines of {role, content, …}; - is standard input.")
-    ] = None,
 ) -> None:
-    """Remember texts, the lines of a file, or messages.
+    """Remember texts, or the lines of a file.
 
     Prints the ids. More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
     given = details | {"scope": on.one_scope}
-    things = _things(texts or [], file, messages, details.get("data"), on.settings().text_chars)
+    things = _things(texts or [], file, details.get("data"))
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, given):
             _tell_stored(stored, on.json)
 
 
-def _things(
-    texts: list[str], file: str | None, messages: str | None, data: Json, text_chars: int
-) -> list[str] | list[dict[str, Json]] | list[None]:
-    if (bool(texts) + (file is not None) + (messages is not None)) > 1:
-        raise BadInput("give texts, --file or --messages, one of them")
+def _things(texts: list[str], file: str | None, data: Json) -> list[str] | list[None]:
+    if texts and file is not None:
+        raise BadInput("give texts or --file, one of them")
     if texts == ["-"]:
         raise BadInput("to remember what standard input says, one memory per line: --file -")
     if file is not None:
         return lines_of(file)
-    if messages is not None:
-        return messages_of(messages, text_chars)
     if not texts and data is None:
-        raise BadInput("there is nothing to remember: give a text, --file, --messages or --data")
+        raise BadInput("there is nothing to remember: give a text, --file or --data")
     _check_no_files(texts)
     return texts or [None]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -84,44 +83,6 @@ def test_errors_do_not_steer_it_either(eidet: Shell) -> None:
         said = eidet(*words)
         assert said.code in (1, 2)
         assert not re.search("[\u007f-\u009f\u202a-\u202e]", said.err)
-
-
-def test_messages_may_have_parts(eidet: Shell) -> None:
-    parts = [{"type": "text", "text": "look at"}, {"type": "image_url", "image_url": {"url": "x"}}]
-    lines = [
-        {"role": "user", "content": parts, "mood": "merry"},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
-        {"role": "tool", "content": "done", "tool_call_id": "1", "metadata": {"n": 1}},
-    ]
-    file = eidet.folder / "chat.jsonl"
-    file.write_text("\n\n".join(map(json.dumps, lines)))
-    ids = eidet("remember", "--messages", str(file)).ids
-    one, two, three = (eidet("show", id, "--json").json for id in ids)
-    assert (one["text"], one["data"]["content"], one["meta"]) == ("look at", parts, {"mood": "merry"})
-    assert two["data"]["tool_calls"] == [{"id": "1"}]
-    assert (three["text"], three["meta"], three["trust"]) == ("done", {"n": 1}, "tool")
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ('{"role": "user", "content": 5}', "text needs a string"),
-        ('{"role": "user", "content": ""', "is not JSON: it goes wrong at line 1, character 31"),
-        ('{"role": "user", "content": "x", "timestamp": "noon"}', "noon"),
-        ('{"role": "user", "content": "x", "metadata": 5}', "metadata of a message must be a JSON object"),
-        ('{"content": "x"}', "is not a message"),
-        ("5", "is not a message"),
-        ("[" * 100_000, "is not JSON"),
-    ],
-)
-def test_a_bad_message_is_named_by_file_and_line(eidet: Shell, line: str, why: str) -> None:
-    file = eidet.folder / "chat.jsonl"
-    file.write_text('{"role": "user", "content": "fine"}\n\n' + line + "\n")
-    said = eidet("remember", "--messages", str(file))
-    assert said.code == 2
-    assert f"{file}, line 3" in said.err
-    assert why in said.err
-    assert not eidet.file.exists()
 
 
 PYTHON = re.compile(
