@@ -45,17 +45,11 @@ class AgentAccess:
                 )
 
     @contextmanager
-    def enter(self, scope: str | None = None) -> Iterator[str]:
-        """Yields the path of the scope that a call names or implies; attributes changes to the caller.
+    def enter(self, scopes: str | list[str] | None = None) -> Iterator[Scope]:
+        """Yields what a call names or implies, several scopes if it reads; attributes changes to the caller.
 
         The server has checked the right that the tool needs.
         """
-        with self.enter_all(scope) as place:
-            yield place.path
-
-    @contextmanager
-    def enter_all(self, scopes: str | list[str] | None) -> Iterator[Scope]:
-        """Works like `enter` for tools that read, which take several scopes; yields all as a `Scope`."""
         caller = self.caller
         place = self._find_scopes(caller, scopes)
         with caller.act(acts().source or SOURCE):
