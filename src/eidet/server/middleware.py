@@ -18,7 +18,7 @@ from ..core.errors import EidetError
 from .access import LOCAL, Caller, Right
 from .errors import LOG, Problem, make_internal, problem_of
 from .server_settings import ServerSettings, is_loopback, parse_address
-from .serving import CALLER, REQUEST_ID, Serving, make_unauthorized
+from .serving import CALLER, REQUEST_ID, STATUS, Serving, make_unauthorized
 from .telemetry.log_lines import name_request
 from .telemetry.request_telemetry import RequestTelemetry
 
@@ -48,7 +48,7 @@ class AccessMiddleware:
         headers = Headers(scope=scope)
         scope[REQUEST_ID] = _choose_request_id(headers.get("x-request-id"))
         answer = _Answer(send, scope)
-        with self._telemetry.watch(scope, answer):
+        with self._telemetry.watch(scope):
             await self._serve(scope, headers, receive, answer)
 
     async def _serve(self, scope: Scope, headers: Headers, receive: Receive, answer: _Answer) -> None:
@@ -250,11 +250,10 @@ class _Answer:
         self._send = send
         self._scope = scope
         self._started = False
-        self.status: int = 499  # in logs, for a client that left before the answer began
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._started, self.status = True, message["status"]
+            self._started, self._scope[STATUS] = True, message["status"]
             headers = MutableHeaders(raw=message["headers"])
             headers["X-Request-Id"] = self._scope[REQUEST_ID]
             headers.setdefault("X-Content-Type-Options", "nosniff")

@@ -22,8 +22,8 @@ from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
 QUESTIONS: Final = 2  # about facts at once; each may keep a processor busy for seconds
-CALLER: Final = "eidet.caller"  # the keys of the caller …
-REQUEST_ID: Final = "eidet.request_id"  # … and of the id in the ASGI scope of a request
+# What the middleware keeps in the ASGI scope of a request.
+CALLER, REQUEST_ID, STATUS = "eidet.caller", "eidet.request_id", "eidet.status"
 _BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
 )

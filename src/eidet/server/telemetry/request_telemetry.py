@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from opentelemetry.propagate import extract, get_global_textmap
@@ -20,7 +20,7 @@ from ...quality.metrics import exposition
 from ..access import Right
 from ..errors import make_not_found
 from ..server_settings import ServerSettings
-from ..serving import CALLER, REQUEST_ID, Serving, caller_of, check_rights
+from ..serving import CALLER, REQUEST_ID, STATUS, Serving, caller_of, check_rights
 from .log_lines import FIELDS
 from .memory_metrics import MemoryMetrics
 from .memory_spans import has_listeners, trace_memories
@@ -29,12 +29,6 @@ LOG: Final = logging.getLogger("eidet.access")
 _PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
 METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 OTHER: Final = "other"  # the label of paths without a route: their number has no limit
-
-
-class Answering(Protocol):
-    """An answer that is being sent; `status` is 499 if the client left before it began."""
-
-    status: int
 
 
 class RequestTelemetry:
@@ -46,14 +40,14 @@ class RequestTelemetry:
         self._trace_headers = frozenset(name.lower().encode() for name in get_global_textmap().fields)
 
     @contextmanager
-    def watch(self, scope: Scope, answer: Answering) -> Iterator[None]:
+    def watch(self, scope: Scope) -> Iterator[None]:
         """Measures a request that is answered inside."""
         started = time.perf_counter()
-        with self._open_span(scope, answer) if self._is_traced(scope) else nullcontext():
+        with self._open_span(scope) if self._is_traced(scope) else nullcontext():
             try:
                 yield
             finally:
-                self._note(scope, answer.status, time.perf_counter() - started)
+                self._note(scope, time.perf_counter() - started)
 
     def _is_traced(self, scope: Scope) -> bool:
         """Returns whether spans are collected, or the request is part of a trace, whose id logs show."""
@@ -62,7 +56,7 @@ class RequestTelemetry:
         return any(name in self._trace_headers for name, _ in scope["headers"])
 
     @contextmanager
-    def _open_span(self, scope: Scope, answer: Answering) -> Iterator[None]:
+    def _open_span(self, scope: Scope) -> Iterator[None]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         with self._tracer.start_as_current_span(
             _method_of(scope), context=extract(headers), kind=SpanKind.SERVER, record_exception=False
@@ -70,10 +64,10 @@ class RequestTelemetry:
             try:
                 yield
             finally:
-                _describe_request(span, scope, answer.status)
+                _describe_request(span, scope)
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        method, route = _method_of(scope), _route_of(scope)
+    def _note(self, scope: Scope, seconds: float) -> None:
+        method, route, status = _method_of(scope), _route_of(scope), _status_of(scope)
         self._metrics.count_request(method, route, status, seconds)
         if not LOG.isEnabledFor(logging.INFO):
             return
@@ -85,8 +79,8 @@ class RequestTelemetry:
         LOG.info("request", extra={FIELDS: fields})
 
 
-def _describe_request(span: Span, scope: Scope, status: int) -> None:
-    method, route = _method_of(scope), _route_of(scope)
+def _describe_request(span: Span, scope: Scope) -> None:
+    method, route, status = _method_of(scope), _route_of(scope), _status_of(scope)
     span.update_name(f"{method} {route}")
     span.set_attributes(
         {
@@ -98,6 +92,11 @@ def _describe_request(span: Span, scope: Scope, status: int) -> None:
     )
     if status >= 500:
         span.set_status(StatusCode.ERROR)
+
+
+def _status_of(scope: Scope) -> int:
+    """Returns the status of the answer; 499 if the client left before it began."""
+    return int(scope.get(STATUS, 499))
 
 
 def _method_of(scope: Scope) -> str:
