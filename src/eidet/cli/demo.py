@@ -85,7 +85,8 @@ def _demo(
 def _build_and_serve(file: Path, port: int) -> None:
     """Builds the example memory and serves it until stopped."""
     try:
-        from ..server.serve import Opening, listen, serve_on
+        from ..server.serve import Opening
+        from ..server.serve import serve as run
         from ..server.server_settings import ServerSettings
     except ImportError as error:
         raise MissingExtra("`eidet demo --serve`", extra="server") from error
@@ -93,12 +94,14 @@ def _build_and_serve(file: Path, port: int) -> None:
     from .serve_command import tell_addresses
 
     server = ServerSettings(port=port)
-    with listen(server) as listener:
+
+    def begin(listening: int) -> None:
         typer.echo("writing half a year of the company Tidewater …", err=True)
         count = build_example(file, time.time())
         typer.echo(f"{count:,} records in {file}", err=True)
-        opening = Opening(place=str(file), embedder=None, settings=settings_of(None), server=server)
-        serve_on(listener, opening, partial(tell_addresses, server, str(file)))
+        tell_addresses(server, str(file), listening)
+
+    run(Opening(place=str(file), embedder=None, settings=settings_of(None), server=server), begin)
 
 
 def _remember(file: Path) -> None:

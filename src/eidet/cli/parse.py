@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from ..core.draft import Message
 from ..core.errors import BadInput
-from ..core.scope import Scope
 from ..core.validate import Json
 
 _SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_MESSAGE: Final = {field.name for field in fields(Message)}
 
 
 def end_of(text: str | None) -> str | timedelta | None:
@@ -69,55 +65,10 @@ def _pair(pair: str) -> tuple[str, Json]:
 
 def lines_of(file: str) -> list[str]:
     """Returns the lines of a file that are not blank; `-` is standard input."""
-    return [line for _, line in _number_lines(file)]
-
-
-def messages_of(file: str, text_chars: int) -> list[dict[str, Json]]:
-    """Parses one message per line; unknown fields become its metadata.
-
-    Raises `BadInput` with the line of a message that could not be remembered, before anything is stored.
-    """
-    messages: list[dict[str, Json]] = []
-    for number, line in _number_lines(file):
-        where = f"{file}, line {number}"
-        message = _message(line, where)
-        _check_message(message, where, text_chars)
-        messages.append(message)
-    return messages
-
-
-def _check_message(message: dict[str, Json], where: str, text_chars: int) -> None:
-    from ..write.shape import drafts_of, shape_record
-
     try:
-        (draft,), _ = drafts_of(message, {})
-        shape_record(draft, scope=Scope().path, now=0.0, text_chars=text_chars)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from None
-
-
-def _number_lines(file: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(_content(file).split("\n"), 1):
-        if line.strip():
-            yield number, line
-
-
-def _content(file: str) -> str:
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{file} is not UTF-8 text: {error}") from None
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror}") from None
-
-
-def _message(line: str, where: str) -> dict[str, Json]:
-    message = json_of(line, where)
-    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-        raise BadInput(f'{where} is not a message: it needs {{"role": …, "content": …}}')
-    known: dict[str, Any] = {name: value for name, value in message.items() if name in _MESSAGE}
-    other = {name: value for name, value in message.items() if name not in _MESSAGE}
-    named = known.get("metadata") or {}
-    if not isinstance(named, dict):
-        raise BadInput(f"{where}: the metadata of a message must be a JSON object")
-    return {"content": None} | known | {"metadata": other | named}
+    return [line for line in text.split("\n") if line.strip()]

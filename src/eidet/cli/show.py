@@ -144,14 +144,10 @@ def tell_heading(title: str) -> None:
     console().print(Rule(style_text((title, "bold")), align="left", style="dim"))
 
 
-def size_text(count: float) -> str:
-    if count < 1000:
-        return f"{count:.0f} bytes"
-    for unit in ("KB", "MB"):
-        count /= 1000
-        if count < 1000:
-            return f"{count:.1f} {unit}"
-    return f"{count / 1000:.1f} GB"
+def size_text(count: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(count)
 
 
 @contextmanager

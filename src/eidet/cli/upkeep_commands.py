@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -47,13 +47,6 @@ def _maintain(
         bool, Option("--policies", help="Only list the retention policies, and how many records are due.")
     ] = False,
     only: Annotated[list[str] | None, Option(help="One of the steps, such as move; repeatable.")] = None,
-    forget_below: Annotated[
-        float | None, Option(help="Forget what is weaker than this, from 0 to 1.")
-    ] = None,
-    archive: Annotated[
-        str | None,
-        Option(metavar="FOLDER", help="Where forgotten memories are archived: a folder, or s3://bucket."),
-    ] = None,
     llm: Annotated[
         str | None, Option(help="Model that words summaries, such as ollama:qwen3; default: rules.")
     ] = None,
@@ -65,13 +58,8 @@ def _maintain(
     if policies:
         _tell_policies(on)
         return
-    settings = on.settings().upkeep
-    if forget_below is not None:
-        settings = replace(settings, forget_below=forget_below)
     with on.open_memory() as memory:
-        done = memory.upkeep.maintain(
-            on.reach_or_all(), dry_run=dry_run, only=only, settings=settings, archive=archive, llm=llm
-        )
+        done = memory.upkeep.maintain(on.reach_or_all(), dry_run=dry_run, only=only, llm=llm)
     if on.json:
         emit(asdict(done) | {"changes": [change._asdict() for change in done.changes]})
     else:

@@ -12,9 +12,9 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput
-from ..core.verb_table import NEW_MEMORY, REMEMBER
+from ..core.verb_table import APPROVE, NEW_MEMORY, PROMOTE, REJECT, REMEMBER
 from .memory_options import Given, Options, Which, command
-from .parse import lines_of, messages_of
+from .parse import lines_of
 from .show import console, emit, emit_each, emit_or_tell, progress_bar, show_record, style_text
 
 if TYPE_CHECKING:
@@ -44,34 +44,27 @@ def _remember(
         list[str] | None, Argument(metavar="TEXT…", help="What to remember; each text is one memory.")
     ] = None,
     file: Annotated[str | None, Option(help="One memory per line; - is standard input.")] = None,
-    messages: Annotated[
-        str | None, Option(help="JSON lines of {role, content, …}; - is standard input.")
-    ] = None,
 ) -> None:
-    """Remember texts, the lines of a file, or messages.
+    """Remember texts, or the lines of a file.
 
     Prints the ids. More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
     given = details | {"scope": on.one_scope}
-    things = _things(texts or [], file, messages, details.get("data"), on.settings().text_chars)
+    things = _things(texts or [], file, details.get("data"))
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, given):
             _tell_stored(stored, on.json)
 
 
-def _things(
-    texts: list[str], file: str | None, messages: str | None, data: Json, text_chars: int
-) -> list[str] | list[dict[str, Json]] | list[None]:
-    if (bool(texts) + (file is not None) + (messages is not None)) > 1:
-        raise BadInput("give texts, --file or --messages, one of them")
+def _things(texts: list[str], file: str | None, data: Json) -> list[str] | list[None]:
+    if texts and file is not None:
+        raise BadInput("give texts or --file, one of them")
     if texts == ["-"]:
         raise BadInput("to remember what standard input says, one memory per line: --file -")
     if file is not None:
         return lines_of(file)
-    if messages is not None:
-        return messages_of(messages, text_chars)
     if not texts and data is None:
-        raise BadInput("there is nothing to remember: give a text, --file, --messages or --data")
+        raise BadInput("there is nothing to remember: give a text, --file or --data")
     _check_no_files(texts)
     return texts or [None]
 
@@ -136,17 +129,9 @@ def _mark(
     on: Which,
     id: Annotated[str, Argument(metavar="ID")],
     do: Annotated[str, Argument(metavar="DO", help=f"One of {', '.join(_MARKS)}.")],
-    because: Annotated[
-        str | None, Option(help="Why: quarantine tells the reviewer, reject the receipt.")
-    ] = None,
-    text: Annotated[str | None, Option(help="approve: what it says from now on.")] = None,
-    trust: Annotated[
-        str | None, Option(help="approve: trusted, user, tool, web or unknown; default: as before.")
-    ] = None,
-    to: Annotated[
-        str | None, Option(metavar="SCOPE", help="promote: into this scope, such as team/core.")
-    ] = None,
-    move: Annotated[bool, Option("--move", help="promote: also take it out of its own scope.")] = False,
+    asked: Annotated[
+        Given, Options({**APPROVE, **REJECT, **PROMOTE}, "because", "text", "trust", "to", "move")
+    ],
     by: Annotated[str | None, Option(help="Who does it, for the history.")] = None,
 ) -> None:
     """Pin, hold, quarantine, approve, reject, restore or promote.
@@ -158,11 +143,10 @@ def _mark(
     if do not in _MARKS:
         raise BadInput(f"there is no {do!r}: say one of {', '.join(_MARKS)}")
     namespace, options, said = _MARKS[do]
-    details = {"because": because, "text": text, "trust": trust, "to": to, "move": move or None, "by": by}
-    given = {name: value for name, value in details.items() if value is not None}
+    given = asked if by is None else asked | {"by": by}
     if wrong := given.keys() - set(options):
         raise BadInput(f"{do} takes no --{min(wrong)}")
-    if do == "promote" and to is None:
+    if do == "promote" and "to" not in given:
         raise BadInput("promote needs a scope: --to team/core")
     with on.open_memory() as memory:
         space = memory if namespace is None else getattr(memory, namespace)

@@ -18,8 +18,9 @@ import re
 import secrets
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -95,13 +96,27 @@ class Caller:
             id=record.id, scope=record.scope, text="", created=record.created, version=record.version
         )
 
-    def act(self, source: str | None = None) -> AbstractContextManager[None]:
+    @contextmanager
+    def act(self, source: str | None = None) -> Iterator[None]:
         """Attributes everything done inside to this caller, in history, audit and signatures."""
         actor = replace(acts(), source=source or acts().source)
         if self.name is not None:
             bound = not self.may(Right.AGENTS)
             actor = replace(actor, by=self.name, agent=self.name, bound=bound)
-        return acting_as(actor)
+        token = _caller.set(self)
+        try:
+            with acting_as(actor):
+                yield
+        finally:
+            _caller.reset(token)
+
+
+_caller: ContextVar[Caller | None] = ContextVar("eidet_caller", default=None)
+
+
+def current_caller() -> Caller | None:
+    """Returns the caller that this task or thread acts for, or None."""
+    return _caller.get()
 
 
 LOCAL: Final = Caller(name=None, limits=_Limits(requests_per_second=math.inf))
@@ -252,6 +267,7 @@ def parse_rights(said: Iterable[str]) -> frozenset[Right]:
 
 
 HEAD = "[[key]]"
+_BEFORE_HEAD: Final = re.compile(r"^(?=[ \t]*\[ *\[ *key *\] *\])", re.MULTILINE)
 
 
 def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str]) -> str:
@@ -277,7 +293,7 @@ def remove_key(path: Path, name: str) -> None:
     """Removes the key with a name; a running server refuses it from then on."""
     if not any(key.caller.name == name for key in list_keys(path)):
         raise NotFound(f"{path} has no key named {name!r}")
-    blocks = _split(path.read_text(encoding="utf-8"))
+    blocks = _BEFORE_HEAD.split(path.read_text(encoding="utf-8"))
     _write(path, "".join(block for block in blocks if not _is_named(block, name)))
 
 
@@ -290,16 +306,6 @@ def _write_entry(name: str, scopes: Iterable[str], rights: Iterable[str], hash: 
         f"rights = {json.dumps(sorted(rights))}\n"
         f"hash = {json.dumps(hash)}\n"
     )
-
-
-def _split(text: str) -> list[str]:
-    """Splits a file into the text before its first entry and one block for each entry."""
-    blocks = [""]
-    for line in text.splitlines(keepends=True):
-        if line.strip().replace(" ", "") == HEAD:
-            blocks.append("")
-        blocks[-1] += line
-    return blocks
 
 
 def _is_named(block: str, name: str) -> bool:

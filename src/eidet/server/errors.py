@@ -108,22 +108,14 @@ def _make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
     """Makes a 422 that names the first field that is wrong."""
     first = errors[0]
     field = ".".join(str(part) for part in first.get("loc", ()))
-    if first.get("type") in _NO_OBJECT and field == "body":
-        return _make_no_object(content_type)
     message, hint = str(first.get("msg", "the request is not valid")), None
-    if first.get("type") == "extra_forbidden":
-        message, hint = f"there is no field {field}", _FIELDS_AT
-        if field == "body.scope":
-            hint = _SCOPE_AT
+    if first.get("type") in _NO_OBJECT and field == "body":
+        message, hint = "the body must be a JSON object", _FIELDS_AT
+        if content_type.partition(";")[0].strip().lower() != JSON:  # curl by default declares a form
+            hint = "send the header Content-Type: application/json"
+    elif first.get("type") == "extra_forbidden":
+        message, hint = f"there is no field {field}", _SCOPE_AT if field == "body.scope" else _FIELDS_AT
     return Problem(422, "bad_input", message, hint=hint, field=field or None)
-
-
-def _make_no_object(content_type: str) -> Problem:
-    """Makes a 422 for a body that is no object, or not parsed: curl by default declares a form."""
-    hint = _FIELDS_AT
-    if content_type.partition(";")[0].strip().lower() != JSON:
-        hint = "send the header Content-Type: application/json"
-    return Problem(422, "bad_input", "the body must be a JSON object", hint=hint, field="body")
 
 
 _SCOPE_AT: Final = "name the scope in the URL: ?scope=acme/ann"

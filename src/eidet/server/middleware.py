@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import math
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..core.errors import EidetError
 from .access import LOCAL, Caller, Right
 from .errors import LOG, Problem, make_internal, problem_of
-from .server_settings import ServerSettings, is_loopback
-from .serving import CALLER, Serving, make_unauthorized
+from .server_settings import ServerSettings, is_loopback, parse_address
+from .serving import CALLER, REQUEST_ID, STATUS, Serving, make_unauthorized
 from .telemetry.log_lines import name_request
+from .telemetry.request_telemetry import RequestTelemetry
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
-
-REQUEST_ID: Final = "eidet.request_id"
 _UPLOAD: Final = "/v1/load"  # the path whose body is a file
 _ENCODED: Final = b"/v1/memories/"  # the path before ids, which may hold any character
 _STRANGER_BYTES: Final = 65_536  # the largest body of a request without a valid key
@@ -36,14 +31,15 @@ _BURST_SECONDS: Final = 2.0  # of unused rate that a caller may save up
 
 
 class AccessMiddleware:
-    """ASGI middleware that checks every request to the app and answers errors of verbs."""
+    """ASGI middleware that checks every request to the app, notes it, and answers errors of verbs."""
 
-    def __init__(self, app: AsgiApp, serving: Serving) -> None:
+    def __init__(self, app: ASGIApp, serving: Serving, telemetry: RequestTelemetry) -> None:
         self._app = app
         self._serving = serving
+        self._telemetry = telemetry
         self._rates = _RateLimiter(serving.settings.workers)
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -52,6 +48,10 @@ class AccessMiddleware:
         headers = Headers(scope=scope)
         scope[REQUEST_ID] = _choose_request_id(headers.get("x-request-id"))
         answer = _Answer(send, scope)
+        with self._telemetry.watch(scope):
+            await self._serve(scope, headers, receive, answer)
+
+    async def _serve(self, scope: Scope, headers: Headers, receive: Receive, answer: _Answer) -> None:
         try:
             caller = self._let_in(scope, headers)
             body = self._make_body(scope, caller, receive)
@@ -66,7 +66,7 @@ class AccessMiddleware:
             LOG.exception("request %s failed", scope[REQUEST_ID])
             await answer.fail(make_internal(), receive)
 
-    def _let_in(self, scope: MutableMapping[str, Any], headers: Headers) -> Caller | None:
+    def _let_in(self, scope: Scope, headers: Headers) -> Caller | None:
         _check_host(headers.getlist("host"), self._serving.settings)
         _check_origin(headers, self._serving.settings)
         caller = self._find_caller(headers.get("authorization"))
@@ -90,9 +90,7 @@ class AccessMiddleware:
             raise make_unauthorized()
         return found
 
-    def _make_body(
-        self, scope: MutableMapping[str, Any], caller: Caller | None, receive: Receive
-    ) -> _LimitedBody:
+    def _make_body(self, scope: Scope, caller: Caller | None, receive: Receive) -> _LimitedBody:
         settings = self._serving.settings
         if caller is None:
             return _LimitedBody(receive, _STRANGER_BYTES, settings.body_seconds)
@@ -101,14 +99,14 @@ class AccessMiddleware:
         return _LimitedBody(receive, caller.limits.body_bytes, settings.body_seconds)
 
 
-def _keep_encoded(scope: MutableMapping[str, Any]) -> None:
+def _keep_encoded(scope: Scope) -> None:
     """Keeps ids in the path percent-encoded, since they may hold a %2F; their route decodes them."""
     raw = scope.get("raw_path") or quote(scope["path"]).encode()
     if raw.startswith(_ENCODED):
         scope["path"] = raw.decode("ascii", "replace")
 
 
-def _trim_headers(scope: MutableMapping[str, Any]) -> None:
+def _trim_headers(scope: Scope) -> None:
     """Trims blanks around header values, which not every parser removes."""
     scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
 
@@ -120,7 +118,7 @@ def _choose_request_id(given: str | None) -> str:
     return secrets.token_hex(8)
 
 
-def _client_of(scope: MutableMapping[str, Any]) -> str | None:
+def _client_of(scope: Scope) -> str | None:
     client = scope.get("client")
     if client is None:
         return None
@@ -139,7 +137,7 @@ def _check_host(hosts: Sequence[str], settings: ServerSettings) -> None:
     name = (found["number"] or found["name"]).lower()
     if name in settings.allow_hosts or name == settings.host or is_loopback(name):
         return
-    if not settings.on_loopback and _is_address(name):  # an address cannot be rebound
+    if not settings.on_loopback and parse_address(name) is not None:  # an address cannot be rebound
         return
     raise Problem(
         421,
@@ -147,14 +145,6 @@ def _check_host(hosts: Sequence[str], settings: ServerSettings) -> None:
         "this server does not answer to the host that the request names",
         hint="whoever runs it can allow a name with --allow-host NAME",
     )
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _check_origin(headers: Headers, settings: ServerSettings) -> None:
@@ -256,14 +246,14 @@ class _LimitedBody:
 class _Answer:
     """Sends an answer with the headers that every answer has."""
 
-    def __init__(self, send: Send, scope: MutableMapping[str, Any]) -> None:
+    def __init__(self, send: Send, scope: Scope) -> None:
         self._send = send
         self._scope = scope
         self._started = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._started = True
+            self._started, self._scope[STATUS] = True, message["status"]
             headers = MutableHeaders(raw=message["headers"])
             headers["X-Request-Id"] = self._scope[REQUEST_ID]
             headers.setdefault("X-Content-Type-Options", "nosniff")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -33,7 +32,7 @@ from .serving import Serving
 from .telemetry.log_lines import configure_lines
 from .telemetry.memory_metrics import share_metrics
 from .telemetry.memory_spans import export_spans
-from .telemetry.request_telemetry import add_telemetry, surround
+from .telemetry.request_telemetry import RequestTelemetry, add_telemetry
 from .webhooks import add_webhooks
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
@@ -76,10 +75,9 @@ def create_app(
     add_handlers(app)
     _add_parts(app, serving)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=4)
-    app.add_middleware(AccessMiddleware, serving=serving)
+    app.add_middleware(AccessMiddleware, serving=serving, telemetry=RequestTelemetry(app.state.metrics))
     if chosen.cors_origins:
         _allow_origins(app, chosen.cors_origins)
-    surround(app)
     return app
 
 
@@ -134,28 +132,16 @@ def serve(opening: Opening, ready: Callable[[int], None]) -> None:
     server.check()
     if server.workers > 1 and opening.place in RAM:
         raise Misconfigured("a memory in RAM lives in one process: use --workers 1, or a file or a server")
-    with listen(server) as listener:
-        serve_on(listener, opening, ready)
-
-
-def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], None]) -> None:
-    """Serves like `serve`, on a socket that is already listening."""
-    _check_memory(opening)
-    config = _configure(opening, opening.server)
-    ready(listener.getsockname()[1])
-    if opening.server.workers > 1:
-        with share_metrics():
-            Multiprocess(config, sockets=[listener]).run()
-    else:
-        uvicorn.Server(config).run(sockets=[listener])
-
-
-def _check_memory(opening: Opening) -> None:
-    """Opens the memory once, so that faults show before a client connects."""
-    if opening.place in RAM:
-        return
-    memory = opening.open_memory()
-    memory.core.close()
+    with _listen(server) as listener:
+        if opening.place not in RAM:
+            opening.open_memory().core.close()  # so that faults show before a client connects
+        config = _configure(opening, server)
+        ready(listener.getsockname()[1])
+        if server.workers > 1:
+            with share_metrics():
+                Multiprocess(config, sockets=[listener]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listener])
 
 
 def _configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
@@ -178,24 +164,18 @@ def _configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
     )
 
 
-@contextlib.contextmanager
-def listen(server: ServerSettings) -> Iterator[socket.socket]:
-    """Yields a socket that listens on the host and port of the settings."""
+def _listen(server: ServerSettings) -> socket.socket:
+    """Returns a socket that listens on the host and port of the settings."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     try:
         listener = socket.create_server(
             (server.host.strip("[]"), server.port), family=family, backlog=_BACKLOG
         )
     except OSError as error:
+        why = (error.strerror or str(error)).partition(" (while ")[0]  # Python adds the address
         raise Unavailable(
-            f"cannot listen on {server.host}, port {server.port}: {_describe(error)}; name another port with "
+            f"cannot listen on {server.host}, port {server.port}: {why}; name another port with "
             "--port, or --port 0 for any that is free"
         ) from error
-    with listener:
-        listener.setblocking(False)
-        yield listener
-
-
-def _describe(error: OSError) -> str:
-    """Returns the system's error message without the address that Python adds to it."""
-    return (error.strerror or str(error)).partition(" (while ")[0]
+    listener.setblocking(False)
+    return listener

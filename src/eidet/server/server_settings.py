@@ -27,7 +27,6 @@ class ServerSettings:
     tls_key: Path | None = None
     allow_hosts: tuple[str, ...] = ()  # further names that clients may call this server by
     cors_origins: tuple[str, ...] = ()  # foreign web pages that may call it, such as https://app.example
-    public_url: str | None = None  # how clients reach this server if it is behind a proxy
     log_json: bool = False  # logs as lines of JSON
     log_content: bool = False  # logs and spans may hold queries, texts and scopes
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are trusted
@@ -55,9 +54,13 @@ class ServerSettings:
 
 def is_loopback(host: str) -> bool:
     """Returns whether only this machine reaches the host."""
-    if host == "localhost":
-        return True
+    address = parse_address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Parses the address of a host; None if it is a name."""
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(host.strip("[]"))
     except ValueError:
-        return False
+        return None

@@ -62,8 +62,8 @@ def test_what_is_unclear_is_refused(eidet: Shell, tmp_path: Path) -> None:
 
 
 def test_what_was_made_of_it_is_told(eidet: Shell) -> None:
-    lines = "\n".join(json.dumps({"role": "user", "content": f"I said {SECRET} {n}"}) for n in range(3))
-    eidet("remember", "--messages", "-", "--session", "s", input=lines)
+    lines = "\n".join(f"I said {SECRET} {n}" for n in range(3))
+    eidet("remember", "--file", "-", "--kind", "message", "--session", "s", input=lines)
     with Memory(eidet.file, embedder="hashing") as memory:
         memory.upkeep.end_session("s")
     id = eidet("find", "--kind", "message", "--json").lines[0]["id"]

@@ -45,12 +45,15 @@ def test_detail_and_restore_show_the_whole(eidet: Shell) -> None:
     assert eidet("show", "none", "--detail").code == 1
 
 
+ARCHIVING = "[eidet.upkeep]\narchive_above = 0.1\nforget_below = 0.1\n"
+
+
 def test_the_forgotten_come_back_from_the_archive(eidet: Shell) -> None:
     old_memory(eidet, 100_000)
     folder = str(eidet.folder / "archive")
     config = eidet.folder / "eidet.toml"
-    config.write_text("[eidet.upkeep]\narchive_above = 0.1\n")
-    done = eidet("maintain", "--forget-below", "0.1", "--archive", folder, "--config", str(config), "--json")
+    config.write_text(ARCHIVING + f'archive = "{folder}"\n')
+    done = eidet("maintain", "--config", str(config), "--json")
     assert done.json["counts"] == {"forget": 2}
     assert done.json["archived"] == 2
     assert eidet("load", folder, "--json").json == {"unarchived": 2}
@@ -60,8 +63,8 @@ def test_the_forgotten_come_back_from_the_archive(eidet: Shell) -> None:
 def test_some_of_an_archive_in_a_bucket_comes_back(eidet: Shell, s3_url: str) -> None:
     one, two = old_memory(eidet, 100_000)
     config = eidet.folder / "eidet.toml"
-    config.write_text("[eidet.upkeep]\narchive_above = 0.1\n")
-    eidet("maintain", "--forget-below", "0.1", "--archive", s3_url, "--config", str(config))
+    config.write_text(ARCHIVING + f'archive = "{s3_url}"\n')
+    eidet("maintain", "--config", str(config))
     assert eidet("load", s3_url, "--since", "2031-01-01", "--json").json == {"unarchived": 0}
     assert eidet("load", s3_url, "--id", two, "--json").json == {"unarchived": 1}
     assert eidet("show", two).code == 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 from tests.unit.cli.shell import Shell
+
+from eidet.cli import say_plainly
 
 BIDI = "user\u202eevil\u2066 \u009b31mred\u007f"
 
@@ -84,44 +85,6 @@ def test_errors_do_not_steer_it_either(eidet: Shell) -> None:
         assert not re.search("[\u007f-\u009f\u202a-\u202e]", said.err)
 
 
-def test_messages_may_have_parts(eidet: Shell) -> None:
-    parts = [{"type": "text", "text": "look at"}, {"type": "image_url", "image_url": {"url": "x"}}]
-    lines = [
-        {"role": "user", "content": parts, "mood": "merry"},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
-        {"role": "tool", "content": "done", "tool_call_id": "1", "metadata": {"n": 1}},
-    ]
-    file = eidet.folder / "chat.jsonl"
-    file.write_text("\n\n".join(map(json.dumps, lines)))
-    ids = eidet("remember", "--messages", str(file)).ids
-    one, two, three = (eidet("show", id, "--json").json for id in ids)
-    assert (one["text"], one["data"]["content"], one["meta"]) == ("look at", parts, {"mood": "merry"})
-    assert two["data"]["tool_calls"] == [{"id": "1"}]
-    assert (three["text"], three["meta"], three["trust"]) == ("done", {"n": 1}, "tool")
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ('{"role": "user", "content": 5}', "text needs a string"),
-        ('{"role": "user", "content": ""', "is not JSON: it goes wrong at line 1, character 31"),
-        ('{"role": "user", "content": "x", "timestamp": "noon"}', "noon"),
-        ('{"role": "user", "content": "x", "metadata": 5}', "metadata of a message must be a JSON object"),
-        ('{"content": "x"}', "is not a message"),
-        ("5", "is not a message"),
-        ("[" * 100_000, "is not JSON"),
-    ],
-)
-def test_a_bad_message_is_named_by_file_and_line(eidet: Shell, line: str, why: str) -> None:
-    file = eidet.folder / "chat.jsonl"
-    file.write_text('{"role": "user", "content": "fine"}\n\n' + line + "\n")
-    said = eidet("remember", "--messages", str(file))
-    assert said.code == 2
-    assert f"{file}, line 3" in said.err
-    assert why in said.err
-    assert not eidet.file.exists()
-
-
 PYTHON = re.compile(
     r"NoneType|\bdict\b|\bErrno|Traceback|Expecting|\bTrue\b|\bNone\b|=…|\(…\)|Where\(|[A-Z]\w+Error|\bstr\b|<class"
 )
@@ -182,3 +145,16 @@ def test_errors_speak_no_python(
     assert not PYTHON.search(said.err), said.err
     if words[0] == "remember":
         assert (said.code, said.err[:7], said.err.count("\n")) == (2, "error: ", 1)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("go through memory.scopes()", "go through `eidet scopes`"),
+        ("give it as scope=…, beside the filter", "give it as --scope, beside the filter"),
+        ("use everything=True with a scope", "use --everything with a scope"),
+        ("data.a[1] holds nan; use None or a string", "data.a[1] holds nan; use null or a string"),
+    ],
+)
+def test_a_message_names_the_command_or_option(message: str, said: str) -> None:
+    assert say_plainly(message) == said

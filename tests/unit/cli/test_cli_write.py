@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import shlex
 
 import pytest
@@ -67,18 +66,6 @@ def test_a_file_of_several_batches_is_remembered_whole(eidet: Shell) -> None:
     said = eidet("remember", "--file", "-", "--json", input="\n".join(f"note {n}" for n in range(2500)))
     assert len({line["id"] for line in said.lines}) == 2500
     assert eidet("stats", "--json").json["records"] == 2500
-
-
-def test_messages_keep_their_role_and_what_else_they_say(eidet: Shell) -> None:
-    chat = [
-        {"role": "user", "content": "Where is the kiln?", "timestamp": "2026-03-02T10:00:00+00:00"},
-        {"role": "assistant", "content": "In the shed.", "model": "m1", "metadata": {"cost": 2}},
-    ]
-    lines = "\n".join(map(json.dumps, chat))
-    eidet("remember", "--messages", "-", "--session", "s1", input=lines)
-    user, assistant = eidet("find", "--order", "seq", "--session", "s1", "--json").lines
-    assert (user["kind"], user["who"], user["occurred"]) == ("message", "user", "2026-03-02T10:00:00+00:00")
-    assert assistant["meta"] == {"model": "m1", "cost": 2}
 
 
 @pytest.mark.parametrize("named", ["docs/boiler.md", "docs/Boiler.PDF", "my notes.txt", "docs/", "./docs"])

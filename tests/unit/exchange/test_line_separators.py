@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from eidet import Memory
-from eidet.cli.parse import messages_of
-from eidet.core.validate import dump_json
 from eidet.eval.cases import Question
 from eidet.eval.lines import save_question
 from eidet.exchange import export_memories, import_memories
@@ -63,11 +61,6 @@ def _export_and_load(text: str, file: Path) -> list[str]:
         return _texts(there)
 
 
-def _messages(text: str, file: Path) -> list[str]:
-    file.write_text(dump_json({"role": "user", "content": text}) + "\n", encoding="utf-8", newline="")
-    return [str(message["content"]) for message in messages_of(str(file), 1000)]
-
-
 def _evaluation_set(text: str, file: Path) -> list[str]:
     with Memory(embedder="hashing:16") as memory:
         record = memory.remember(text)
@@ -82,7 +75,6 @@ READERS: dict[str, Callable[[str, Path], list[str]]] = {
     "import mcp": _mcp,
     "import jsonl": _export_and_import("jsonl"),
     "load": _export_and_load,
-    "eidet remember --messages": _messages,
     "evaluation set": _evaluation_set,
 }
 

@@ -112,7 +112,7 @@ PAGES: Final = (
     Row("POST", "/v1/dashboard/upkeep", (ADMIN,), {"dry_run": True}),
 )
 ROWS: Final = (*REST, *FACTS, *PAGES)
-BESIDE: Final = ("/mcp", "/.well-known/oauth-protected-resource/mcp")  # their tools have rows of their own
+BESIDE: Final = ("/mcp",)  # its tools have rows of their own
 
 
 class ToolRow(NamedTuple):
@@ -139,10 +139,4 @@ TOOLS: Final = (
     ToolRow("approve", (ADMIN,), {"id": ID}),
     ToolRow("reject", (ADMIN,), {"id": ID}),
     ToolRow("facts", (READ,), {"about": "Ann"}),
-)
-RESOURCES: Final = (  # what every one of them tells is for readers
-    "memory://profile",
-    "memory://sessions",
-    "memory://profile/acme/ann",
-    "memory://sessions/acme/ann",
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -64,13 +64,11 @@ class TimelineForm(BaseModel):
     first: float | None = None
     last: float | None = None
     bins: int = Field(default=120, ge=1, le=400)
-    by: str = "occurred"
+    by: Literal["occurred", "created"] = "occurred"
 
 
 def read_timeline(memory: Memory, scope: Scope, form: TimelineForm) -> dict[str, Any]:
     """Returns the whole timeline by day, and the period shown by bins, sessions and single records."""
-    if form.by not in ("occurred", "created"):
-        raise BadInput(f"a timeline goes by occurred or created, not {form.by!r}")
     rows = _list_rows(memory.parts.store, scope)
     times = [getattr(row, form.by) for _, row in rows]
     start, end = _whole_range(times, memory.parts.clock())

@@ -13,6 +13,7 @@ from ...core.draft import Draft
 from ...core.errors import BadInput, NotFound, Refused
 from ...core.hit import Hit, RememberedList
 from ...core.record import Event, Record, Trust, iso_time
+from ...core.scope import Scope
 from ...recall.prompt_lines import one_line
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text, trust_in
 from ..access import Right
@@ -84,7 +85,7 @@ class MemoryTools:
         remember something that may already be known. An empty answer means that nothing fits. `as_of`
         asks what was true at another time, `known_at` what the memory knew by then.
         """
-        with self._access.enter_all(scope) as place:
+        with self._access.enter(scope) as place:
             hits = await self._memory.recall(query, scope=place, limit=limit, **filters)
         values = RecallAnswer(memories=[make_recalled(hit) for hit in hits])
         lines = [_tell_hit(hit, scopes=not place.is_one) for hit in hits]
@@ -100,7 +101,7 @@ class MemoryTools:
 
         Use it for "how often", "how many times", "all", "when did I last": recall shows only the best few.
         """
-        with self._access.enter_all(scope) as place:
+        with self._access.enter(scope) as place:
             found = await self._memory.recall_all(query, scope=place, limit=limit, **filters)
         tell_each = partial(_tell_hit, scopes=not place.is_one)
         lines = [f"{found.count} in order of time", *map(tell_each, found)]
@@ -129,7 +130,7 @@ class MemoryTools:
         instead of recall when you want to read rather than to change single memories. `ids` of the answer
         are the memories of its lines in order; give them as `seen` next time to be told something else.
         """
-        with self._access.enter_all(scope) as place:
+        with self._access.enter(scope) as place:
             tokens = min(budget, self._access.caller.limits.context_tokens)
             made = await self._memory.context(query, scope=place, budget=tokens, **filters)
         values = ContextAnswer(
@@ -152,10 +153,12 @@ class MemoryTools:
         if not changes:
             raise BadInput("revise needs something to change: text, who, occurred or importance")
         with self._access.enter(scope) as place:
-            revised = await self._memory.revise(id, scope=place, version=version, **changes)
-            record = self._access.caller.view(revised)
-        text_told = f"revised; now version {record.version}\n{_tell_records([record])}"
-        return answer(text_told, ReviseAnswer(memory=make_item(record)))
+            record = await self._memory.revise(id, scope=place, version=version, **changes)
+        return self._answer_one(f"revised; now version {record.version}", record)
+
+    def _answer_one(self, said: str, record: Record) -> CallToolResult:
+        seen = self._access.caller.view(record)
+        return answer(f"{said}\n{_tell_records([seen])}", ReviseAnswer(memory=make_item(seen)))
 
     @takes()
     async def promote(
@@ -168,8 +171,7 @@ class MemoryTools:
         self._access.require(Right.READ, *([Right.FORGET] if move else []))
         with self._access.enter(to) as target, self._access.enter(scope) as place:
             record = await self._memory.promote(id, scope=place, to=target, move=move)
-        told = f"{'moved' if move else 'copied'} to {target}\n{_tell_records([record])}"
-        return answer(told, ReviseAnswer(memory=make_item(record)))
+        return self._answer_one(f"{'moved' if move else 'copied'} to {target}", record)
 
     @takes("session", "who", "since", "until")
     async def forget(
@@ -189,7 +191,7 @@ class MemoryTools:
         values = ForgetAnswer(forgotten=int(gone), preview=False, memories=[])
         return answer(f"forgotten for good: {int(gone)}", values)
 
-    async def _preview(self, ids: list[str] | None, place: str, filters: dict[str, Any]) -> CallToolResult:
+    async def _preview(self, ids: list[str] | None, place: Scope, filters: dict[str, Any]) -> CallToolResult:
         found = await self._memory.trust.preview_forget(ids, scope=place, **filters)
         doomed = [*found.asked, *found.copies, *found.dropped]
         values = ForgetAnswer(forgotten=0, preview=True, memories=_make_items(doomed))
@@ -219,9 +221,8 @@ class MemoryTools:
         Only after the user has seen it and said so.
         """
         with self._access.enter(scope) as place:
-            approved = await self._memory.trust.approve(id, scope=place, version=version, **changes)
-            record = self._access.caller.view(approved)
-        return answer(f"approved\n{_tell_records([record])}", ReviseAnswer(memory=make_item(record)))
+            record = await self._memory.trust.approve(id, scope=place, version=version, **changes)
+        return self._answer_one("approved", record)
 
     @takes("because")
     async def reject(
@@ -241,7 +242,7 @@ class MemoryTools:
 
         Use it when memories contradict each other or when the user asks since when you know something.
         """
-        with self._access.enter_all(scope) as place:
+        with self._access.enter(scope) as place:
             events = await self._memory.history(id, scope=place)
             if not events:
                 raise NotFound(f"there is no memory {id!r} in scope {place}")
@@ -274,7 +275,7 @@ class MemoryTools:
         if ever and as_of is not None:
             raise BadInput("facts takes as_of or ever, not both")
         wanted = relation and "_".join(relation.casefold().split())  # `lives in` is `lives_in`
-        with self._access.enter_all(scope) as place:
+        with self._access.enter(scope) as place:
             facts, asked = self._memory.facts, dict[str, Any](scope=place, known_at=known_at)
             if about is None:
                 pattern: dict[str, Any] = {"subject": subject, "relation": wanted, "object": object}

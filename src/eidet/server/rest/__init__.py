@@ -10,14 +10,16 @@ admin_routes.py    scopes, stats, health, export, load
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI
-from fastapi.routing import APIRoute
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI, Request
 
 from ...core.fact_verb_table import FACTS
 from ...memory.facts import FactsNamespace
-from ..serving import Secured, Serving
+from ..serving import Secured, Serving, serving_of
 from . import admin_routes, feed_routes, memory_routes, search_routes
-from .routing import LeavableRoute, add_plain_verb
+from .routing import add_plain_verb
 
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
@@ -36,5 +38,13 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
 def _add_facts(router: APIRouter) -> None:
     """Adds a route for each verb of `memory.facts`: facts over time, entities, decisions about them."""
     for name, verb in FACTS.items():
-        route = APIRoute if "write" in verb.rights else LeavableRoute
-        add_plain_verb(router, f"facts/{name}", verb, FactsNamespace, "facts", tags=["facts"], route=route)
+        how: dict[str, Any] = {"tags": ["facts"]}
+        if "write" not in verb.rights:
+            how["dependencies"] = [Depends(_take_turn, scope="function")]
+        add_plain_verb(router, f"facts/{name}", verb, FactsNamespace, "facts", **how)
+
+
+async def _take_turn(request: Request) -> AsyncIterator[None]:
+    """Lets few questions about facts run at once: each may keep a processor busy for seconds."""
+    async with serving_of(request).turns.questions:
+        yield

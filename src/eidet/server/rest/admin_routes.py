@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
 import time
@@ -15,10 +16,9 @@ from starlette.background import BackgroundTask
 
 from ...core.errors import Corrupt
 from ...core.private_files import machine_prefix, remove_leftovers
-from ...core.scope import ALL, Scope
+from ...core.scope import Scope
 from ...memory.feed import tell_webhooks
-from ..access import Caller
-from ..errors import ErrorBody, Problem
+from ..errors import ErrorBody, Problem, make_unavailable
 from ..serving import (
     AdministersAnywhere,
     AdministersWidely,
@@ -97,30 +97,15 @@ async def _scopes(
     if under is not None:
         Scope.exactly(under)
     counts: dict[str, int] = {}
-    for prefix in _reachable(grant.caller, under):
+    for prefix in [under] if grant.caller.sees_all else grant.caller.scopes:
         counts |= await grant.memory.scopes(prefix)
-    names = sorted(name for name in counts if cursor is None or name > cursor)
+    within = None if under is None else Scope.under(under)
+    names = sorted(name for name in counts if within is None or within.holds(name))
+    names = [name for name in names if cursor is None or name > cursor]
     page = names[:limit]
     rows = [{"scope": name, "records": counts[name]} for name in page]
-    following = None
-    if len(names) > limit:
-        following = page[-1]
+    following = page[-1] if len(names) > limit else None
     return await answer(grant.serving, lambda: {"scopes": rows, "cursor": following}, size=len(rows))
-
-
-def _reachable(caller: Caller, under: str | None) -> list[str | None]:
-    """Returns the prefixes to list: those of the caller, narrowed to `under` if it is given."""
-    if caller.sees_all:
-        return [under]
-    if under is None:
-        return [prefix for prefix in caller.scopes if prefix != ALL]
-    inside: list[str | None] = []
-    for prefix in caller.scopes:
-        if f"{under}/".startswith(f"{prefix}/"):
-            return [under]
-        if prefix.startswith(f"{under}/"):
-            inside.append(prefix)
-    return inside
 
 
 async def _sessions(grant: ReadsScopes, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
@@ -180,12 +165,12 @@ async def _load(
     """
     upload = await receive_upload(request, grant.serving)
     try:
-        count = await grant.memory.load(upload.path, scope=grant.reach)
+        count = await grant.memory.load(upload, scope=grant.reach)
     except Corrupt as error:
-        message = str(error).replace(str(upload.path), "the upload")
+        message = str(error).replace(str(upload), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None
     finally:
-        await grant.memory.threads.run(upload.remove)
+        upload.unlink(missing_ok=True)
     return await answer(grant.serving, lambda: {"count": count})
 
 
@@ -208,11 +193,15 @@ async def _live() -> Aliveness:
 
 async def _ready(request: Request) -> Aliveness:
     """Whether the memory answers; 503 with Retry-After while its store is away. Takes two seconds at most."""
-    serving = serving_of(request)
-    await serving.readiness.check(serving.memory)
+    count = serving_of(request).memory.count(scope="default", who="nobody in particular")
+    try:
+        await asyncio.wait_for(count, _PROBE_SECONDS)
+    except TimeoutError:
+        raise make_unavailable() from None
     return Aliveness(status="ok")
 
 
+_PROBE_SECONDS: Final = 1.5  # probes usually time out after two
 _STEM: Final = "eidet"
 _STARTED: Final = time.time()
 
@@ -230,38 +219,15 @@ def clean_folder() -> None:
     remove_leftovers(Path(tempfile.gettempdir()), _STEM, before=_STARTED)
 
 
-class _Upload:
-    """A request body in a temporary file. Where the system allows it, the name is removed at once."""
-
-    def __init__(self) -> None:
-        self._named = make_file()
-        self._file = self._named.open("wb")
-        self.path: Path = self._named
-        open_file = Path(f"/proc/self/fd/{self._file.fileno()}")
-        if open_file.exists():
-            self._named.unlink()
-            self.path = open_file
-
-    def write(self, piece: bytes) -> None:
-        self._file.write(piece)
-
-    def finish(self) -> None:
-        self._file.flush()
-
-    def remove(self) -> None:
-        self._file.close()
-        self._named.unlink(missing_ok=True)
-
-
-async def receive_upload(request: Request, serving: Serving) -> _Upload:
+async def receive_upload(request: Request, serving: Serving) -> Path:
     """Writes the body of a request to a file, which the caller removes."""
     run = serving.memory.threads.run
-    upload = await run(_Upload)
+    file = await run(make_file)
     try:
-        async for piece in request.stream():
-            await run(lambda: upload.write(piece))  # noqa: B023  # awaited before the next piece comes
-        await run(upload.finish)
+        with file.open("wb") as out:
+            async for piece in request.stream():
+                await run(lambda: out.write(piece))  # noqa: B023  # awaited before the next piece comes
     except BaseException:
-        upload.remove()
+        file.unlink(missing_ok=True)
         raise
-    return upload
+    return file

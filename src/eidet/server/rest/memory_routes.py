@@ -146,18 +146,17 @@ async def _store_once(
 ) -> Response:
     """Stores the drafts that no earlier attempt with this key has stored."""
     earlier = await find_earlier(grant, drafts, attempt)
-    if len(earlier.gone) == len(drafts):
+    if not earlier:
+        return await _tell_stored(grant, await _store(grant, drafts, details))
+    if len(earlier) == len(drafts) and all(isinstance(one, Rejected) for one in earlier.values()):
         raise Problem(410, "gone", "what this idempotency key stood for was stored, and is forgotten by now")
-    rest = [drafts[place] for place in earlier.rest]
-    if len(rest) == len(drafts):
-        return await _tell_stored(grant, await _store(grant, rest, details))
-    places = dict(earlier.done)
-    rejected = [Rejected(place, when) for place, when in earlier.gone.items()]
+    rest = [place for place in range(len(drafts)) if place not in earlier]
     if rest:
-        for place, record in zip(earlier.rest, await _store(grant, rest, details), strict=False):
-            places[place] = record
-    stored = RememberedList([places[place] for place in sorted(places)], rejected)
-    return await _tell_stored(grant, stored, replayed=True)
+        earlier |= zip(rest, await _store(grant, [drafts[place] for place in rest], details), strict=False)
+    found = [earlier[place] for place in sorted(earlier)]
+    records = [one for one in found if isinstance(one, Record)]
+    rejected = [one for one in found if isinstance(one, Rejected)]
+    return await _tell_stored(grant, RememberedList(records, rejected), replayed=True)
 
 
 async def _tell_stored(grant: Grant, stored: RememberedList, *, replayed: bool = False) -> Response:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Final
 from fastapi import Header
 
 from ...core.draft import Draft
+from ...core.hit import Rejected
 from ...core.record import Record, key_id
 from ...parts import Parts
 from ...store import verbs
@@ -71,14 +72,9 @@ class KeyedAttempt:
 
 def _lifetime(draft: Draft) -> float | None:
     """Returns the relative lifetime of a draft in seconds, or None; `place` makes it an expiry time."""
-    lives = draft.expires
-    if lives is None:
-        lives = draft.ttl
-    elif not isinstance(lives, timedelta):
-        return None
-    if isinstance(lives, timedelta):
-        return lives.total_seconds()
-    return None if lives is None else float(lives)
+    if draft.expires is not None:
+        return draft.expires.total_seconds() if isinstance(draft.expires, timedelta) else None
+    return draft.ttl.total_seconds() if isinstance(draft.ttl, timedelta) else draft.ttl
 
 
 async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
@@ -114,30 +110,18 @@ def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
     return KeyedAttempt(name, held[1] - DAY, first=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Earlier:
-    """The results of an earlier attempt, by the position of each draft."""
+async def find_earlier(
+    grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt
+) -> dict[int, Record | Rejected]:
+    """Finds what earlier attempts stored, by the position of each draft; `Rejected` is forgotten since.
 
-    done: dict[int, Record]  # stored by it, in the present version
-    gone: dict[int, float]  # stored by it and forgotten since; the time of that
-    rest: list[int]  # not stored yet
-
-
-async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt) -> _Earlier:
-    """Finds what earlier attempts stored: every record written since the first one began counts."""
-    earlier = _Earlier({}, {}, [])
-    if attempt.first:
-        earlier.rest.extend(range(len(drafts)))
-        return earlier
-    for place, draft in enumerate(drafts):
+    Every record that was written since the first attempt began counts.
+    """
+    earlier: dict[int, Record | Rejected] = {}
+    for place, draft in enumerate([] if attempt.first else drafts):
         id = draft.id or key_id(draft.key or "")
         events = await grant.memory.history(id, scope=grant.single)
-        if not events or events[-1].at < attempt.at:
-            earlier.rest.append(place)
-            continue
-        record = await grant.memory.get(id, scope=grant.single)  # after its history: None means forgotten
-        if record is None:
-            earlier.gone[place] = events[-1].at
-        else:
-            earlier.done[place] = record
+        if events and events[-1].at >= attempt.at:
+            record = await grant.memory.get(id, scope=grant.single)  # after its history: None means forgotten
+            earlier[place] = record or Rejected(place, events[-1].at)
     return earlier

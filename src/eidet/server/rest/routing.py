@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Annotated, Any, Final, get_args, get_type_hints
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.routing import APIRoute
+from fastapi import APIRouter, Depends, Response
 from pydantic import create_model
 from pydantic_core import to_json
 
@@ -17,14 +15,13 @@ from ...core.record import Record
 from ...core.verb_table import Verb
 from ..access import Right
 from ..errors import ErrorBody
-from ..serving import Grant, Serving, needs, serving_of
+from ..serving import Grant, Serving, needs
 from .bodies import check_records, make_body, to_arguments
 from .replies import reply_type, to_wire
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 
 MANY: Final = 20  # records; a larger answer is written in a thread
-_CLIENT_LEFT: Final = 499  # for the log only: the client is gone
 _ERRORS: Final = {
     400: "The Host header is missing, doubled or malformed.",
     401: "There is no valid key.",
@@ -51,8 +48,6 @@ def add_verb(
     name: str,
     verb: Verb,
     run: Handler,
-    *,
-    route: type[APIRoute] = APIRoute,
     **declared: Any,
 ) -> None:
     """Adds `POST /name` for a verb. `run` gets the body that the table describes as `body`, and a `grant`.
@@ -78,7 +73,6 @@ def add_verb(
         methods=["POST"],
         operation_id=operation,
         description=verb.about,
-        route_class_override=route,
         **({"responses": errors()} | declared),
     )
 
@@ -183,37 +177,3 @@ def dump(told: Mapping[str, Any]) -> bytes:
 def respond(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Makes a response of content that is JSON already."""
     return Response(content, status, headers, media_type="application/json")
-
-
-class LeavableRoute(APIRoute):
-    """A route whose work is cancelled when its client disconnects; few of its requests run at once."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def take_turn(request: Request) -> Response:
-            async with serving_of(request).turns.questions:
-                return await handle(request)
-
-        async def watch(request: Request) -> Response:
-            await request.body()  # so that the next message is the disconnect
-            return await _answer_unless_left(request, take_turn(request))
-
-        return watch
-
-
-async def _answer_unless_left(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
-    """Returns the answer; cancels the work if the client disconnects first."""
-    answering = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_wait_until_left(request))
-    try:
-        await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
-        return answering.result() if answering.done() else Response(status_code=_CLIENT_LEFT)
-    finally:
-        leaving.cancel()
-        answering.cancel()
-
-
-async def _wait_until_left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -8,14 +8,13 @@ if very many.
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from ...aio import AsyncMemory
 from ...core.arguments import check_filter
@@ -181,15 +180,16 @@ _SPANS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PageMark:
+class _PageMark(BaseModel):
     """The end of a page: the value of its last record, those with that value, and how many to skip."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     order: str
     asked: str  # the hash of the question
     value: float | None = None
     given: tuple[tuple[str, str], ...] = ()  # scope and id of each already returned
-    skip: int = 0
+    skip: int = Field(0, ge=0)
 
     def bounds(self) -> Where:
         """Returns a filter for records from the last value on."""
@@ -206,15 +206,15 @@ class _PageMark:
         """Returns the mark of the page that follows."""
         name = self.order.removeprefix("-")
         if name not in (*_SPANS, "uses"):  # values may be absent, so pages go by offset
-            return replace(self, skip=self.skip + len(page))
+            return self.model_copy(update={"skip": self.skip + len(page)})
         last = getattr(page[-1], name)
         same = [(record.scope, record.id) for record in page if getattr(record, name) == last]
         if last == self.value:
             same = [*self.given, *same]
         skip = self.skip if last == self.value else 0
         if len(same) > _MOST_NAMED:
-            return replace(self, value=last, given=(), skip=skip + len(same))
-        return replace(self, value=last, given=tuple(same), skip=skip)
+            skip, same = skip + len(same), []
+        return self.model_copy(update={"value": last, "given": tuple(same), "skip": skip})
 
 
 def _hash_asked(*asked: Any) -> str:
@@ -223,35 +223,18 @@ def _hash_asked(*asked: Any) -> str:
 
 
 def _write_cursor(mark: _PageMark) -> str:
-    fields = [mark.order, mark.asked, mark.value, mark.given, mark.skip]
-    return base64.urlsafe_b64encode(dump_json(fields).encode()).decode()
+    return base64.urlsafe_b64encode(mark.model_dump_json().encode()).decode()
 
 
 def _parse_cursor(cursor: str, order: str, asked: str) -> _PageMark:
     """Parses a cursor; raises `BadInput` if no page returned it, or if it is of another question."""
     try:
-        fields = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        mark = _parse_mark(*fields)
-    except (ValueError, TypeError, binascii.Error, RecursionError):
+        mark = _PageMark.model_validate_json(base64.urlsafe_b64decode(cursor))
+    except ValueError:
         raise BadInput("this cursor is not one that a page gave") from None
     if (mark.order, mark.asked) != (order, asked):
         raise BadInput("this cursor belongs to another question: only the cursor changes from page to page")
     return mark
-
-
-def _parse_mark(
-    order: str, asked: str, value: float | None, given: list[tuple[str, str]], skip: int
-) -> _PageMark:
-    named = tuple((scope, id) for scope, id in given)
-    if (
-        not isinstance(skip, int)
-        or skip < 0
-        or not all(isinstance(part, str) for one in named for part in one)
-    ):
-        raise ValueError
-    if value is not None:
-        value = float(value)
-    return _PageMark(order=order, asked=asked, value=value, given=named, skip=skip)
 
 
 def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:

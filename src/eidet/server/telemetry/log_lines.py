@@ -22,7 +22,7 @@ Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple
 class LogLines(logging.Formatter):
     """Formats a log record as a line with its request id; `as_json`, as an object with trace ids too.
 
-    As text: `2026-11-17T09:00:00.125Z WARNING eidet.server: the memory is unavailable [request 8f2c]`.
+    As text: `2026-11-17T09:00:00.125Z WARNING eidet.server: the memory is unavailable request_id=8f2c`.
     """
 
     def __init__(self, *, as_json: bool = False, content: bool = False) -> None:
@@ -33,23 +33,15 @@ class LogLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         at, message = f"{seconds}.{int(record.msecs):03}Z", record.getMessage()
-        fields = _fields_of(record)
+        fields: dict[str, Any] = {} if (id := current_request()) is None else {"request_id": id}
+        fields |= _trace_ids() | record.__dict__.get(FIELDS, {})
+        stack = self._describe(record.exc_info)
         if not self._as_json:
             told = "".join(f" {name}={value}" for name, value in fields.items())
-            request = "" if (id := current_request()) is None else f" [request {id}]"
-            text = f"{at} {record.levelname} {record.name}: {message}{request}{told}"
-            return "\n".join([text, *self._describe(record.exc_info)])
-        line: dict[str, Any] = {
-            "time": at,
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": message,
-        }
-        line |= {"request_id": id} if (id := current_request()) is not None else {}
-        line |= _trace_ids() | fields
-        if record.exc_info:
-            line["error"] = {"stack": self._describe(record.exc_info)}
-        return json.dumps(line, ensure_ascii=False, default=str)
+            return "\n".join([f"{at} {record.levelname} {record.name}: {message}{told}", *stack])
+        head = {"time": at, "level": record.levelname.lower(), "logger": record.name, "message": message}
+        error = {"error": {"stack": stack}} if stack else {}
+        return json.dumps(head | fields | error, ensure_ascii=False, default=str)
 
     def _describe(self, raised: Raised | None) -> list[str]:
         """Returns the stack and the type of an exception, with `content` also its message."""
@@ -60,17 +52,10 @@ class LogLines(logging.Formatter):
         return [*stack, f"{kind.__name__}: {error}" if self._content else kind.__name__]
 
 
-def _fields_of(record: logging.LogRecord) -> dict[str, Any]:
-    found = record.__dict__.get(FIELDS)
-    return found if isinstance(found, dict) else {}
-
-
 def _trace_ids() -> dict[str, str]:
-    """Returns the ids of the current trace and span; none where OpenTelemetry is not in use."""
-    try:
-        from opentelemetry.trace import get_current_span
-    except ImportError:
-        return {}
+    """Returns the ids of the current trace and span, if there is one."""
+    from opentelemetry.trace import get_current_span
+
     span = get_current_span().get_span_context()
     if not span.is_valid:
         return {}

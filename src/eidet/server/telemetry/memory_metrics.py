@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from ...core.errors import EidetError, MissingExtra
 from ...core.hit import Hits
 from ...core.observers import VerbCall
-from ...core.record import Record
 from ...recall.pack import Context
 from ...trust.erase import Forgotten
+from .memory_spans import records_in
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -74,7 +74,7 @@ class MemoryMetrics:
         elif isinstance(answer, Forgotten):
             self._forgotten.inc(int(answer))
         elif verb in ("remember", "revise"):
-            self._written.labels(verb).inc(_count_records(answer))
+            self._written.labels(verb).inc(len(records_in(answer) or ()))
 
     def count_tool(self, tool: str, status: str) -> None:
         self._tools.labels(tool, status).inc()
@@ -97,14 +97,6 @@ class MemoryMetrics:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return registry
-
-
-def _count_records(answer: object) -> int:
-    if isinstance(answer, Record):
-        return 1
-    if isinstance(answer, list):
-        return len(answer)
-    return 0
 
 
 def _name_status(error: EidetError) -> str:

@@ -21,7 +21,7 @@ from ...memory.addresses import is_remote
 from ...recall.pack import Context
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, TracerProvider
+    from opentelemetry.trace import TracerProvider
 
 Attributes = dict[str, str | int | float | bool]
 
@@ -79,7 +79,7 @@ class _MemorySpans:
 
     @contextmanager
     def _trace(self, call: VerbCall, operation: str) -> Iterator[None]:
-        from opentelemetry.trace import SpanKind
+        from opentelemetry.trace import SpanKind, StatusCode
 
         with self._tracer.start_as_current_span(
             operation,
@@ -88,8 +88,12 @@ class _MemorySpans:
             record_exception=False,  # its message may hold content
             set_status_on_exception=False,
         ) as span:
-            with _note_failure(span):
+            try:
                 yield
+            except Exception as error:
+                span.set_attribute(_ERROR_TYPE, type(error).__name__)
+                span.set_status(StatusCode.ERROR)
+                raise
             span.set_attributes(self._describe_answer(call))
 
     def _describe_call(self, call: VerbCall, operation: str) -> Attributes:
@@ -129,19 +133,6 @@ def has_listeners() -> bool:
     from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
     return not isinstance(get_tracer_provider(), ProxyTracerProvider)
-
-
-@contextmanager
-def _note_failure(span: Span) -> Iterator[None]:
-    """Records the type of an error on the span, without its message, which may hold content."""
-    from opentelemetry.trace import StatusCode
-
-    try:
-        yield
-    except Exception as error:
-        span.set_attribute(_ERROR_TYPE, type(error).__name__)
-        span.set_status(StatusCode.ERROR)
-        raise
 
 
 def records_in(answer: object) -> Sequence[Hit | Record] | None:

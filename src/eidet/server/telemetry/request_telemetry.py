@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator, MutableMapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from opentelemetry.propagate import extract, get_global_textmap
 from opentelemetry.trace import Span, SpanKind, StatusCode, get_tracer
+from starlette.types import Scope
 
 from ...aio import AsyncMemory
 from ...core.observers import observe
 from ...quality.metrics import exposition
 from ..access import Right
 from ..errors import make_not_found
-from ..middleware import REQUEST_ID, AsgiApp, Message, Receive, Send
 from ..server_settings import ServerSettings
-from ..serving import CALLER, Serving, caller_of, check_rights
+from ..serving import CALLER, REQUEST_ID, STATUS, Serving, caller_of, check_rights
 from .log_lines import FIELDS
 from .memory_metrics import MemoryMetrics
 from .memory_spans import has_listeners, trace_memories
@@ -31,41 +31,32 @@ METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 OTHER: Final = "other"  # the label of paths without a route: their number has no limit
 
 
-class _RequestTelemetry:
-    """ASGI middleware around all others, so that it also sees what `AccessMiddleware` refuses."""
+class RequestTelemetry:
+    """Notes every HTTP request, also those that `AccessMiddleware` refuses."""
 
-    def __init__(self, app: AsgiApp, metrics: MemoryMetrics) -> None:
-        self._app = app
+    def __init__(self, metrics: MemoryMetrics) -> None:
         self._metrics = metrics
         self._tracer = get_tracer("eidet")
         self._trace_headers = frozenset(name.lower().encode() for name in get_global_textmap().fields)
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        answer = _StatusWatch(send)
-        if self._is_traced(scope):
-            with self._open_span(scope, answer):
-                await self._serve(scope, receive, answer)
-        else:
-            await self._serve(scope, receive, answer)
-
-    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, answer: _StatusWatch) -> None:
+    @contextmanager
+    def watch(self, scope: Scope) -> Iterator[None]:
+        """Measures a request that is answered inside."""
         started = time.perf_counter()
-        try:
-            await self._app(scope, receive, answer)
-        finally:
-            self._note(scope, answer.status, time.perf_counter() - started)
+        with self._open_span(scope) if self._is_traced(scope) else nullcontext():
+            try:
+                yield
+            finally:
+                self._note(scope, time.perf_counter() - started)
 
-    def _is_traced(self, scope: MutableMapping[str, Any]) -> bool:
+    def _is_traced(self, scope: Scope) -> bool:
         """Returns whether spans are collected, or the request is part of a trace, whose id logs show."""
         if has_listeners():
             return True
         return any(name in self._trace_headers for name, _ in scope["headers"])
 
     @contextmanager
-    def _open_span(self, scope: MutableMapping[str, Any], answer: _StatusWatch) -> Iterator[None]:
+    def _open_span(self, scope: Scope) -> Iterator[None]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         with self._tracer.start_as_current_span(
             _method_of(scope), context=extract(headers), kind=SpanKind.SERVER, record_exception=False
@@ -73,54 +64,49 @@ class _RequestTelemetry:
             try:
                 yield
             finally:
-                _describe_request(span, scope, answer.status)
+                _describe_request(span, scope)
 
-    def _note(self, scope: MutableMapping[str, Any], status: int, seconds: float) -> None:
-        method, route = _method_of(scope), _route_of(scope)
+    def _note(self, scope: Scope, seconds: float) -> None:
+        method, route, status = _method_of(scope), _route_of(scope), _status_of(scope)
         self._metrics.count_request(method, route, status, seconds)
         if not LOG.isEnabledFor(logging.INFO):
             return
         fields = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
-        fields["request_id"] = scope.get(REQUEST_ID)
+        fields["request_id"] = scope[REQUEST_ID]
         caller = scope.get(CALLER)
         if caller is not None and caller.name is not None:
             fields["key"] = caller.name
         LOG.info("request", extra={FIELDS: fields})
 
 
-class _StatusWatch:
-    """Passes an answer on and keeps its status; 499 if the client left before the answer began."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.status: int = 499
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-        await self._send(message)
-
-
-def _describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -> None:
-    method, route = _method_of(scope), _route_of(scope)
+def _describe_request(span: Span, scope: Scope) -> None:
+    method, route, status = _method_of(scope), _route_of(scope), _status_of(scope)
     span.update_name(f"{method} {route}")
     span.set_attributes(
-        {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+        {
+            "http.request.method": method,
+            "http.route": route,
+            "http.response.status_code": status,
+            "eidet.request_id": scope[REQUEST_ID],
+        }
     )
-    if REQUEST_ID in scope:
-        span.set_attribute("eidet.request_id", scope[REQUEST_ID])
     if status >= 500:
         span.set_status(StatusCode.ERROR)
 
 
-def _method_of(scope: MutableMapping[str, Any]) -> str:
+def _status_of(scope: Scope) -> int:
+    """Returns the status of the answer; 499 if the client left before it began."""
+    return int(scope.get(STATUS, 499))
+
+
+def _method_of(scope: Scope) -> str:
     """Returns the method if HTTP defines it; others are arbitrary text from the client."""
     if scope["method"] in METHODS:
         return str(scope["method"])
     return "_OTHER"
 
 
-def _route_of(scope: MutableMapping[str, Any]) -> str:
+def _route_of(scope: Scope) -> str:
     """Returns the template of a path, such as /v1/memories/{id}: the path may name a person."""
     route = scope.get("route")
     if route is not None:
@@ -180,8 +166,3 @@ def add_telemetry(app: FastAPI, serving: Serving) -> None:
     serving.lifespans.append(partial(_watch_memory, metrics, serving.settings))
     app.add_api_route("/metrics", show_metrics, include_in_schema=False)
     app.state.metrics = metrics
-
-
-def surround(app: FastAPI) -> None:
-    """Adds the middleware that sees every request; called last, so that it wraps all others."""
-    app.add_middleware(_RequestTelemetry, metrics=app.state.metrics)
