@@ -40,7 +40,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, okf, jsonl or csv.",
+            help="mem0, letta, chatgpt, claude, mcp, markdown, jsonl or csv.",
         ),
     ],
     source: Source,
@@ -187,7 +187,7 @@ def _export(
         Option(
             "--format",
             "-f",
-            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill, markdown or okf.",
+            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill or markdown.",
         ),
     ] = _LOSSLESS,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,

@@ -1,11 +1,10 @@
 """Imports and exports of memories in the formats of other programs.
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
-    source_items.py  the items of a reader, and its notes        table_files.py     records as rows of a table
-    source_files.py  files of other programs                     skills.py          procedures for agents
-    markdown.py      notes both ways                             front_matter.py    YAML in Markdown
-    from_*.py        readers of formats                          folder_sync.py     documents of a folder
-    document_files.py  files as passages
+    source_items.py  the items of a reader, and its notes        skills.py          procedures for agents
+    source_files.py  files of other programs                     front_matter.py    YAML in Markdown
+    markdown.py      notes both ways                             folder_sync.py     documents of a folder
+    from_*.py        readers of formats                          document_files.py  files as passages
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
     print(done.created, done.skipped, done.dropped)
@@ -27,10 +26,10 @@ from ..trust.audit import Auditing
 from .folder_sync import FileChange, Synced, sync_files
 from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
-from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
+from .from_stores import read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
 from .importing import Imported, Importer
-from .markdown import read_markdown, read_okf
+from .markdown import read_markdown
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
 from .source_items import ImportOptions, LeftOut, Notes, SourceFormat, SourceItem
 
@@ -59,12 +58,6 @@ FORMATS: Final[dict[str, SourceFormat]] = {
         read=read_mem0,
         scope="mem0/{owner}",
     ),
-    "langgraph": SourceFormat(
-        about="LangGraph: a SqliteStore file, or the URL of a PostgresStore",
-        read=read_langgraph,
-        scope="langgraph/{namespace}",
-    ),
-    "chroma": SourceFormat(about="Chroma: a persistent folder", read=read_chroma, scope="{collection}"),
     "letta": SourceFormat(about="Letta: an agent file (.af)", read=read_letta, scope="{agent}"),
     "chatgpt": SourceFormat(
         about="ChatGPT: a data export (zip, folder or conversations.json)", read=read_chatgpt, scope="default"
@@ -77,9 +70,6 @@ FORMATS: Final[dict[str, SourceFormat]] = {
         about="Markdown notes: MEMORY.md, CLAUDE.md, AGENTS.md, or a folder of such files",
         read=read_markdown,
         scope="default",
-    ),
-    "okf": SourceFormat(
-        about="Open Knowledge Format 0.2 (folder, zip or file)", read=read_okf, scope="{scope}"
     ),
     "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
     "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import io
 import pickle
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +17,7 @@ from uuid import UUID
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .source_files import find_source, is_sqlite, load_document, open_database, open_text
+from .source_files import find_source, load_document, open_text
 from .source_items import (
     ImportOptions,
     Notes,
@@ -35,7 +37,8 @@ _DAY: Final = 86_400.0
 
 
 def read_mem0(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    for where, id, payload in _list_rows(find_source(source), notes):
+    path = find_source(source)
+    for where, id, payload in _list_folder(path, notes) if path.is_dir() else _list_export(path):
         if not has_text(payload.get("data")):
             notes.skip(where, "has no text")
             continue
@@ -76,12 +79,6 @@ def _list_labels(payload: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _list_rows(path: Path, notes: Notes) -> Iterator[_Row]:
-    if path.is_dir():
-        return _list_folder(path, notes)
-    return _list_points(path, notes) if is_sqlite(path) else _list_export(path)
-
-
 def _list_folder(path: Path, notes: Notes) -> Iterator[_Row]:
     stores = sorted(path.glob("collection/*/storage.sqlite")) or sorted(path.glob("**/storage.sqlite"))
     if not stores:
@@ -95,19 +92,25 @@ def _list_folder(path: Path, notes: Notes) -> Iterator[_Row]:
 
 def _list_points(path: Path, notes: Notes) -> Iterator[_Row]:
     """Yields the points of a collection of a local Qdrant; of several rows with one id, the last counts."""
-    with open_database(path) as database:
-        database.require_columns("points", frozenset(("id", "point")), "a local Qdrant")
-        seen: set[str] = set()
-        for row in database.read("SELECT rowid AS number, point FROM points ORDER BY rowid DESC"):
-            place = f"{path}, row {row['number']}"
-            point = _load_pickle(row["point"], place)
-            if not isinstance(point, _QdrantPoint):
-                raise BadInput(f"{place} is not a point of Qdrant")
-            id = str(point.values.get("id"))
-            if id not in seen:
-                seen.add(id)
-                notes.drop_vector()
-                yield f"{path.parent.name}, row {row['number']}", id, point.values.get("payload") or {}
+    seen: set[str] = set()
+    for number, content in _read_points(path):
+        place = f"{path}, row {number}"
+        point = _load_pickle(content, place)
+        if not isinstance(point, _QdrantPoint):
+            raise BadInput(f"{place} is not a point of Qdrant")
+        id = str(point.values.get("id"))
+        if id not in seen:
+            seen.add(id)
+            notes.drop_vector()
+            yield f"{path.parent.name}, row {number}", id, point.values.get("payload") or {}
+
+
+def _read_points(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            yield from database.execute("SELECT rowid, point FROM points ORDER BY rowid DESC")
+    except sqlite3.Error as error:
+        raise BadInput(f"{path} is no collection of a local Qdrant: {error}") from error
 
 
 def _list_export(path: Path) -> Iterator[_Row]:

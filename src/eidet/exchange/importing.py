@@ -28,7 +28,7 @@ BATCH: Final = 500
 CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
 ENTOMBED: Final = "it was forgotten for good in this memory"
 HELD: Final = "it is under a legal hold in this memory"
-_GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", "scope")
+_GAPS: Final = ("user", "owner", "agent", "session", "scope")
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
 Progress = Callable[[int, int], None]  # done, of how many

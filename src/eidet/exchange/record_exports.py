@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
 from ..core.private_files import write_export_file
-from ..core.record import Record, Trust
+from ..core.draft import Draft
+from ..core.record import Record, Trust, iso_time
+from ..core.record_table import FIELDS
 from ..core.scope import Scope
 from ..core.settings import Settings
 from ..core.validate import dump_json
@@ -20,9 +22,9 @@ from ..memory import Memory
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
-from .markdown import write_bundle, write_notes
+from .markdown import write_notes
 from .skills import write_skills
-from .table_files import make_json_row
+from .source_items import keep_present
 
 Progress = Callable[[int, int], None]  # done, of how many
 _TOLD: Final = 500  # records between two reports of progress
@@ -76,11 +78,43 @@ def _to_file(write: _WriteFile) -> Write:
     return run
 
 
+# JSON lines, which `from_tables` reads back.
+
+_SAYABLE: Final = tuple(  # fields of a record that a caller can set
+    field for field in FIELDS if field.name in {"scope", *Draft.__dataclass_fields__} - {"vector"}
+)
+_LISTS: Final = ("place", "derived_from")
+
+
+def _make_row(record: Record) -> dict[str, Any]:
+    """Returns a record as a row from which it can be stored again, without fields that have no value.
+
+    Times are ISO 8601 in UTC. The expiry of a pinned record is the one that applies after the pin ends.
+    Fields that only the memory can set (versions, uses, when it was stored) are below `eidet`.
+    """
+    whole, pinned = record.whole, record.state.pinned
+    row = {field.name: getattr(whole, field.name) for field in _SAYABLE}
+    row |= {field.name: field.encode(row[field.name]) for field in _SAYABLE if field.encode is not None}
+    row |= {name: list(row[name] or ()) or None for name in _LISTS}
+    row |= {"meta": dict(record.meta) or None, "ttl": record.state.ttl}
+    if pinned is not None:
+        row |= {"pinned": True, "expires": pinned.expires}
+    row |= {field.name: iso_time(row[field.name]) for field in _SAYABLE if field.is_time}
+    return keep_present(**row, eidet=_list_own(record))
+
+
+def _list_own(record: Record) -> dict[str, Any]:
+    own: dict[str, Any] = {"created": iso_time(record.created), "version": record.version}
+    if record.uses:
+        own |= {"uses": record.uses, "last_used": iso_time(record.last_used)}
+    return own | keep_present(state=record.state.to_json() or None)
+
+
 def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
     """Writes one record per line."""
     count = 0
     for record in records:
-        file.write(dump_json(make_json_row(record)).encode() + b"\n")
+        file.write(dump_json(_make_row(record)).encode() + b"\n")
         count += 1
     return count
 
@@ -96,10 +130,6 @@ def _write_markdown(memory: Memory, records: RecordsLeaving, file: BinaryIO, sco
     """Writes a file of notes, which is for one reader, so of one scope."""
     _choose_scope(memory, scope, "a file of notes has no scopes")
     return write_notes(records, file)
-
-
-def _write_okf(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
-    return write_bundle(records, file)
 
 
 def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None) -> int:
@@ -122,7 +152,6 @@ WRITERS: Final[dict[str, Write]] = {
     "mcp": _to_file(_write_mcp),
     "skill": _write_skills,
     "markdown": _to_file(_write_markdown),
-    "okf": _to_file(_write_okf),
 }
 
 

@@ -1,23 +1,16 @@
-"""Opens files of other programs: JSON, folders, archives and SQLite files.
-
-All files are opened read-only. Errors name the file and the place in it.
-"""
+"""Opens files of other programs: JSON, folders and archives. Errors name the file and the place in it."""
 
 from __future__ import annotations
 
 import io
 import json
-import sqlite3
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 from ..core.errors import BadInput, NotFound
-
-_SQLITE: Final = b"SQLite format 3\0"
-
 
 def find_source(source: str) -> Path:
     """Returns the path of a source; raises `NotFound` if it does not exist."""
@@ -113,61 +106,3 @@ def open_members(source: str) -> Iterator[SourceFiles]:
         return
     with zipfile.ZipFile(path) as archive:
         yield SourceFiles(path, archive)
-
-
-class _ForeignDatabase:
-    """The tables of another program's SQLite file."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self._path = connection, path
-
-    def list_columns(self, table: str) -> frozenset[str]:
-        """Returns the columns of a table; none if it does not exist."""
-        rows = self.read("SELECT name FROM pragma_table_info(?)", table)
-        return frozenset(str(row["name"]) for row in rows)
-
-    def require_columns(self, table: str, columns: frozenset[str], owner: str) -> None:
-        """Raises `BadInput` if a table lacks a required column."""
-        if missing := sorted(columns - self.list_columns(table)):
-            raise BadInput(f"{self._path} is not a file of {owner}: table {table} lacks {', '.join(missing)}")
-
-    def read(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
-        """Yields the rows of a query."""
-        with _translate(self._path):
-            cursor = self._connection.execute(query, values)
-            names = [column[0] for column in cursor.description]
-            for row in cursor:
-                yield dict(zip(names, row, strict=True))
-
-    def count(self, table: str) -> int:
-        """Counts the rows of a table; 0 if it does not exist."""
-        if not self.list_columns(table):
-            return 0
-        return int(next(self.read(f"SELECT count(*) AS rows FROM {table}"))["rows"])  # noqa: S608
-
-
-def is_sqlite(path: Path) -> bool:
-    """Returns whether a file starts like a SQLite file."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_SQLITE)) == _SQLITE
-
-
-@contextmanager
-def open_database(path: Path) -> Iterator[_ForeignDatabase]:
-    """Opens a SQLite file, read-only."""
-    if not is_sqlite(path):
-        raise BadInput(f"{path} is not a SQLite file")
-    with _translate(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    with closing(connection):
-        yield _ForeignDatabase(connection, path)
-
-
-@contextmanager
-def _translate(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise BadInput(f"{path} cannot be read: {error}") from error
