@@ -84,7 +84,6 @@ WRITING: dict[str, FactVerb] = {
     "merge": lambda c: c.memory.facts.merge(FIRM, TOWN, scope=c.scope),
     "resolve": _resolve,
     "undo": _undo,
-    "load": lambda c: c.memory.facts.load(c.folder / "memory.jsonl", scope=c.scope),
 }
 READING: dict[str, FactVerb] = {
     "about": lambda c: c.memory.facts.about(PERSON, scope=c.scope),

@@ -175,4 +175,3 @@ class AsyncFacts(Hopping[FactsNamespace]):
     decisions: ClassVar = hop(FactsNamespace.decisions)
     export: ClassVar = hop(FactsNamespace.export)
     networkx: ClassVar = hop(FactsNamespace.networkx)
-    load: ClassVar = hop(FactsNamespace.load)

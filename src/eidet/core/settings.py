@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from .errors import BadInput, Misconfigured
 from .record import kind_of
-from .scope import Scope
+from .scope import ALL, Scope
 from .setting_rules import check_fields, parse_field, rules_of
 
 CHOICES: Final = ("memory", "embedder")  # in a settings file beside the settings: what to open
@@ -69,26 +69,17 @@ class Retention:
     name: str | None = None  # shown in reasons and reports
 
     def __post_init__(self) -> None:
-        if self.then not in ("keep", "archive", "delete"):
-            raise Misconfigured(f"a retention must keep, archive or delete (then=…), not {self.then!r}")
-        if self.since not in ("created", "occurred"):
-            raise Misconfigured(f"a retention must count since created or occurred, not {self.since!r}")
-        days = self.days
-        if days is None and self.then != "keep":
+        check_fields(self, "retention.")
+        if self.days is None and self.then != "keep":
             raise Misconfigured(f"a retention with then={self.then!r} needs days")
-        if days is not None and (type(days) not in (int, float) or not days >= 0):
-            raise Misconfigured(f"the days of a retention must be a number from 0 up, not {days!r}")
         try:
-            self._tidy()
+            if self.scope != ALL:
+                Scope(self.scope)
+            if self.kinds is not None:
+                kinds = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
+                object.__setattr__(self, "kinds", tuple(map(kind_of, kinds)))
         except BadInput as error:
             raise Misconfigured(f"invalid retention: {error}") from error
-
-    def _tidy(self) -> None:
-        if self.scope != "**":
-            Scope(self.scope.removesuffix("/**") if isinstance(self.scope, str) else self.scope)
-        if self.kinds is not None:
-            kinds = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
-            object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in kinds))
 
     def __str__(self) -> str:
         """Describes the policy, such as `delete message of acme/** after 30 days`."""

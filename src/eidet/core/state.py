@@ -6,7 +6,7 @@ The caller's own `meta` never means anything to Eidet, and Eidet never writes in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from .validate import Json, copy_json, dump_json
@@ -118,8 +118,7 @@ class State:
         if expires is None:
             return self
         marks = {name: getattr(self, name) for name in PROTECTIONS}
-        waiting = {name: _until(mark, expires) for name, mark in marks.items() if mark is not None}
-        return self.but(**waiting)
+        return self.but(**{name: replace(mark, expires=expires) for name, mark in marks.items() if mark})
 
     def own(self) -> State:
         """Returns a copy that shares nothing mutable: the `meta` of merged parts is a dict."""
@@ -157,10 +156,6 @@ def dump_state(state: State) -> str | None:
     if values:
         return dump_json(values)
     return None
-
-
-def _until(mark: Protection, expires: float) -> Protection:
-    return Protection(at=mark.at, by=mark.by, expires=expires)
 
 
 def _as_json(value: Any) -> Json:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date
 from typing import Any, Final, Protocol, TypeGuard
 from uuid import UUID
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
+from ..core.validate import moment
 from ..integrations.extras import quote_label
 
 EXAMPLES: Final = 100  # the most left-out items that a report names
@@ -119,20 +120,10 @@ def has_text(value: Any) -> TypeGuard[str]:
 
 
 def parse_time(value: Any, what: str) -> float | None:
-    """Returns seconds since 1970 for ISO text, a datetime or a number; without a zone, UTC."""
+    """Returns seconds since 1970 for what `moment` takes, and None for nothing; without a zone, UTC."""
     if value is None or value == "":
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            raise BadInput(f"{what} is not an ISO 8601 date or time: {value!r:.80}") from None
-    if not isinstance(value, date):
-        raise BadInput(f"{what} is not a time: {value!r:.80}")
-    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return moment(value.strip() if isinstance(value, str) else value, what, zone=UTC)
 
 
 def plain_json(value: Any) -> Any:

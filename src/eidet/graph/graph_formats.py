@@ -10,10 +10,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
-from ..core.arguments import check_path
 from ..core.draft import Draft
 from ..core.errors import BadInput, Misconfigured
 from ..core.record import Kind
@@ -97,18 +95,6 @@ def _kind_of(type: str) -> str:
     """Translates a type to our kinds; unknown types become things."""
     folded = _SPELLINGS.get(type.casefold(), type.casefold())
     return folded if folded in _KINDS else "thing"
-
-
-def read_mcp_file(path: str | Path) -> list[McpFact]:
-    """Reads and parses the server's file, see `parse_mcp_lines`; raises `Misconfigured` if unreadable."""
-    file = check_path(path, "path")
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise Misconfigured(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{file} is not UTF-8 text: {error}") from None
-    return parse_mcp_lines(text)
 
 
 def parse_mcp_lines(text: str) -> list[McpFact]:

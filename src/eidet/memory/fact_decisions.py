@@ -14,7 +14,6 @@ from ..core.validate import clean_text, local
 from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
-from ..graph.graph_formats import McpFact, make_drafts
 from ..graph.scope_graph import View
 from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_data
 from ..models.llm import LLM, llm_of
@@ -79,13 +78,6 @@ class FactDecisions:
         stored = self._writes.remember(text, fields)  # type: ignore[arg-type]  # named as in Details
         assert isinstance(stored, Record)
         return stored
-
-    def load(self, facts: Sequence[McpFact], scope: str | Scope, source: str) -> int:
-        """Stores facts of another memory, all or none. Returns how many."""
-        drafts = make_drafts(facts)
-        if drafts:
-            self._writes.remember(drafts, {"scope": scope, "source": source})
-        return len(drafts)
 
     def read(self, llm: object, ids: Sequence[str], scope: Scope) -> list[Record]:
         """Stores the facts that a model finds beyond those of the rules, each with its source record.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 from ..core.arguments import check_flag, check_limit, check_share, each_path, one
@@ -15,7 +14,7 @@ from ..core.validate import Moment, check_whole, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
-from ..graph.graph_formats import read_mcp_file, to_networkx, write_mcp_lines
+from ..graph.graph_formats import to_networkx, write_mcp_lines
 from ..graph.joins import FactMatch, parse_patterns
 from ..graph.scope_graph import Budget, Moments, View
 from ..graph.triple_data import mention_of, triple_data
@@ -297,10 +296,6 @@ class FactsNamespace:
     ) -> Any:
         """Returns the facts of `export` as a `networkx.MultiDiGraph`; needs networkx."""
         return to_networkx(*self._list_all("networkx", scope, as_of, known_at, ever))
-
-    def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
-        """Adds all facts of an MCP reference memory server's file, or none. Returns how many."""
-        return self._decisions.load(read_mcp_file(path), scope, source=str(path))
 
     # what the verbs share
 

@@ -11,6 +11,7 @@ from tests.making import Clock, texts
 
 from eidet import Memory
 from eidet.core.errors import BadInput
+from eidet.exchange import import_memories
 
 # Written by @modelcontextprotocol/server-memory 2026.8.31, asked by its own client.
 MADE_BY_THE_SERVER = Path(__file__).parent / "files" / "mcp_memory.jsonl"
@@ -36,7 +37,7 @@ def rows(text: str) -> list[object]:
 
 
 def test_a_file_of_the_reference_server_comes_in_and_goes_out_again(memory: Memory) -> None:
-    assert memory.facts.load(MADE_BY_THE_SERVER) == 13
+    assert import_memories(memory, "mcp", MADE_BY_THE_SERVER).created == 13
     assert rows(memory.facts.export()) == rows(MADE_BY_THE_SERVER.read_text(encoding="utf-8"))
     assert texts(memory.facts.match(subject="?x", relation="lives_in", object="Porto")[0].facts) == [
         "Ann Lee lives in Porto"
@@ -49,7 +50,7 @@ def test_a_damaged_file_leaves_nothing_behind(memory: Memory, tmp_path: Path) ->
     bad = tmp_path / "bad.jsonl"
     bad.write_text(MADE_BY_THE_SERVER.read_text(encoding="utf-8") + '\n{"type":"relation","from":"x"}')
     with pytest.raises(BadInput, match="line 9"):
-        memory.facts.load(bad)
+        import_memories(memory, "mcp", bad)
     assert memory.count() == 0
 
 
