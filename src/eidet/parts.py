@@ -1,7 +1,7 @@
 """The parts of an open memory, and the checks that keep them consistent.
 
 `memory.parts` is public: views, hooks, adapters, the command line and your programs may read the
-store, the index, the embedder, the analyzer, the settings, the clock and the audit log from it.
+store, the index, the embedder, the analyzer, the settings and the clock from it.
 Write records with verbs (or `eidet.write`), which keep these parts consistent.
 """
 
@@ -11,14 +11,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.foreground import Foreground
 from .core.record import Record
 from .core.scope import Scope
 from .core.settings import Settings
-from .core.validate import Json
 from .graph import Graphs, ScopeGraph
 from .index import Index
 from .models.embed import Embedder, describe_choice, is_costly
@@ -33,13 +32,6 @@ if TYPE_CHECKING:
     from .index.scope_worker import ScopeWorker
 
 MANY: Final = 500  # a write of at least so many records makes the index catch up in a thread
-
-
-class _AuditTrail(Protocol):
-    """The part of an audit log that any layer may use; `eidet.trust.audit.log.AuditLog` implements it."""
-
-    def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
-        """Appends an entry. Returns its number."""
 
 
 # Opens the index: width, `renewed` (called before an answer from replaced vectors), embedder, analyzer.
@@ -201,7 +193,6 @@ class Parts:
         clock: Callable[[], float],
         open_index: _OpenIndex,
         has_embedded_index: bool,
-        audit: _AuditTrail | None = None,
     ) -> None:
         self._store = store
         self._new_index = open_index
@@ -211,7 +202,6 @@ class Parts:
         self.closed: bool = False
         self.settings: Settings = settings
         self.clock = clock
-        self.audit = audit
         self.binding: _Binding = _Binding(store, embedder, settings)
         self.tombstones: _TombstoneWatch = _TombstoneWatch(store)
         self.key_ids: KeyIds = KeyIds(store)
@@ -258,14 +248,11 @@ class Parts:
 
     @property
     def index(self) -> Index:
-        """The index; opens it if needed and checks that the store's names fit."""
-        return self._ready_index()
+        """The index; see `ready_index`."""
+        return self.ready_index()
 
-    def check_ready(self) -> None:
-        """Opens the index and checks that the store's names fit this embedder and language."""
-        self._ready_index()
-
-    def _ready_index(self) -> Index:
+    def ready_index(self) -> Index:
+        """Opens the index if needed, and checks that the store's names fit this embedder and language."""
         self.check_open()
         index = self._index
         if index is None:

@@ -181,13 +181,13 @@ def _tell_sync(done: Synced) -> None:
 @command(commands)
 def _export(
     on: Which,
-    file: Annotated[Path, Argument(metavar="FILE", help="A folder for the format skill.")],
+    file: Annotated[Path, Argument(metavar="FILE")],
     format: Annotated[
         str,
         Option(
             "--format",
             "-f",
-            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill or markdown.",
+            help="eidet (lossless, for `eidet load`), jsonl, mcp or markdown.",
         ),
     ] = _LOSSLESS,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,

@@ -1,10 +1,10 @@
 """Imports and exports of memories in the formats of other programs.
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
-    source_items.py  the items of a reader, and its notes        skills.py          procedures for agents
-    source_files.py  files of other programs                     front_matter.py    YAML in Markdown
-    markdown.py      notes both ways                             folder_sync.py     documents of a folder
+    source_items.py  the items of a reader, and its notes        front_matter.py    YAML in Markdown
+    source_files.py  files of other programs                     folder_sync.py     documents of a folder
     from_*.py        readers of formats                          document_files.py  files as passages
+    markdown.py      notes both ways
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
     print(done.created, done.skipped, done.dropped)
@@ -20,6 +20,7 @@ from typing import Final
 
 from ..core.arguments import one_or_all
 from ..core.errors import BadInput
+from ..core.private_files import write_export_file
 from ..core.scope import Scope
 from ..memory import Memory
 from ..trust.audit import Auditing
@@ -141,6 +142,6 @@ def export_memories(
     place, file = one_or_all(scope), Path(path)
     memory.admin.flush()
     records = RecordsLeaving(memory, place, progress)
-    with Auditing(memory.audit).doing("export", place, file=str(path)) as done:
-        count = done(write(memory, records, file, place))
+    with Auditing(memory.audit).doing("export", place, file=str(path)) as done, write_export_file(file) as out:
+        count = done(write(memory, records, out, place))
     return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))

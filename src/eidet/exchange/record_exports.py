@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
-from ..core.private_files import write_export_file
 from ..core.draft import Draft
 from ..core.record import Record, Trust, iso_time
 from ..core.record_table import FIELDS
@@ -23,7 +22,6 @@ from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
 from .markdown import write_notes
-from .skills import write_skills
 from .source_items import keep_present
 
 Progress = Callable[[int, int], None]  # done, of how many
@@ -54,28 +52,14 @@ class RecordsLeaving:
         total = verbs.count(store, self._where)
         for done, record in enumerate(verbs.scan(store, self._where), 1):
             if record.trust is Trust.QUARANTINED:
-                self.leave_out("in quarantine")
+                self.left_out["in quarantine"] += 1
             else:
                 yield record
             if self._progress is not None and (done % _TOLD == 0 or done == total):
                 self._progress(done, total)
 
-    def leave_out(self, why: str) -> None:
-        self.left_out[why] += 1
 
-
-_WriteFile = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None], int]
-Write = Callable[[Memory, RecordsLeaving, Path, Scope | None], int]
-
-
-def _to_file(write: _WriteFile) -> Write:
-    """Returns a writer of one file, which is complete or absent."""
-
-    def run(memory: Memory, records: RecordsLeaving, path: Path, scope: Scope | None) -> int:
-        with write_export_file(path) as file:
-            return write(memory, records, file, scope)
-
-    return run
+Write = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None], int]
 
 
 # JSON lines, which `from_tables` reads back.
@@ -132,11 +116,6 @@ def _write_markdown(memory: Memory, records: RecordsLeaving, file: BinaryIO, sco
     return write_notes(records, file)
 
 
-def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None) -> int:
-    """Writes a folder of skills, one for each procedure."""
-    return write_skills(iter(records), folder, records.leave_out)
-
-
 def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
     """Returns the given scope, or the only one of the memory; raises if there are several."""
     if scope is not None:
@@ -147,12 +126,7 @@ def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
     return Scope.of(names[0]) if names else Scope()
 
 
-WRITERS: Final[dict[str, Write]] = {
-    "jsonl": _to_file(_write_jsonl),
-    "mcp": _to_file(_write_mcp),
-    "skill": _write_skills,
-    "markdown": _to_file(_write_markdown),
-}
+WRITERS: Final[dict[str, Write]] = {"jsonl": _write_jsonl, "mcp": _write_mcp, "markdown": _write_markdown}
 
 
 def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.arguments import check_callback, check_flag, check_path, one_or_all
+from ..core.arguments import check_callback, check_flag, check_path
 from ..core.errors import BadInput, Corrupt, Refused
 from ..core.record import Record
 from ..core.scope import Scope
@@ -23,7 +23,6 @@ from ..write.write_path import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many
 KEYS: Final = "keys"  # field of a manifest: the secrets that turn keys into ids of its records
-READ_ONCE: Final = 5_000  # up to this many records stay in RAM between the check and the writing
 
 
 def export_records(
@@ -44,22 +43,6 @@ def export_records(
     return write_export(file, records, parts.manifest(now) | carried)
 
 
-class _FirstRecords:
-    """The records read for the check, kept so that a small file is read only once."""
-
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-        self.are_full: bool = False
-
-    def add(self, record: Record) -> None:
-        if self.are_full:
-            return
-        self.records.append(record)
-        if len(self.records) > READ_ONCE:
-            self.are_full = True
-            self.records = []
-
-
 @dataclass(frozen=True, slots=True)
 class ExportFile:
     """An export to load. All its records, or those of a scope, are checked before any is written."""
@@ -68,19 +51,12 @@ class ExportFile:
     guarding: Guarding
     path: Path
     place: Scope | None
-    kept: _FirstRecords = field(default_factory=_FirstRecords, init=False, repr=False)
-
-    @classmethod
-    def of(cls, parts: Parts, guarding: Guarding, path: str | Path, scope: str | Scope | None) -> ExportFile:
-        """Builds it from the arguments of `load`, after checking each."""
-        return cls(parts, guarding, check_path(path, "path"), one_or_all(scope))
 
     def load(self, progress: Progress | None) -> int:
         """Checks all records, then writes them. Returns how many were written."""
         check_callback(progress, "progress")
         manifest, now = self.check(), self.parts.clock()
-        read = read_export(self.path) if self.kept.are_full else iter(self.kept.records)
-        records = _with_progress(read, manifest["count"], progress)
+        records = _with_progress(read_export(self.path), manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         self.parts.key_ids.adopt(self._read_secrets(manifest))
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
@@ -100,7 +76,6 @@ class ExportFile:
         return self.place is None or self.place.holds(record.scope)
 
     def _check(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
-        self.kept.add(record)
         if not self._is_meant(record):
             return
         if record.sealed is not None:

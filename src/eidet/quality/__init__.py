@@ -20,6 +20,9 @@ SCORE_BINS: Final = 32  # over 0-1
 _TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
 FASTEST: Final = 1e-5  # seconds: the lower end of the first bin
 RESPONSIVE: Final = 0.1  # seconds within which an answer feels immediate
+WINDOW_DAYS: Final = 28  # of rates and growth, up to today
+UNUSED_DAYS: Final = 30  # a record of this age should have been recalled
+STALE_DAYS: Final = 90  # a record unused for this long is stale
 
 SCORES: Final = tuple(f"s{at:02}" for at in range(SCORE_BINS))
 TIMES: Final = tuple(f"t{at:02}" for at in range(_TIME_BINS))
@@ -50,21 +53,6 @@ class Survey(NamedTuple):
     stale: int  # neither created nor used for a long time
     distinct: int  # facts and documents, without duplicates
     duplicates: int  # facts and documents that repeat another one of their scope exactly
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Windows:
-    """The days to evaluate, and the amount of data that a verdict needs."""
-
-    days: int = 28  # of rates and growth, up to today
-    recent_days: int = 7  # drift compares these …
-    reference_days: int = 28  # … with those before them
-    unused_days: int = 30  # a record of this age should have been recalled
-    stale_days: int = 90  # a record unused for this long is stale
-    fewest_recalls: int = 50  # in each window; below it there is no verdict
-    fewest_judged: int = 20
-    alpha: float = 0.05
-    least_effect: float = 0.05  # smaller changes are ignored, however significant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +88,12 @@ class Quality:
     context_use: float | None = None  # share of the token budgets that was used
     context_tokens: int = 0
     forgotten: int = 0
+
+
+def survey_times(now: float) -> dict[str, float]:
+    """Returns the times by which a survey calls a record fresh, ripe or stale."""
+    days = {"fresh": WINDOW_DAYS, "ripe": UNUSED_DAYS, "stale": STALE_DAYS}
+    return {name: now - count * DAY for name, count in days.items()}
 
 
 def day_of(now: float) -> int:

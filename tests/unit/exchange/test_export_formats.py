@@ -108,7 +108,7 @@ def test_an_mcp_file_is_of_one_scope(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_a_format_must_be_known(memory: Memory, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="exported as jsonl, mcp, skill, markdown"):
+    with pytest.raises(BadInput, match="exported as jsonl, mcp, markdown"):
         export_memories(memory, "telepathy", tmp_path / "out")
-    assert set(WRITERS) == {*FORMATS, "skill"}
+    assert set(WRITERS) == {*FORMATS}
     assert list(tmp_path.iterdir()) == []

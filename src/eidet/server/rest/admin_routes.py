@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -214,7 +213,6 @@ async def _ready(request: Request) -> Aliveness:
 
 
 _STEM: Final = "eidet"
-_STARTED: Final = time.time()
 
 
 def make_file() -> Path:
@@ -227,7 +225,7 @@ def make_file() -> Path:
 
 def clean_folder() -> None:
     """Removes temporary files that killed servers of this machine left behind."""
-    remove_leftovers(Path(tempfile.gettempdir()), _STEM, before=_STARTED)
+    remove_leftovers(Path(tempfile.gettempdir()), _STEM)
 
 
 class _Upload:
