@@ -182,10 +182,6 @@ def check_flag(value: object, what: str) -> bool:
     return value
 
 
-def check_order(order: str) -> str:
-    return clean_text(order, "order")
-
-
 def check_path(path: str | Path, what: str) -> Path:
     """Returns the path of a file; raises `BadInput` for one that no disk can have."""
     if not isinstance(path, str | os.PathLike):

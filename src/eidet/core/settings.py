@@ -229,11 +229,10 @@ class UnusedVariable(UserWarning):
     """A warning: an environment variable looks as if it protected a memory, but does not."""
 
 
-def settings_of(given: Settings | None, environment: Mapping[str, str] | None = None) -> Settings:
+def settings_of(given: Settings | None) -> Settings:
     """Returns the settings given, or those of the environment; raises `Misconfigured` for another type."""
-    known = os.environ if environment is None else environment
     if given is None:
-        return read_environment(known)
+        return read_environment(os.environ)
     if not isinstance(given, Settings):
         raise Misconfigured(f"settings must be Settings(…), not {type(given).__name__}")
     return given
@@ -254,15 +253,12 @@ def read_environment(environment: Mapping[str, str]) -> Settings:
     return found
 
 
-def warn_unused(
-    used: Settings, given: Mapping[str, Any], environment: Mapping[str, str] | None = None
-) -> None:
+def warn_unused(used: Settings, given: Mapping[str, Any]) -> None:
     """Warns of security variables that a caller's settings leave unused; `given` are other arguments."""
-    known = os.environ if environment is None else environment
-    names = [name for name in SECURITY if f"EIDET_{name.upper()}" in known and given.get(name) is None]
+    names = [name for name in SECURITY if f"EIDET_{name.upper()}" in os.environ and given.get(name) is None]
     usual = Settings()
     unused = [f"EIDET_{name.upper()}" for name in names if getattr(used, name) == getattr(usual, name)]
-    if known.get(KEY_FILE) and used.key is None and given.get("key") is None:
+    if os.environ.get(KEY_FILE) and used.key is None and given.get("key") is None:
         unused.append(KEY_FILE)
     if unused:
         warnings.warn(

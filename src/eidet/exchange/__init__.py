@@ -1,7 +1,7 @@
 """Imports and exports of memories in the formats of other programs.
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
-    source_items.py  the items of a reader, and its notes        front_matter.py    YAML in Markdown
+    source_items.py  the items of a reader                       front_matter.py    YAML in Markdown
     source_files.py  files of other programs                     folder_sync.py     documents of a folder
     from_*.py        readers of formats                          document_files.py  files as passages
     markdown.py      notes both ways
@@ -24,6 +24,7 @@ from ..core.private_files import write_export_file
 from ..core.scope import Scope
 from ..memory import Memory
 from ..trust.audit import Auditing
+from ..write.ingest import Progress
 from .folder_sync import FileChange, Synced, sync_files
 from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
@@ -31,8 +32,8 @@ from .from_stores import read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
 from .importing import Imported, Importer
 from .markdown import read_markdown
-from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
-from .source_items import ImportOptions, LeftOut, Notes, SourceFormat, SourceItem
+from .record_exports import WRITERS, Exported, RecordsLeaving, check_plain
+from .source_items import ImportOptions, LeftOut, SourceFormat, SourceItem
 
 __all__ = [
     "FORMATS",
@@ -43,7 +44,6 @@ __all__ = [
     "Imported",
     "Importer",
     "LeftOut",
-    "Notes",
     "SourceFormat",
     "SourceItem",
     "Synced",
@@ -54,26 +54,14 @@ __all__ = [
 ]
 
 FORMATS: Final[dict[str, SourceFormat]] = {
-    "mem0": SourceFormat(
-        about="mem0: a local Qdrant folder, or `get_all` as JSON",
-        read=read_mem0,
-        scope="mem0/{owner}",
-    ),
-    "letta": SourceFormat(about="Letta: an agent file (.af)", read=read_letta, scope="{agent}"),
-    "chatgpt": SourceFormat(
-        about="ChatGPT: a data export (zip, folder or conversations.json)", read=read_chatgpt, scope="default"
-    ),
-    "claude": SourceFormat(
-        about="Claude: a data export (zip, folder or conversations.json)", read=read_claude, scope="default"
-    ),
-    "mcp": SourceFormat(about="MCP: the memory file of the reference server", read=read_mcp, scope="default"),
-    "markdown": SourceFormat(
-        about="Markdown notes: MEMORY.md, CLAUDE.md, AGENTS.md, or a folder of such files",
-        read=read_markdown,
-        scope="default",
-    ),
-    "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
-    "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),
+    "mem0": SourceFormat(read_mem0, "mem0/{owner}"),
+    "letta": SourceFormat(read_letta, "{agent}"),
+    "chatgpt": SourceFormat(read_chatgpt, "default"),
+    "claude": SourceFormat(read_claude, "default"),
+    "mcp": SourceFormat(read_mcp, "default"),
+    "markdown": SourceFormat(read_markdown, "default"),
+    "jsonl": SourceFormat(read_jsonl, "{scope}"),
+    "csv": SourceFormat(read_csv, "{scope}"),
 }
 
 

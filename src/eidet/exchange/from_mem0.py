@@ -20,7 +20,8 @@ from ..core.errors import BadInput
 from .source_files import find_source, load_document, open_text
 from .source_items import (
     ImportOptions,
-    Notes,
+    Items,
+    LeftOut,
     SourceItem,
     has_text,
     identify,
@@ -31,21 +32,18 @@ from .source_items import (
 
 _Row = tuple[str, str, Mapping[str, Any]]  # its place, id and payload
 
-_MADE: Final = ("hash", "text_lemmatized")  # made from the text
+_MADE: Final = ("hash", "text_lemmatized")  # from the text
 _TAKEN: Final = frozenset((*_MADE, "id", "data", "memory", "metadata", "score", "created_at"))
 _DAY: Final = 86_400.0
 
 
-def read_mem0(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_mem0(source: str, _: ImportOptions) -> Items:
     path = find_source(source)
-    for where, id, payload in _list_folder(path, notes) if path.is_dir() else _list_export(path):
-        if not has_text(payload.get("data")):
-            notes.skip(where, "has no text")
-            continue
-        for name in _MADE:
-            if name in payload:
-                notes.drop(name, "is made from the text")
-        yield _make_item(where, id, payload)
+    for where, id, payload in _list_folder(path) if path.is_dir() else _list_export(path):
+        if has_text(payload.get("data")):
+            yield _make_item(where, id, payload)
+        else:
+            yield LeftOut(where, "has no text")
 
 
 def _make_item(where: str, id: str, payload: Mapping[str, Any]) -> SourceItem:
@@ -79,18 +77,16 @@ def _list_labels(payload: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _list_folder(path: Path, notes: Notes) -> Iterator[_Row]:
+def _list_folder(path: Path) -> Iterator[_Row]:
     stores = sorted(path.glob("collection/*/storage.sqlite")) or sorted(path.glob("**/storage.sqlite"))
     if not stores:
         raise BadInput(f"{path} holds no local Qdrant: write what mem0's get_all answers to a JSON file")
     for file in stores:
-        if file.parent.name.endswith("_entities"):
-            notes.drop(file.parent.name, "is an index of names; Eidet makes its own")
-        else:
-            yield from _list_points(file, notes)
+        if not file.parent.name.endswith("_entities"):  # an index of names; Eidet makes its own
+            yield from _list_points(file)
 
 
-def _list_points(path: Path, notes: Notes) -> Iterator[_Row]:
+def _list_points(path: Path) -> Iterator[_Row]:
     """Yields the points of a collection of a local Qdrant; of several rows with one id, the last counts."""
     seen: set[str] = set()
     for number, content in _read_points(path):
@@ -101,7 +97,6 @@ def _list_points(path: Path, notes: Notes) -> Iterator[_Row]:
         id = str(point.values.get("id"))
         if id not in seen:
             seen.add(id)
-            notes.drop_vector()
             yield f"{path.parent.name}, row {number}", id, point.values.get("payload") or {}
 
 

@@ -17,14 +17,14 @@ from ..core.draft import Draft
 from ..core.record import Record
 from .front_matter import RESERVED, split_front_matter
 from .source_files import open_members
-from .source_items import ImportOptions, Notes, SourceItem, with_origin
+from .source_items import ImportOptions, Items, LeftOut, SourceItem, with_origin
 
 _BULLET: Final = re.compile(r"^ {0,3}(?:[-*+]|\d+[.)])\s*")
 _COMMENT: Final = re.compile(r"<!--.*-->", re.DOTALL)
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 
 
-def read_markdown(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_markdown(source: str, _: ImportOptions) -> Items:
     """Reads notes, a file or a folder: one memory per bullet, and per prose of a section."""
     seen: Counter[str] = Counter()
     for name, text in _read_notes(source):
@@ -39,7 +39,7 @@ def read_markdown(source: str, _: ImportOptions, notes: Notes) -> Iterator[Sourc
             draft = Draft(key=key, text=said, source=name, meta=meta)
             yield SourceItem(draft=draft, where=f"{name}, line {first + line}")
         if not count:
-            notes.skip(name, "has no text")
+            yield LeftOut(name, "has no text")
 
 
 def _read_notes(source: str) -> Iterator[tuple[str, str]]:

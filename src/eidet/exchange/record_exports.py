@@ -18,14 +18,14 @@ from ..core.settings import Settings
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
+from ..memory.export_import import with_progress
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
+from ..write.ingest import Progress
 from .markdown import write_notes
 from .source_items import keep_present
 
-Progress = Callable[[int, int], None]  # done, of how many
-_TOLD: Final = 500  # records between two reports of progress
 _ASK_FOR_PLAIN: Final = "ask for a plain export"
 
 
@@ -50,13 +50,11 @@ class RecordsLeaving:
     def __iter__(self) -> Iterator[Record]:
         store = self._memory.parts.store
         total = verbs.count(store, self._where)
-        for done, record in enumerate(verbs.scan(store, self._where), 1):
+        for record in with_progress(verbs.scan(store, self._where), total, self._progress):
             if record.trust is Trust.QUARANTINED:
                 self.left_out["in quarantine"] += 1
             else:
                 yield record
-            if self._progress is not None and (done % _TOLD == 0 or done == total):
-                self._progress(done, total)
 
 
 Write = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None], int]

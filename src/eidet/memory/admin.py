@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from ..core.arguments import check_limit, one, one_or_all
@@ -22,14 +22,13 @@ from ..quality.metrics import metrics_of, quality_as_json
 from ..recall.path import Packing
 from ..store import verbs
 from ..text import analyzer_of
-from ..write.ingest import reanalyse, reembed
+from ..write.ingest import Progress, reanalyse, reembed
 from .feed import ChangePage, check_cursor, read_changes
 from .namespaces import Services
 
 if TYPE_CHECKING:
     from ..recall.why_not import Explained
 
-Progress = Callable[[int, int], None]  # done, of how many
 UNFINISHED: Final = "an analysis that was interrupted"
 
 

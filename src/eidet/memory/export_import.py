@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,10 +18,9 @@ from ..store.export_file import read_export, verify_export, write_export
 from ..store.key_ids import KeyIds
 from ..store.traits import is_sealed
 from ..trust.privacy.service import Guarding
-from ..write.ingest import check_arrival, fits_embedder
+from ..write.ingest import Progress, check_arrival, fits_embedder
 from ..write.write_path import load_records
 
-Progress = Callable[[int, int], None]  # done, of how many
 KEYS: Final = "keys"  # field of a manifest: the secrets that turn keys into ids of its records
 
 
@@ -39,7 +38,7 @@ def export_records(
     total = verbs.count(parts.store, where) if progress else 0
     secrets = KeyIds(parts.store).secrets()
     carried = {KEYS: [secret.hex() for secret in secrets]} if secrets else {}
-    records = _with_progress(verbs.scan(parts.store, where), total, progress)
+    records = with_progress(verbs.scan(parts.store, where), total, progress)
     return write_export(file, records, parts.manifest(now) | carried)
 
 
@@ -56,7 +55,7 @@ class ExportFile:
         """Checks all records, then writes them. Returns how many were written."""
         check_callback(progress, "progress")
         manifest, now = self.check(), self.parts.clock()
-        records = _with_progress(read_export(self.path), manifest["count"], progress)
+        records = with_progress(read_export(self.path), manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         self.parts.key_ids.adopt(self._read_secrets(manifest))
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
@@ -89,7 +88,7 @@ class ExportFile:
         self.guarding.check_loadable(record)
 
 
-def _with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
+def with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
     """Passes the records on and calls `progress` every 500 and at the end."""
     for done, record in enumerate(records, 1):
         yield record

@@ -45,20 +45,8 @@ class Drift:
     recent: int = 0
     reference: int = 0
     changed: tuple[Shift, ...] = ()  # those of `shifts` that caused the verdict
-
-    @property
-    def _strongest(self) -> Shift | None:
-        return min(self.shifts, key=lambda shift: shift.p_value, default=None)
-
-    @property
-    def statistic(self) -> float | None:
-        """The statistic of the comparison with the smallest p-value."""
-        return None if self._strongest is None else self._strongest.statistic
-
-    @property
-    def p_value(self) -> float | None:
-        """The smallest p-value: the probability of so large a change if nothing had changed."""
-        return None if self._strongest is None else self._strongest.p_value
+    statistic: float | None = None  # of the comparison with the smallest p-value
+    p_value: float | None = None  # the smallest: the probability of so large a change if nothing had changed
 
     @property
     def worse(self) -> bool:
@@ -97,7 +85,15 @@ def drift(
     known = [(name, was, now) for name, fewest, was, now in compared if min(was[1], now[1]) >= max(fewest, 1)]
     shifts = tuple(_compare(name, was, now, len(known)) for name, was, now in known)
     changed = tuple(s for s in shifts if s.p_value < ALPHA and abs(s.after - s.before) >= least_effect)
-    return replace(unknown, verdict="drifted" if changed else "steady", shifts=shifts, changed=changed)
+    strongest = min(shifts, key=lambda shift: shift.p_value)
+    return replace(
+        unknown,
+        verdict="drifted" if changed else "steady",
+        shifts=shifts,
+        changed=changed,
+        statistic=strongest.statistic,
+        p_value=strongest.p_value,
+    )
 
 
 def _compare(name: _Name, was: tuple[int, int], now: tuple[int, int], comparisons: int) -> Shift:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ..core.arguments import check_flag, check_limit, check_order, check_share, check_unit, list_given
+from ..core.arguments import check_flag, check_limit, check_share, check_unit, list_given
 from ..core.read_options import RecallOptions
 from ..core.record import Record
 from ..core.scope import Scope, Scopes
-from ..core.validate import local, moment
+from ..core.validate import clean_text, local, moment
 from ..core.where import Where
 from ..index import Candidates, Probe
 from .recipes import AUTO, Recipe, recipe_of
@@ -107,7 +107,7 @@ def build_query(
         reranker=_reranker_in(options.get("rerank")),
         given=list_given(**{name: values[name] for name in _SAID if name in values}),
         understand=check_flag(options.get("understand", True), "understand"),
-        order=check_order(options.get("order", "-occurred")),
+        order=clean_text(options.get("order", "-occurred"), "order"),
         explain=check_flag(options.get("explain", False), "explain"),
     )
 
