@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
@@ -159,23 +160,21 @@ class _TombstoneWatch:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: Marker | None = None
 
     def over_said(self, records: Sequence[Record], *, again: bool = False) -> TombstoneGuard:
         """Guards new writes by a caller: refuses forgotten content unless the caller passes `again`."""
-        return TombstoneGuard(lambda: [self._marker().claim_said(record) for record in records], again=again)
+        return TombstoneGuard(lambda: [self._marker.claim_said(record) for record in records], again=again)
 
     def over_returning(self, records: Sequence[Record]) -> TombstoneGuard:
         """Guards records that are loaded from a file or made by upkeep."""
         return TombstoneGuard(
-            lambda: [self._marker().claim_return(record) for record in records], returning=True
+            lambda: [self._marker.claim_return(record) for record in records], returning=True
         )
 
+    @cached_property
     def _marker(self) -> Marker:
-        """Returns the marker. Called within a write to a store with tombstones, which has the secret."""
-        if self._known is None:
-            self._known = Marker(secret_of(self._store, "marks", make=False))
-        return self._known
+        """The marker. Used within a write to a store with tombstones, which has the secret."""
+        return Marker(secret_of(self._store, "marks", make=False))
 
 
 class Parts:

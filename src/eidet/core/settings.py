@@ -129,11 +129,10 @@ class Settings:
         check_fields(self)
         if not isinstance(self.upkeep, Upkeep):
             raise Misconfigured(f"setting upkeep must be Upkeep(…), not {self.upkeep!r:.80}")
-        if not isinstance(self.retention, Iterable):
+        policies = tuple(self.retention) if isinstance(self.retention, Iterable) else (None,)
+        if not all(isinstance(policy, Retention) for policy in policies):
             raise Misconfigured(f"setting retention must be a list of Retention(…), not {self.retention!r}")
-        object.__setattr__(self, "retention", tuple(self.retention))
-        if not all(isinstance(policy, Retention) for policy in self.retention):
-            raise Misconfigured(f"setting retention must be a list of Retention(…), not {self.retention!r}")
+        object.__setattr__(self, "retention", policies)
 
 
 def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:

@@ -160,7 +160,7 @@ class _Table:
             if row[name] not in (None, "") or field in ("text", "data")
         }
         draft = _draft_of(row, values, others)
-        if draft.data is None and (draft.text is None or draft.text == "" or _is_blank(draft.text)):
+        if draft.data is None and (draft.text is None or _is_blank(draft.text)):
             return LeftOut(where, "has no text")
         if draft.id is None and draft.key is None:
             draft = replace(draft, key=self._make_key(row))
