@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .validate import clean_text
 
@@ -43,7 +44,9 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
     the tasks it starts; a thread that you start has no actor.
     """
     given = {"by": by, "source": source, "why": why}
-    said = {name: clean_text(value, name) for name, value in given.items() if value is not None}
+    said: dict[str, Any] = {
+        name: clean_text(value, name) for name, value in given.items() if value is not None
+    }
     with acting_as(replace(acts(), **said)) as now:
         yield now
 

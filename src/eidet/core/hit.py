@@ -137,7 +137,7 @@ class Trace:
     scope: str = ""  # the scope of the recall; `feedback` uses it
 
 
-class Hits(tuple[Hit, ...]):
+class Hits(tuple[Hit, ...]):  # noqa: SLOT001  # a tuple cannot have slots of its own
     """The answer of a recall: hits, best first, the trace if requested, and the scope.
 
     `wants_all` says that the question sounds like one for `recall_all`: "how often did we …?"

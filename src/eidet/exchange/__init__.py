@@ -130,6 +130,9 @@ def export_memories(
     place, file = one_or_all(scope), Path(path)
     memory.admin.flush()
     records = RecordsLeaving(memory, place, progress)
-    with Auditing(memory.audit).doing("export", place, file=str(path)) as done, write_export_file(file) as out:
+    with (
+        Auditing(memory.audit).doing("export", place, file=str(path)) as done,
+        write_export_file(file) as out,
+    ):
         count = done(write(memory, records, out, place))
     return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))

@@ -25,6 +25,7 @@ from .source_items import (
     with_origin,
 )
 
+
 def read_letta(source: str, _: ImportOptions) -> Items:
     """Reads the memory blocks and messages of an agent file (`.af`)."""
     path = find_source(source)

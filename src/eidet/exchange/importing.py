@@ -33,7 +33,6 @@ _GAPS: Final = ("user", "owner", "agent", "session", "scope")
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     """The result of an import, or of a `dry_run`, and what was left out."""

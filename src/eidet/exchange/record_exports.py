@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
 from ..core.draft import Draft
+from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
 from ..core.record import Record, Trust, iso_time
 from ..core.record_table import FIELDS
 from ..core.scope import Scope
@@ -68,7 +68,7 @@ _SAYABLE: Final = tuple(  # fields of a record that a caller can set
 _LISTS: Final = ("place", "derived_from")
 
 
-def _make_row(record: Record) -> dict[str, Any]:
+def make_json_row(record: Record) -> dict[str, Any]:
     """Returns a record as a row from which it can be stored again, without fields that have no value.
 
     Times are ISO 8601 in UTC. The expiry of a pinned record is the one that applies after the pin ends.
@@ -96,7 +96,7 @@ def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope |
     """Writes one record per line."""
     count = 0
     for record in records:
-        file.write(dump_json(_make_row(record)).encode() + b"\n")
+        file.write(dump_json(make_json_row(record)).encode() + b"\n")
         count += 1
     return count
 

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from ..core.errors import BadInput, NotFound
 
+
 def find_source(source: str) -> Path:
     """Returns the path of a source; raises `NotFound` if it does not exist."""
     path = Path(source).expanduser()

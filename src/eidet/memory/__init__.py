@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
+    from ..write.ingest import Progress
     from ..write.shape import Given
-    from .export_import import Progress
 
 
 @observable(

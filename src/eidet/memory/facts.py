@@ -261,7 +261,9 @@ class FactsNamespace:
         """Lists the decisions made about facts and entities, oldest first."""
         known = list_decisions(self._parts.store, Scope.among(scope), self._parts.clock())
         found = [record for record in known if record.trust is not Trust.QUARANTINED]
-        self._services.auditing.read("facts.decisions", scope, [(record.scope, record.id) for record in found])
+        self._services.auditing.read(
+            "facts.decisions", scope, [(record.scope, record.id) for record in found]
+        )
         return found
 
     def export(

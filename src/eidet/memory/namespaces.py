@@ -1,4 +1,4 @@
-"""The services and the namespaces of a memory. Most are created on first use: many programs only read or write."""
+"""The services and the namespaces of a memory, most created on first use: many programs only read."""
 
 from __future__ import annotations
 

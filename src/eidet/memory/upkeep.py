@@ -109,7 +109,9 @@ class UpkeepNamespace:
             "since": None if since is None else moment(since, "since"),
             "until": None if until is None else moment(until, "until"),
         }
-        return self._life.unarchive(archive, sought, self._parts.clock(), self._services.guarding.check_loaded)
+        return self._life.unarchive(
+            archive, sought, self._parts.clock(), self._services.guarding.check_loaded
+        )
 
     def claim_archive(self, archive: Archive | str | Path | None = None) -> int:
         """Makes the pieces of an archive this memory's own. Returns how many were not.
@@ -145,4 +147,6 @@ class UpkeepNamespace:
 
     def _mark(self, id: str, scope: str | Scope, mark: str, on: bool, by: str | None) -> Record:
         who = actor(by)
-        return self._services.records.change(id, scope, lambda old, now: self._life.mark(old, mark, on, now, who))
+        return self._services.records.change(
+            id, scope, lambda old, now: self._life.mark(old, mark, on, now, who)
+        )

@@ -27,7 +27,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from ..core.actor import acting_as, acts
+from ..core.actor import Acting, acting_as, acts
 from ..core.errors import EidetError, Misconfigured, NotFound, Refused, Unavailable
 from ..core.private_files import write_private
 from ..core.record import Record
@@ -95,7 +95,7 @@ class Caller:
             id=record.id, scope=record.scope, text="", created=record.created, version=record.version
         )
 
-    def act(self, source: str | None = None) -> AbstractContextManager[None]:
+    def act(self, source: str | None = None) -> AbstractContextManager[Acting]:
         """Attributes everything done inside to this caller, in history, audit and signatures."""
         actor = replace(acts(), source=source or acts().source)
         if self.name is not None:

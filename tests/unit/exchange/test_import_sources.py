@@ -40,7 +40,7 @@ GET_ALL: list[dict[str, Any]] = json.loads((FOREIGN / "mem0" / "get_all.json").r
 
 @pytest.mark.parametrize("name", ["mem0 in Qdrant", "mem0 get_all"])
 def test_mem0_memories_are_those_that_mem0_itself_tells(memory: Memory, name: str) -> None:
-    done, found = bring(memory, name)
+    _, found = bring(memory, name)
     by_id = {record.id: record for record in found.values()}
     assert by_id.keys() == {row["id"] for row in GET_ALL}
     for row in GET_ALL:
@@ -153,7 +153,7 @@ def test_a_zip_without_conversations_is_named(memory: Memory, tmp_path: Path) ->
 
 
 def test_claude_says_what_was_said_remembered_and_written(memory: Memory) -> None:
-    done, found = bring(memory, "claude")
+    _, found = bring(memory, "claude")
     first, second = memory.find(order="occurred", session="chat-1")
     assert first.text == "lease.txt:\nThe lease runs until May.\n\nI live in Lisbon"
     assert (first.who, first.occurred) == ("user", at("2025-01-02T10:00:00.123456+00:00"))
@@ -170,7 +170,7 @@ def test_mcp_memories_become_facts(memory: Memory) -> None:
 
 
 def test_json_lines_say_fields_messages_or_texts(memory: Memory) -> None:
-    done, found = bring(memory, "jsonl")
+    _, found = bring(memory, "jsonl")
     first = found["ann", "Ann lives in Lisbon"]
     assert (first.id, first.importance, first.meta) == ("j1", 0.9, {"topic": "home"})
     assert first.occurred == at("2025-01-02T10:00:00+00:00")

@@ -228,9 +228,7 @@ def test_every_metric_has_a_meaning_and_a_unit_in_its_name() -> None:
     rows = [*before, Tally("a", 0, "context", {"contexts": 1, "tokens": 1, "budget": 2})]
     rows.append(Tally("a", 0, "feedback", {"useful_answers": 1}))
     survey = Survey(10, 6, 7, 0.0, 5, 2, 3, 6, 2)
-    everything = metrics_of(
-        quality_of(rows), drift(before, after), survey, size=1, stored=1, now=DAY
-    )
+    everything = metrics_of(quality_of(rows), drift(before, after), survey, size=1, stored=1, now=DAY)
     assert list(everything) == list(MEANINGS)
     assert all(math.isfinite(value) for value in everything.values())
 
