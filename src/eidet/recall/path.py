@@ -31,7 +31,7 @@ from ..core.read_options import (
 )
 from ..core.record import Kind, Record
 from ..core.scope import Scope, Scopes
-from ..core.validate import Json, clean_json, moment
+from ..core.validate import Json, clean_json, clean_text, moment
 from ..core.where import Where
 from ..graph import Graphs
 from ..parts import Parts
