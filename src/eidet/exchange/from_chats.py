@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .source_files import SourceFiles, open_members
+from .source_files import parse_document, read_members
 from .source_items import (
     ImportOptions,
     Items,
@@ -31,9 +31,24 @@ _ROLES: Final = {"human": "user"}
 
 
 def read_chatgpt(source: str, _: ImportOptions) -> Items:
-    with open_members(source) as members:
-        for where, found in members.read_conversations("ChatGPT", "mapping"):
-            yield from _parse_tree(found, where)
+    for where, found in _read_conversations(source, "ChatGPT", "mapping"):
+        yield from _parse_tree(found, where)
+
+
+def _read_conversations(source: str, program: str, needed: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the conversations of a data export with their places; large exports have several files."""
+    is_empty = True
+    for name, text in read_members(source, "conversations*.json"):
+        is_empty, found = False, parse_document(text, name)
+        if not isinstance(found, list):
+            raise BadInput(f"{name} is no export of {program}: it is not a list of conversations")
+        for number, one in enumerate(found, 1):
+            where = f"{name}, conversation {number:,}"
+            if not isinstance(one, dict) or needed not in one:
+                raise BadInput(f"{where} is not of {program}: it has no {needed}")
+            yield where, one
+    if is_empty:
+        raise BadInput(f"{source} holds no conversations.json: it is no export of {program}")
 
 
 def _parse_tree(found: Mapping[str, Any], where: str) -> Items:
@@ -111,11 +126,9 @@ def _find_text(content: Mapping[str, Any]) -> str:
 
 
 def read_claude(source: str, _: ImportOptions) -> Items:
-    with open_members(source) as members:
-        for where, found in members.read_conversations("Claude", "chat_messages"):
-            yield from _parse_chat(found, where)
-        if not members.is_single:
-            yield from _read_memories(members)
+    for where, found in _read_conversations(source, "Claude", "chat_messages"):
+        yield from _parse_chat(found, where)
+    yield from _read_memories(source)
 
 
 def _parse_chat(found: Mapping[str, Any], where: str) -> Items:
@@ -163,10 +176,10 @@ def _list_attachments(message: Mapping[str, Any]) -> Iterator[str]:
             yield f"{attachment.get('file_name') or 'attachment'}:\n{attachment['extracted_content']}"
 
 
-def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
+def _read_memories(source: str) -> Iterator[SourceItem]:
     """Reads Claude's memories of a user and of each project."""
-    for name in members.find("memories*.json"):
-        found = members.load(name)
+    for name, content in read_members(source, "memories*.json", single=False):
+        found = parse_document(content, name)
         for entry in found if isinstance(found, list) else [found]:
             account = entry.get("account_uuid")
             texts = {None: entry.get("conversations_memory"), **(entry.get("project_memories") or {})}

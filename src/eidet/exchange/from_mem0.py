@@ -17,7 +17,7 @@ from uuid import UUID
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .source_files import find_source, load_document, open_text
+from .source_files import find_source, parse_document, read_text
 from .source_items import (
     ImportOptions,
     Items,
@@ -110,8 +110,7 @@ def _read_points(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _list_export(path: Path) -> Iterator[_Row]:
     """Yields rows of a JSON export of `get_all` or the service: a list of memories, or `results`."""
-    with open_text(path) as file:
-        found = load_document(file, str(path))
+    found = parse_document(read_text(path), str(path))
     rows = found.get("results", found.get("memories")) if isinstance(found, dict) else found
     if not isinstance(rows, list):
         raise BadInput(f'{path} is no export of mem0: there is no list of "results"')

@@ -10,7 +10,7 @@ from typing import Any
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..graph.graph_formats import make_drafts, parse_mcp_lines
-from .source_files import find_source, load_document, open_text
+from .source_files import find_source, parse_document, read_text
 from .source_items import (
     ImportOptions,
     Items,
@@ -29,8 +29,7 @@ from .source_items import (
 def read_letta(source: str, _: ImportOptions) -> Items:
     """Reads the memory blocks and messages of an agent file (`.af`)."""
     path = find_source(source)
-    with open_text(path) as file:
-        found = load_document(file, str(path))
+    found = parse_document(read_text(path), str(path))
     if not isinstance(found, dict) or not all(isinstance(found.get(n), list) for n in ("agents", "blocks")):
         raise BadInput(f"{path} is not an agent file of Letta: it has no agents and blocks")
     owners = defaultdict(list)
@@ -96,8 +95,7 @@ def _parse_message(message: Any, number: int, agent: str) -> SourceItem | LeftOu
 
 def read_mcp(source: str, _: ImportOptions) -> Items:
     """Reads the graph of the MCP reference server, JSON lines: its facts become facts of Eidet."""
-    with open_text(find_source(source)) as file:
-        facts = list(dict.fromkeys(parse_mcp_lines(file.read())))
+    facts = list(dict.fromkeys(parse_mcp_lines(read_text(find_source(source)))))
     for fact, draft in zip(facts, make_drafts(facts), strict=True):
         where = f"{fact.subject} {fact.relation} {fact.object}"
         yield SourceItem(where=where, draft=replace(draft, source="mcp"))

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from ..core.draft import Draft
 from ..core.record import Record
 from .front_matter import RESERVED, split_front_matter
-from .source_files import open_members
+from .source_files import read_members
 from .source_items import ImportOptions, Items, LeftOut, SourceItem, with_origin
 
 _BULLET: Final = re.compile(r"^ {0,3}(?:[-*+]|\d+[.)])\s*")
@@ -44,12 +44,9 @@ def read_markdown(source: str, _: ImportOptions) -> Items:
 
 def _read_notes(source: str) -> Iterator[tuple[str, str]]:
     """Yields name and text of the Markdown files of a source, without those that only list others."""
-    with open_members(source) as files:
-        names = files.list_names() if files.is_single else files.find("*.md")
-        for name in names:
-            if PurePosixPath(name).name not in RESERVED:
-                with files.open(name) as file:
-                    yield name, file.read()
+    for name, text in read_members(source, "*.md"):
+        if PurePosixPath(name).name not in RESERVED:
+            yield name, text
 
 
 def _list_statements(body: str) -> Iterator[tuple[str, int, str]]:
