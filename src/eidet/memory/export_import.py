@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from ..trust.privacy.service import Guarding
 from ..write.ingest import Progress, check_arrival, fits_embedder
 from ..write.write_path import load_records
 
+READ_ONCE: Final = 5_000  # up to this many records stay in RAM between the check and the writing
 KEYS: Final = "keys"  # field of a manifest: the secrets that turn keys into ids of its records
 
 
@@ -50,12 +51,14 @@ class ExportFile:
     guarding: Guarding
     path: Path
     place: Scope | None
+    kept: list[Record] = field(default_factory=list, init=False, repr=False)  # the first, from the check
 
     def load(self, progress: Progress | None) -> int:
         """Checks all records, then writes them. Returns how many were written."""
         check_callback(progress, "progress")
         manifest, now = self.check(), self.parts.clock()
-        records = with_progress(read_export(self.path), manifest["count"], progress)
+        read = iter(self.kept) if len(self.kept) <= READ_ONCE else read_export(self.path)
+        records = with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         self.parts.key_ids.adopt(self._read_secrets(manifest))
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
@@ -75,6 +78,8 @@ class ExportFile:
         return self.place is None or self.place.holds(record.scope)
 
     def _check(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
+        if len(self.kept) <= READ_ONCE:
+            self.kept.append(record)
         if not self._is_meant(record):
             return
         if record.sealed is not None:

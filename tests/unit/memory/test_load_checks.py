@@ -317,3 +317,18 @@ def test_words_that_could_not_be_searched_are_refused_unless_they_are_analysed_a
     (tmp_path / "x.jsonl").write_bytes(export_of(broken, manifest=json.dumps(manifest)))
     assert memory.load(tmp_path / "x.jsonl") == 1
     assert [hit.id for hit in memory.recall("Lisbon", scope="a")] == ["x"]
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_file_that_is_too_large_to_keep_is_read_a_second_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool
+) -> None:
+    key = KEY if sealed else None
+    with Memory(embedder=f"hashing:{WIDTH}", key=key) as memory:
+        stored = memory.remember([f"fact {n}" for n in range(30)])
+        memory.export(tmp_path / "x.jsonl", plain=sealed)
+    for most in (29, 30, 5000):
+        monkeypatch.setattr("eidet.memory.export_import.READ_ONCE", most)
+        with Memory(embedder=f"hashing:{WIDTH}", key=key) as other:
+            assert other.load(tmp_path / "x.jsonl") == 30
+            assert sorted(one.text for one in other.find()) == sorted(one.text for one in stored)
