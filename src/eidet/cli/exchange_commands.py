@@ -66,7 +66,7 @@ def _import(
     Run the same command again to resume it or to bring what is new: what is there already is left as it is.
     --scope may have gaps, as in acme/{user}; each format has a default.
     """
-    from ..exchange import ImportOptions, make_importer
+    from ..exchange import Importer, ImportOptions
 
     options = ImportOptions(
         scope=on.scope,
@@ -76,7 +76,7 @@ def _import(
         columns=_parse_columns(column or []),
         delimiter=delimiter,
     )
-    importer = make_importer(format, source, options)
+    importer = Importer(format, source, options)
     with resumable():
         done = _run(on, importer, dry_run)
     if on.json:

@@ -14,9 +14,9 @@ A reader is a function that yields drafts with stable ids. To add one, write it 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from ..core.arguments import one_or_all
 from ..core.errors import BadInput
@@ -26,13 +26,8 @@ from ..memory import Memory
 from ..trust.audit import Auditing
 from ..write.ingest import Progress
 from .folder_sync import FileChange, Synced, sync_files
-from .from_chats import read_chatgpt, read_claude
-from .from_mem0 import read_mem0
-from .from_stores import read_letta, read_mcp
-from .from_tables import read_csv, read_jsonl
-from .importing import Imported, Importer
-from .markdown import read_markdown
-from .record_exports import WRITERS, Exported, RecordsLeaving, check_plain
+from .importing import FORMATS, Imported, Importer
+from .record_exports import WRITERS, Exported, check_plain, list_leaving
 from .source_items import ImportOptions, LeftOut, SourceFormat, SourceItem
 
 __all__ = [
@@ -49,28 +44,8 @@ __all__ = [
     "Synced",
     "export_memories",
     "import_memories",
-    "make_importer",
     "sync_files",
 ]
-
-FORMATS: Final[dict[str, SourceFormat]] = {
-    "mem0": SourceFormat(read_mem0, "mem0/{owner}"),
-    "letta": SourceFormat(read_letta, "{agent}"),
-    "chatgpt": SourceFormat(read_chatgpt, "default"),
-    "claude": SourceFormat(read_claude, "default"),
-    "mcp": SourceFormat(read_mcp, "default"),
-    "markdown": SourceFormat(read_markdown, "default"),
-    "jsonl": SourceFormat(read_jsonl, "{scope}"),
-    "csv": SourceFormat(read_csv, "{scope}"),
-}
-
-
-def make_importer(format: str, source: str | Path, options: ImportOptions) -> Importer:
-    """Returns an import that has not begun: `check` it without a memory, then `run` it."""
-    form = FORMATS.get(format)
-    if form is None:
-        raise BadInput(f"memories are imported from {', '.join(FORMATS)}, not {format!r}")
-    return Importer(format, form, str(source), options)
 
 
 def import_memories(
@@ -104,7 +79,7 @@ def import_memories(
         columns=columns or {},
         delimiter=delimiter,
     )
-    importer = make_importer(format, source, options)
+    importer = Importer(format, source, options)
     checked = importer.check(memory.parts.settings, memory.parts.clock())
     return importer.run(memory, checked, dry_run=dry_run, progress=progress)
 
@@ -129,10 +104,11 @@ def export_memories(
     check_plain(memory, plain)
     place, file = one_or_all(scope), Path(path)
     memory.admin.flush()
-    records = RecordsLeaving(memory, place, progress)
+    left_out = Counter[str]()
+    records = list_leaving(memory, place, progress, left_out)
     with (
         Auditing(memory.audit).doing("export", place, file=str(path)) as done,
         write_export_file(file) as out,
     ):
         count = done(write(memory, records, out, place))
-    return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))
+    return Exported(format=format, file=str(path), count=count, left_out=dict(left_out))

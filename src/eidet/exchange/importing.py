@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from ..core.draft import Draft
@@ -22,6 +23,11 @@ from ..memory import Memory
 from ..write.ingest import Progress, batches
 from ..write.shape import shape_record
 from ..write.write_path import is_entombed
+from .from_chats import read_chatgpt, read_claude
+from .from_mem0 import read_mem0
+from .from_stores import read_letta, read_mcp
+from .from_tables import read_csv, read_jsonl
+from .markdown import read_markdown
 from .source_items import BadItem, ImportOptions, LeftOut, SourceFormat
 
 BATCH: Final = 500
@@ -29,6 +35,16 @@ CONFLICT: Final = "its id is taken by a memory that says something else; it was 
 ENTOMBED: Final = "it was forgotten for good in this memory"
 HELD: Final = "it is under a legal hold in this memory"
 EXAMPLES: Final = 100  # the most left-out items that a report names
+FORMATS: Final[dict[str, SourceFormat]] = {
+    "mem0": SourceFormat(read_mem0, "mem0/{owner}"),
+    "letta": SourceFormat(read_letta, "{agent}"),
+    "chatgpt": SourceFormat(read_chatgpt, "default"),
+    "claude": SourceFormat(read_claude, "default"),
+    "mcp": SourceFormat(read_mcp, "default"),
+    "markdown": SourceFormat(read_markdown, "default"),
+    "jsonl": SourceFormat(read_jsonl, "{scope}"),
+    "csv": SourceFormat(read_csv, "{scope}"),
+}
 _GAPS: Final = ("user", "owner", "agent", "session", "scope")
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
@@ -84,11 +100,14 @@ class _ReadyItem:
 
 
 class Importer:
-    """Imports one source into a memory."""
+    """An import that has not begun: `check` it without a memory, then `run` it."""
 
-    def __init__(self, name: str, form: SourceFormat, source: str, options: ImportOptions) -> None:
-        self._name, self._form, self._source, self._options = name, form, source, options
-        self._template = form.scope if options.scope is None else options.scope
+    def __init__(self, format: str, source: str | Path, options: ImportOptions) -> None:
+        if format not in FORMATS:
+            raise BadInput(f"memories are imported from {', '.join(FORMATS)}, not {format!r}")
+        self._name, self._source, self._options = format, str(source), options
+        self._form = FORMATS[format]
+        self._template = self._form.scope if options.scope is None else options.scope
         for gap in _GAP.findall(self._template):
             if gap not in _GAPS:
                 known = ", ".join(f"{{{name}}}" for name in _GAPS)

@@ -39,25 +39,19 @@ class Exported:
     left_out: dict[str, int] = field(default_factory=dict)  # number of records by reason
 
 
-class RecordsLeaving:
-    """The records of an export, in the order they were written; `left_out` counts the others."""
-
-    def __init__(self, memory: Memory, scope: Scope | None, progress: Progress | None) -> None:
-        self._memory, self._progress = memory, progress
-        self._where = Where(scope=scope, alive_at=memory.parts.clock())
-        self.left_out: Counter[str] = Counter()
-
-    def __iter__(self) -> Iterator[Record]:
-        store = self._memory.parts.store
-        total = verbs.count(store, self._where)
-        for record in with_progress(verbs.scan(store, self._where), total, self._progress):
-            if record.trust is Trust.QUARANTINED:
-                self.left_out["in quarantine"] += 1
-            else:
-                yield record
+def list_leaving(
+    memory: Memory, scope: Scope | None, progress: Progress | None, left_out: Counter[str]
+) -> Iterator[Record]:
+    """Yields the records of an export, in the order they were written; counts the others in `left_out`."""
+    store, where = memory.parts.store, Where(scope=scope, alive_at=memory.parts.clock())
+    for record in with_progress(verbs.scan(store, where), verbs.count(store, where), progress):
+        if record.trust is Trust.QUARANTINED:
+            left_out["in quarantine"] += 1
+        else:
+            yield record
 
 
-Write = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None], int]
+Write = Callable[[Memory, Iterable[Record], BinaryIO, Scope | None], int]
 
 
 # JSON lines, which `from_tables` reads back.
@@ -92,7 +86,7 @@ def _list_own(record: Record) -> dict[str, Any]:
     return own | keep_present(state=record.state.to_json() or None)
 
 
-def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
+def _write_jsonl(_: Memory, records: Iterable[Record], file: BinaryIO, __: Scope | None) -> int:
     """Writes one record per line."""
     count = 0
     for record in records:
@@ -101,14 +95,14 @@ def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope |
     return count
 
 
-def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
+def _write_mcp(memory: Memory, _: Iterable[Record], file: BinaryIO, scope: Scope | None) -> int:
     """Writes the facts that hold as the MCP reference server keeps them: one graph, so of one scope."""
     text = memory.facts.export(scope=_choose_scope(memory, scope, "an MCP memory file is one graph"))
     file.write(text.encode())
     return text.count("\n") + bool(text)
 
 
-def _write_markdown(memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
+def _write_markdown(memory: Memory, records: Iterable[Record], file: BinaryIO, scope: Scope | None) -> int:
     """Writes a file of notes, which is for one reader, so of one scope."""
     _choose_scope(memory, scope, "a file of notes has no scopes")
     return write_notes(records, file)
