@@ -19,7 +19,7 @@ from .core.foreground import Foreground
 from .core.record import Record
 from .core.scope import Scope
 from .core.settings import Settings
-from .graph import Graphs, ScopeGraph
+from .graph import Graphs
 from .index import Index
 from .models.embed import Embedder, describe_choice, is_costly
 from .store import Store, TombstoneGuard, verbs
@@ -295,7 +295,7 @@ class Parts:
         with suppress(EidetError):  # the next recall reads the rest, or raises the error
             index.voices(Scope.of(scope))  # makes the index catch up
             if self.settings.facts:
-                self._graphs.ask(scope, _ask_nothing)
+                self._graphs.ask(scope, lambda _graph: None)  # any question makes the graph catch up
 
     def cleanse(self, scope: str) -> list[str]:
         """Removes erased records from graph and index everywhere. Returns what failed, in words."""
@@ -357,7 +357,3 @@ class Parts:
             self._graphs.close()
             self.closed = True
             self._store.close()
-
-
-def _ask_nothing(graph: ScopeGraph) -> None:
-    """Does nothing; asking a graph any question makes it catch up first."""

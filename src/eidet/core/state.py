@@ -61,10 +61,6 @@ class Promotion:
     by: str | None = None
 
 
-def _no_state() -> State:
-    return NO_STATE
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedPart:
     """A record that upkeep merged into another one, with everything that the other does not say."""
@@ -76,7 +72,7 @@ class MergedPart:
     session: str | None = None
     importance: float | None = None
     meta: Mapping[str, Json] = field(default_factory=dict)
-    state: State = field(default_factory=_no_state)
+    state: State = field(default_factory=lambda: NO_STATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

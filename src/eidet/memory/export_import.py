@@ -54,9 +54,12 @@ class ExportFile:
     kept: list[Record] = field(default_factory=list, init=False, repr=False)  # the first, from the check
 
     def load(self, progress: Progress | None) -> int:
-        """Checks all records, then writes them. Returns how many were written."""
+        """Checks all records, then writes them. Returns how many were written.
+
+        `Corrupt` names the first line that cannot be loaded; nothing is written then.
+        """
         check_callback(progress, "progress")
-        manifest, now = self.check(), self.parts.clock()
+        manifest, now = verify_export(self.path, self._check), self.parts.clock()
         read = iter(self.kept) if len(self.kept) <= READ_ONCE else read_export(self.path)
         records = with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
@@ -69,10 +72,6 @@ class ExportFile:
             return list(map(bytes.fromhex, manifest.get(KEYS, ())))
         except (TypeError, ValueError):
             raise Corrupt(f"{self.path}: its {KEYS!r} cannot be read; nothing was loaded") from None
-
-    def check(self) -> dict[str, Any]:
-        """Checks the file and returns its manifest; `Corrupt` names the first line that cannot be loaded."""
-        return verify_export(self.path, self._check)
 
     def _is_meant(self, record: Record) -> bool:
         return self.place is None or self.place.holds(record.scope)
