@@ -32,7 +32,6 @@ from .source_items import (
     plain_json,
 )
 
-_CELL_CHARS: Final = 16_000_000
 _OWN: Final = "eidet"  # the column of an export with the fields that only the memory itself can set
 _VECTORS: Final = ("vector", "vectors", "embedding")
 _PLACES: Final = ("scope", "user")  # fields that name a scope
@@ -93,7 +92,6 @@ def read_csv(source: str, options: ImportOptions) -> Items:
 def _read_cells(
     file: TextIO, path: Path, delimiter: str, table: _Table
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    before = csv.field_size_limit(_CELL_CHARS)
     try:
         reader = csv.DictReader(file, delimiter=delimiter, strict=True)
         if not reader.fieldnames:
@@ -105,8 +103,6 @@ def _read_cells(
             yield reader.line_num, row
     except csv.Error as error:
         raise BadInput(f"{path}, line {reader.line_num:,} is not CSV: {error}") from None
-    finally:
-        csv.field_size_limit(before)
 
 
 def _parse_lenient(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Converts facts to networkx, and from and to `@modelcontextprotocol/server-memory` for MCP.
+"""Converts facts from and to the files of `@modelcontextprotocol/server-memory` for MCP.
 
 An entity of that server has a name, a type and observations, which are sentences. Its type becomes a fact of
 the relation `type`, each observation one of `observation`, and each of its relations an ordinary fact.
@@ -7,45 +7,18 @@ the relation `type`, each observation one of `observation`, and each of its rela
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Final
 
 from ..core.draft import Draft
-from ..core.errors import BadInput, Misconfigured
+from ..core.errors import BadInput
 from ..core.record import Kind
 from ..core.validate import dump_json
 from ..text.facts.statement import VALUE, Statement
 from ..text.facts.vocabulary import relation_of
 from .fact import Entity, Fact
 from .triple_data import mention_of, triple_data
-
-_NETWORKX: Final = "facts.networkx() needs networkx: pip install networkx"
-
-
-def to_networkx(entities: Sequence[Entity], facts: Sequence[Fact]) -> Any:
-    """Makes a `networkx.MultiDiGraph`: entities and values as nodes, facts as edges with all their fields."""
-    try:
-        networkx = import_module("networkx")
-    except ImportError as error:
-        raise Misconfigured(_NETWORKX) from error
-    graph = networkx.MultiDiGraph()
-    for id, name, kind in _list_nodes(entities, facts):
-        graph.add_node(id, name=name, kind=kind)
-    for fact in facts:
-        graph.add_edge(fact.subject_id, fact.object_id, key=fact.id, **fact.to_dict())
-    return graph
-
-
-def _list_nodes(entities: Iterable[Entity], facts: Iterable[Fact]) -> list[tuple[str, str, str]]:
-    """Lists (id, name, kind) of all nodes that facts name; a node that is no entity is a value."""
-    known = {entity.id: entity for entity in entities}
-    named = {
-        id: name for one in facts for id, name in ((one.subject_id, one.subject), (one.object_id, one.object))
-    }
-    return [(id, name, known[id].kind if id in known else "value") for id, name in named.items()]
-
 
 OBSERVATION: Final = "observation"
 TYPE: Final = "type"

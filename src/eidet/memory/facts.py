@@ -14,7 +14,7 @@ from ..core.validate import Moment, check_whole, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
-from ..graph.graph_formats import to_networkx, write_mcp_lines
+from ..graph.graph_formats import write_mcp_lines
 from ..graph.joins import FactMatch, parse_patterns
 from ..graph.scope_graph import Budget, Moments, View
 from ..graph.triple_data import mention_of, triple_data
@@ -274,31 +274,12 @@ class FactsNamespace:
         known_at: Moment | None = None,
         ever: bool = False,
     ) -> str:
-        """Returns the facts that hold (or `ever` held) as text, in the format of MCP's reference server.
-
-        For other formats (GraphML, JSON, …) use `networkx`, which writes them.
-        """
-        return write_mcp_lines(*self._list_all("export", scope, as_of, known_at, ever))
-
-    def networkx(
-        self,
-        *,
-        scope: Scopes = "default",
-        as_of: Moment | None = None,
-        known_at: Moment | None = None,
-        ever: bool = False,
-    ) -> Any:
-        """Returns the facts of `export` as a `networkx.MultiDiGraph`; needs networkx."""
-        return to_networkx(*self._list_all("networkx", scope, as_of, known_at, ever))
+        """Returns the facts that hold (or `ever` held) as text, in the format of MCP's reference server."""
+        place, asking, moments = self._question(scope, as_of, known_at, ever=ever, is_bounded=False)
+        facts = self._note("export", scope, asking.list_all(place, moments))
+        return write_mcp_lines(asking.list_entities(place), facts)
 
     # what the verbs share
-
-    def _list_all(
-        self, verb: str, scope: Scopes, as_of: Moment | None, known_at: Moment | None, ever: bool
-    ) -> tuple[list[Entity], list[Fact]]:
-        place, asking, moments = self._question(scope, as_of, known_at, ever=ever, is_bounded=False)
-        facts = self._note(verb, scope, asking.list_all(place, moments))
-        return asking.list_entities(place), facts
 
     def _question(
         self,
