@@ -15,10 +15,6 @@ class Foreground:
         self._idle = threading.Condition(threading.Lock())
         self._active = 0
 
-    @property
-    def busy(self) -> bool:
-        return self._active > 0
-
     @contextmanager
     def enter(self) -> Iterator[None]:
         with self._idle:

@@ -29,12 +29,6 @@ def create_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER))
 
 
-def write_bytes_anew(path: Path) -> BinaryIO:
-    """Opens a new file, replacing one of that name; does not follow a link there."""
-    path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER), "wb")
-
-
 @contextmanager
 def replace_when_whole(path: Path) -> Iterator[BinaryIO]:
     """Opens a private temporary file; renames it to `path` at the end of the block, or removes it on error.
@@ -43,7 +37,8 @@ def replace_when_whole(path: Path) -> Iterator[BinaryIO]:
     """
     partial = name_partial(path)
     try:
-        with write_bytes_anew(partial) as file:
+        handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER)
+        with os.fdopen(handle, "wb") as file:
             yield file
         partial.replace(path)
     finally:

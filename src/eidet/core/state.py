@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
-from .validate import Json, copy_json, dump_json
+from .validate import Json, copy_json
 
 
 class Misshapen(ValueError):
@@ -144,14 +144,6 @@ class State:
 
 PROTECTIONS: Final = ("pinned", "hold")
 NO_STATE: Final[State] = State()
-
-
-def dump_state(state: State) -> str | None:
-    """Encodes a state as JSON; None if it is empty."""
-    values = state.to_json()
-    if values:
-        return dump_json(values)
-    return None
 
 
 def _as_json(value: Any) -> Json:

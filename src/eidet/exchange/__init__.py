@@ -7,7 +7,7 @@
     markdown.py      notes both ways
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
-    print(done.created, done.skipped, done.dropped)
+    print(done.created, done.skipped)
 
 A reader is a function that yields drafts with stable ids. To add one, write it and name it in `FORMATS`.
 """
