@@ -84,7 +84,6 @@ WRITING: dict[str, FactVerb] = {
     "merge": lambda c: c.memory.facts.merge(FIRM, TOWN, scope=c.scope),
     "resolve": _resolve,
     "undo": _undo,
-    "load": lambda c: c.memory.facts.load(c.folder / "memory.jsonl", scope=c.scope),
 }
 READING: dict[str, FactVerb] = {
     "about": lambda c: c.memory.facts.about(PERSON, scope=c.scope),
@@ -99,6 +98,5 @@ READING: dict[str, FactVerb] = {
     "contradictions": lambda c: c.memory.facts.contradictions(scope=c.scope),
     "decisions": lambda c: c.memory.facts.decisions(scope=c.scope),
     "export": lambda c: c.memory.facts.export(scope=c.scope),
-    "networkx": lambda c: c.memory.facts.networkx(scope=c.scope),
 }
 FACT_VERBS: dict[str, FactVerb] = WRITING | READING

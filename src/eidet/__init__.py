@@ -5,7 +5,9 @@ Names are loaded when first used, so that importing the package costs next to no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
@@ -36,40 +38,32 @@ if TYPE_CHECKING:
     from .trust.erase import Forgotten, Receipt
     from .trust.privacy import Policy
 
-__version__ = "0.3.0"
+else:
+    _HOMES = {
+        "aio": ("AsyncMemory",),
+        "client": ("AsyncClient", "Client", "connect"),
+        "core.actor": ("acting",),
+        "core.draft": ("Draft", "Message"),
+        "core.errors": (
+            *("BadInput", "Conflict", "Corrupt", "EidetError", "Misconfigured"),
+            *("MissingExtra", "NotFound", "Refused", "Unavailable"),
+        ),
+        "core.hit": ("AllHits", "FoundList", "Hit", "Hits", "RememberedList", "Signal", "Trace"),
+        "core.record": ("Event", "Kind", "Record", "Tier", "Trust"),
+        "core.scope": ("Scope",),
+        "core.settings": ("Retention", "Settings", "Upkeep"),
+        "core.where": ("Box", "Condition", "Near", "Where"),
+        "memory": ("Memory",),
+        "recall": ("Query", "Recipe"),
+        "recall.pack": ("Context",),
+        "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
+        "trust.audit": ("Audit",),
+        "trust.erase": ("Forgotten", "Receipt"),
+        "trust.privacy": ("Policy",),
+    }
+    __getattr__ = lazy_names(__name__, _HOMES)
 
-_HOMES = {
-    "aio": ("AsyncMemory",),
-    "client": ("AsyncClient", "Client", "connect"),
-    "trust.audit": ("Audit",),
-    "core.settings": ("Retention", "Settings", "Upkeep"),
-    "core.errors": (
-        "BadInput",
-        "Conflict",
-        "Corrupt",
-        "EidetError",
-        "Misconfigured",
-        "MissingExtra",
-        "NotFound",
-        "Refused",
-        "Unavailable",
-    ),
-    "trust.erase": ("Forgotten", "Receipt"),
-    "trust.privacy": ("Policy",),
-    "memory": ("Memory",),
-    "core.draft": ("Draft", "Message"),
-    "core.hit": ("AllHits", "FoundList", "Hit", "Hits", "RememberedList", "Signal", "Trace"),
-    "core.record": ("Event", "Kind", "Record", "Tier", "Trust"),
-    "core.scope": ("Scope",),
-    "recall": ("Query", "Recipe"),
-    "recall.pack": ("Context",),
-    "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
-    "core.where": ("Box", "Condition", "Near", "Where"),
-    "core.actor": ("acting",),
-}
-_HOME: dict[str, str] = {}
-for _home, _names in _HOMES.items():
-    _HOME |= dict.fromkeys(_names, _home)
+__version__ = "0.3.0"
 
 __all__ = [
     "AUTO",
@@ -122,16 +116,6 @@ __all__ = [
     "acting",
     "connect",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOME:
-        raise AttributeError(f"module 'eidet' has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

@@ -127,7 +127,6 @@ def open_parts(
             clock=clock,
             open_index=partial(open_index, store, settings),
             has_embedded_index=settings.index == "embedded",
-            audit=log,
         )
     except BaseException:
         store.close()

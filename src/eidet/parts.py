@@ -1,7 +1,7 @@
 """The parts of an open memory, and the checks that keep them consistent.
 
 `memory.parts` is public: views, hooks, adapters, the command line and your programs may read the
-store, the index, the embedder, the analyzer, the settings, the clock and the audit log from it.
+store, the index, the embedder, the analyzer, the settings and the clock from it.
 Write records with verbs (or `eidet.write`), which keep these parts consistent.
 """
 
@@ -11,15 +11,15 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.foreground import Foreground
 from .core.record import Record
 from .core.scope import Scope
 from .core.settings import Settings
-from .core.validate import Json
-from .graph import Graphs, ScopeGraph
+from .graph import Graphs
 from .index import Index
 from .models.embed import Embedder, describe_choice, is_costly
 from .store import Store, TombstoneGuard, verbs
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
     from .net.worker import ScopeWorker
 
 MANY: Final = 500  # a write of at least so many records makes the index catch up in a thread
-
-
-class _AuditTrail(Protocol):
-    """The part of an audit log that any layer may use; `eidet.trust.audit.log.AuditLog` implements it."""
-
-    def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
-        """Appends an entry. Returns its number."""
 
 
 # Opens the index: width, `renewed` (called before an answer from replaced vectors), embedder, analyzer.
@@ -167,23 +160,21 @@ class _TombstoneWatch:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: Marker | None = None
 
     def over_said(self, records: Sequence[Record], *, again: bool = False) -> TombstoneGuard:
         """Guards new writes by a caller: refuses forgotten content unless the caller passes `again`."""
-        return TombstoneGuard(lambda: [self._marker().claim_said(record) for record in records], again=again)
+        return TombstoneGuard(lambda: [self._marker.claim_said(record) for record in records], again=again)
 
     def over_returning(self, records: Sequence[Record]) -> TombstoneGuard:
         """Guards records that are loaded from a file or made by upkeep."""
         return TombstoneGuard(
-            lambda: [self._marker().claim_return(record) for record in records], returning=True
+            lambda: [self._marker.claim_return(record) for record in records], returning=True
         )
 
+    @cached_property
     def _marker(self) -> Marker:
-        """Returns the marker. Called within a write to a store with tombstones, which has the secret."""
-        if self._known is None:
-            self._known = Marker(secret_of(self._store, "marks", make=False))
-        return self._known
+        """The marker. Used within a write to a store with tombstones, which has the secret."""
+        return Marker(secret_of(self._store, "marks", make=False))
 
 
 class Parts:
@@ -201,7 +192,6 @@ class Parts:
         clock: Callable[[], float],
         open_index: _OpenIndex,
         has_embedded_index: bool,
-        audit: _AuditTrail | None = None,
     ) -> None:
         self._store = store
         self._new_index = open_index
@@ -211,7 +201,6 @@ class Parts:
         self.closed: bool = False
         self.settings: Settings = settings
         self.clock = clock
-        self.audit = audit
         self.binding: _Binding = _Binding(store, embedder, settings)
         self.tombstones: _TombstoneWatch = _TombstoneWatch(store)
         self.key_ids: KeyIds = KeyIds(store)
@@ -258,14 +247,11 @@ class Parts:
 
     @property
     def index(self) -> Index:
-        """The index; opens it if needed and checks that the store's names fit."""
-        return self._ready_index()
+        """The index; see `ready_index`."""
+        return self.ready_index()
 
-    def check_ready(self) -> None:
-        """Opens the index and checks that the store's names fit this embedder and language."""
-        self._ready_index()
-
-    def _ready_index(self) -> Index:
+    def ready_index(self) -> Index:
+        """Opens the index if needed, and checks that the store's names fit this embedder and language."""
         self.check_open()
         index = self._index
         if index is None:
@@ -309,7 +295,7 @@ class Parts:
         with suppress(EidetError):  # the next recall reads the rest, or raises the error
             index.voices(Scope.of(scope))  # makes the index catch up
             if self.settings.facts:
-                self._graphs.ask(scope, _ask_nothing)
+                self._graphs.ask(scope, lambda _graph: None)  # any question makes the graph catch up
 
     def cleanse(self, scope: str) -> list[str]:
         """Removes erased records from graph and index everywhere. Returns what failed, in words."""
@@ -371,7 +357,3 @@ class Parts:
             self._graphs.close()
             self.closed = True
             self._store.close()
-
-
-def _ask_nothing(graph: ScopeGraph) -> None:
-    """Does nothing; asking a graph any question makes it catch up first."""

@@ -174,5 +174,3 @@ class AsyncFacts(Hopping[FactsNamespace]):
     undo: ClassVar = hop(FactsNamespace.undo)
     decisions: ClassVar = hop(FactsNamespace.decisions)
     export: ClassVar = hop(FactsNamespace.export)
-    networkx: ClassVar = hop(FactsNamespace.networkx)
-    load: ClassVar = hop(FactsNamespace.load)

@@ -290,7 +290,7 @@ def _describe_protection(memory: Memory) -> str:
     states = (
         ("encryption", is_sealed(memory.parts.store), "eidet copy --help"),
         ("personal data guard", policy_of(memory.parts.settings.guard) is not None, "EIDET_GUARD=redact"),
-        ("audit log", memory.parts.audit is not None, "EIDET_AUDIT=audit.jsonl"),
+        ("audit log", memory.audit is not None, "EIDET_AUDIT=audit.jsonl"),
     )
     return ", ".join(f"{name} on" if active else f"{name} off ({switch})" for name, active, switch in states)
 

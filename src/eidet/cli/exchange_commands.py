@@ -40,7 +40,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, skill, markdown, okf, jsonl or csv.",
+            help="mem0, letta, chatgpt, claude, mcp, markdown, jsonl or csv.",
         ),
     ],
     source: Source,
@@ -66,7 +66,7 @@ def _import(
     Run the same command again to resume it or to bring what is new: what is there already is left as it is.
     --scope may have gaps, as in acme/{user}; each format has a default.
     """
-    from ..exchange import ImportOptions, make_importer
+    from ..exchange import Importer, ImportOptions
 
     options = ImportOptions(
         scope=on.scope,
@@ -76,7 +76,7 @@ def _import(
         columns=_parse_columns(column or []),
         delimiter=delimiter,
     )
-    importer = make_importer(format, source, options)
+    importer = Importer(format, source, options)
     with resumable():
         done = _run(on, importer, dry_run)
     if on.json:
@@ -117,9 +117,8 @@ def _tell_import(done: Imported) -> None:
         }
     )
     typer.echo(f"{'would import' if done.dry_run else 'imported'}: {counted or 'nothing'}")
-    for what, counts in (("skipped", done.skipped), ("dropped", done.dropped)):
-        for why, count in counts.items():
-            tell_note(what, f"{count:,}: {why}", "bold", stderr=False)
+    for why, count in done.skipped.items():
+        tell_note("skipped", f"{count:,}: {why}", "bold", stderr=False)
     for example in done.examples[:SHOWN]:
         tell_note("left out", f"{example.where}: {example.why}")
     if done.conflicts:
@@ -181,13 +180,13 @@ def _tell_sync(done: Synced) -> None:
 @command(commands)
 def _export(
     on: Which,
-    file: Annotated[Path, Argument(metavar="FILE", help="A folder for the format skill.")],
+    file: Annotated[Path, Argument(metavar="FILE")],
     format: Annotated[
         str,
         Option(
             "--format",
             "-f",
-            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill, markdown or okf.",
+            help="eidet (lossless, for `eidet load`), jsonl, mcp or markdown.",
         ),
     ] = _LOSSLESS,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,

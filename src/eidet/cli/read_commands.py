@@ -13,7 +13,7 @@ from ..core.errors import BadInput
 from ..core.hit import Hit, Trace
 from ..core.record import Event, Record, iso_time
 from ..core.record_table import FIELDS, RecordField
-from ..core.state import State, dump_state
+from ..core.state import State
 from ..core.validate import dump_json
 from ..core.verb_table import CONTEXT, FIND, RECALL, RECALL_ALL
 from .memory_options import Given, Options, Which, command
@@ -264,7 +264,7 @@ def _describe_fields(record: Record) -> Iterator[tuple[str, str]]:
 def _show_value(field: RecordField, value: Any) -> str:
     """Formats a record's value for people; absent or empty is a dash."""
     if isinstance(value, State):
-        return dump_state(value) or "-"
+        value = value.to_json()
     if value is None or value in ({}, ()):
         return "-"
     if field.is_time:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -44,31 +44,23 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
     the tasks it starts; a thread that you start has no actor.
     """
     given = {"by": by, "source": source, "why": why}
-    with _as({name: clean_text(value, name) for name, value in given.items() if value is not None}) as now:
+    said: dict[str, Any] = {
+        name: clean_text(value, name) for name, value in given.items() if value is not None
+    }
+    with acting_as(replace(acts(), **said)) as now:
         yield now
 
 
+def because(reasons: Mapping[str, str]) -> AbstractContextManager[Acting]:
+    """Sets the reasons for single records, by id, inside the block."""
+    return acting_as(replace(acts(), reasons=reasons))
+
+
 @contextmanager
-def acting_as(actor: Acting) -> Iterator[None]:
+def acting_as(actor: Acting) -> Iterator[Acting]:
     """Replaces the current actor inside the block."""
     token = _acting.set(actor)
     try:
-        yield
-    finally:
-        _acting.reset(token)
-
-
-@contextmanager
-def because(reasons: Mapping[str, str]) -> Iterator[Acting]:
-    """Sets the reasons for single records, by id, inside the block."""
-    with _as({"reasons": reasons}) as now:
-        yield now
-
-
-@contextmanager
-def _as(changes: dict[str, Any]) -> Iterator[Acting]:
-    token = _acting.set(replace(_acting.get(), **changes))
-    try:
-        yield _acting.get()
+        yield actor
     finally:
         _acting.reset(token)

@@ -125,19 +125,6 @@ def check_unit(unit: str) -> str:
     return unit
 
 
-def list_given(**said: object) -> frozenset[str]:
-    """Lists the parts of a question that the caller gave, named as in `Understood`."""
-    return frozenset(_UNDERSTOOD[name] for name, value in said.items() if value is not None)
-
-
-_UNDERSTOOD = {
-    "session": "session",
-    "who": "speaker",
-    "since": "dates",
-    "until": "dates",
-}
-
-
 def check_offset(offset: int) -> int:
     return check_whole(offset, 0, inf, "offset")
 
@@ -180,10 +167,6 @@ def check_flag(value: object, what: str) -> bool:
     if not isinstance(value, bool):
         raise BadInput(f"{what} must be True or False, not {value!r:.80}")
     return value
-
-
-def check_order(order: str) -> str:
-    return clean_text(order, "order")
 
 
 def check_path(path: str | Path, what: str) -> Path:

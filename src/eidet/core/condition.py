@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "c
 DOCUMENTS: Final = ("data", "meta", "state")
 OWN: Final = ("uses", "last_used", "level", "version", "derived_from")  # that a condition can test
 MISSING: Final = object()
+_ORDERS: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def _check_own(condition: Condition) -> None:
     name, op, value = ".".join(map(str, condition.path)), condition.op, condition.value
     if condition.path[1] == "derived_from" and op != "exists":
         raise BadInput(f"{name} can only be asked whether it exists, not {op!r}")
-    if op not in ("=", "!=", "<", "<=", ">", ">=", "exists"):
+    if op not in ("=", "!=", "exists", *_ORDERS):
         raise BadInput(f"{name} is a number: compare it with=, !=, <, <=, >, >= or exists, not {op!r}")
     if op != "exists" and (not is_number(value) or not abs(value) < 2**63):
         raise BadInput(f"{name} is compared with a number below 2**63, not {value!r:.80}")
@@ -113,7 +115,7 @@ def _operand(op: str, value: Json) -> Json:
         raise BadInput("operator 'exists' needs True or False")
     if op == "regex":
         compile_pattern(clean_text(value, "operator 'regex'"))
-    if op in ("<", "<=", ">", ">=") and (isinstance(value, bool) or not isinstance(value, int | float | str)):
+    if op in _ORDERS and (isinstance(value, bool) or not isinstance(value, int | float | str)):
         raise BadInput(f"operator {op!r} needs a number or a string, not {type(value).__name__}")
     return _freeze(clean_json(value, "condition value"))
 
@@ -196,14 +198,7 @@ def _compare(value: Json, op: str, operand: Json) -> bool:
     numbers = is_number(value) and is_number(operand)
     if not numbers and not (isinstance(value, str) and isinstance(operand, str)):
         return False
-    match op:
-        case "<":
-            return bool(value < operand)
-        case "<=":
-            return bool(value <= operand)
-        case ">":
-            return bool(value > operand)
-    return bool(value >= operand)
+    return bool(_ORDERS[op](value, operand))
 
 
 # Regular expressions. Users and models write them, so every search has a time limit.

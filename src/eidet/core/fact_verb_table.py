@@ -35,11 +35,7 @@ _EVER: Final = flag("What ever held, and not only what holds.")
 _DECIDES: Final = ("write", "read")  # an answer reveals what others said
 
 FACTS: Final[Mapping[str, Verb]] = {
-    "about": Verb(
-        "What holds of an entity.",
-        {"entity": _ENTITY, **_TIMES},
-        answer="facts",
-    ),
+    "about": Verb("What holds of an entity.", {"entity": _ENTITY, **_TIMES}, answer="facts"),
     "timeline": Verb(
         "All that ever held of an entity, the earliest first.",
         {"entity": _ENTITY, "relation": _RELATION, "known_at": KNOWN_AT},
@@ -75,11 +71,7 @@ FACTS: Final[Mapping[str, Verb]] = {
         },
         answer="matches",
     ),
-    "neighbours": Verb(
-        "Who and what is one fact away.",
-        {"entity": _ENTITY, **_TIMES},
-        answer="neighbours",
-    ),
+    "neighbours": Verb("Who and what is one fact away.", {"entity": _ENTITY, **_TIMES}, answer="neighbours"),
     "paths": Verb(
         "The shortest ways between two entities, as the facts along them.",
         {"start": _ENTITY, "goal": _ENTITY, "hops": whole("How many facts at most.", 4, 1, 4), **_TIMES},
@@ -102,17 +94,10 @@ FACTS: Final[Mapping[str, Verb]] = {
     ),
     "export": Verb(
         "The facts that hold, or ever held, as the lines of MCP's memory server.",
-        {
-            **_TIMES,
-            "ever": _EVER,
-        },
+        {**_TIMES, "ever": _EVER},
         answer="text",
     ),
-    "decisions": Verb(
-        "What was decided about facts and entities, the oldest first.",
-        {},
-        answer="decisions",
-    ),
+    "decisions": Verb("What was decided about facts and entities, the oldest first.", {}, answer="decisions"),
     "add": Verb(
         "States a fact, and tells what the memory makes of it.",
         {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from textwrap import shorten
-from typing import Any, Final, overload
+from typing import Any, Final, Self
 
 from .record import Record, Trust, iso_time
 
@@ -137,61 +137,46 @@ class Trace:
     scope: str = ""  # the scope of the recall; `feedback` uses it
 
 
-class Hits(Sequence[Hit]):
+class Hits(tuple[Hit, ...]):  # noqa: SLOT001  # a tuple cannot have slots of its own
     """The answer of a recall: hits, best first, the trace if requested, and the scope.
 
     `wants_all` says that the question sounds like one for `recall_all`: "how often did we …?"
     `answered` is how likely the memory has an answer at all.
     """
 
-    __slots__ = ("_hits", "answered", "scope", "trace", "wants_all")
+    trace: Trace | None
+    scope: str
+    wants_all: bool
+    answered: float
 
-    def __init__(
-        self,
-        hits: Sequence[Hit],
+    def __new__(
+        cls,
+        hits: Iterable[Hit],
         trace: Trace | None = None,
         scope: str = "",
         wants_all: bool = False,
         answered: float = 0.0,
-    ) -> None:
-        self._hits = tuple(hits)
-        self.trace: Trace | None = trace
-        self.scope: str = scope
-        self.wants_all: bool = wants_all
-        self.answered: float = max((answered, *(hit.score for hit in self._hits)))
-
-    def __len__(self) -> int:
-        return len(self._hits)
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self._hits)
-
-    @overload
-    def __getitem__(self, index: int) -> Hit: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Hit]: ...
-    def __getitem__(self, index: int | slice) -> Hit | Sequence[Hit]:
-        return self._hits[index]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hits) and self._hits == other._hits
+    ) -> Self:
+        new = super().__new__(cls, hits)
+        new.trace, new.scope, new.wants_all = trace, scope, wants_all
+        new.answered = max((answered, *(hit.score for hit in new)))
+        return new
 
     def __hash__(self) -> int:
-        return hash(tuple(hit.id for hit in self._hits))
+        return hash(tuple(hit.id for hit in self))  # the `meta` of a record cannot be hashed
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
         """Returns the answer as plain values for JSON, with the trace if there is one."""
-        result: dict[str, Any] = {"hits": [hit.to_dict(vectors=vectors) for hit in self._hits]}
+        result: dict[str, Any] = {"hits": [hit.to_dict(vectors=vectors) for hit in self]}
         if self.trace is not None:
             result["trace"] = asdict(self.trace)
         return result
 
     def __repr__(self) -> str:
         """Shows the number of hits and the best one, in one line."""
-        if not self._hits:
+        if not self:
             return "Hits([])"
-        best = self._hits[0]
-        return f"Hits({len(self._hits)}, best {best.score:.2f}: {shorten(best.text, 60)!r})"
+        return f"Hits({len(self)}, best {self[0].score:.2f}: {shorten(self[0].text, 60)!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

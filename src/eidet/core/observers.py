@@ -7,7 +7,6 @@ also see what a server, a view or an integration asks of a memory.
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
@@ -43,33 +42,14 @@ class VerbCall:
 VerbObserver = Callable[[VerbCall], AbstractContextManager[object]]  # entered before the verb, left after it
 
 
-class _Observers:
-    """The observers of this process. Reading `all` needs no lock: it is replaced, never changed."""
-
-    def __init__(self) -> None:
-        self.all: tuple[VerbObserver, ...] = ()
-        self._lock = threading.Lock()
-
-    def add(self, observer: VerbObserver) -> None:
-        with self._lock:
-            self.all = (*self.all, observer)
-
-    def remove(self, observer: VerbObserver) -> None:
-        """Removes an observer once; one that was added twice is still there."""
-        with self._lock:
-            left = list(self.all)
-            left.remove(observer)
-            self.all = tuple(left)
-
-
-_observers: Final = _Observers()
+_observers: Final[list[VerbObserver]] = []
 _current: ContextVar[VerbCall | None] = ContextVar("eidet_verb_call", default=None)
 
 
 @contextmanager
 def observe(observer: VerbObserver) -> Iterator[None]:
     """Shows every call of every memory in this process to an observer, for as long as the block lasts."""
-    _observers.add(observer)
+    _observers.append(observer)
     try:
         yield
     finally:
@@ -92,7 +72,7 @@ def _show_calls(verb: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not _observers.all:
+        if not _observers:
             return verb(*args, **kwargs)
         seen = VerbCall(verb=verb.__name__, owner=args[0], signature=signature, args=args, kwargs=kwargs)
         with _watch(seen):
@@ -108,7 +88,7 @@ def _watch(call: VerbCall) -> Iterator[None]:
     token = _current.set(call)
     try:
         with ExitStack() as stack:
-            for observer in _observers.all:
+            for observer in tuple(_observers):
                 stack.enter_context(observer(call))
             yield
     finally:
@@ -117,5 +97,5 @@ def _watch(call: VerbCall) -> Iterator[None]:
 
 def add_details(**details: Any) -> None:
     """Adds details to the call under way, for its observers. Does nothing if there are none."""
-    if _observers.all and (call := _current.get()) is not None:
+    if _observers and (call := _current.get()) is not None:
         call.details.update(details)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from .errors import EidetError, Misconfigured
@@ -61,31 +61,14 @@ def call_plugin(group: str, name: str, make: Any, given: Sequence[Any] = (), **n
 
 
 def _choose(group: str, name: str, found: list[EntryPoint]) -> EntryPoint | None:
-    own = [entry for entry in found if _distribution(entry) == OWN]
-    if own:
-        return own[0]
-    if len({entry.value for entry in found}) > 1:
-        raise Misconfigured(
-            f"{_list_entries(found)} each offer {name!r} of {group}: uninstall all but one of them"
-        )
-    if found:
-        return found[0]
-    return None
-
-
-def _list_entries(found: Iterable[EntryPoint]) -> str:
-    *most, last = (f"{_package_of(entry)} ({entry.value})" for entry in sorted(found, key=_package_of))
-    return f"{', '.join(most)} and {last}"
+    own = [entry for entry in found if entry.dist is not None and entry.dist.name == OWN]
+    if not own and len({entry.value for entry in found}) > 1:
+        packages = " and ".join(sorted(f"{_package_of(entry)} ({entry.value})" for entry in found))
+        raise Misconfigured(f"{packages} each offer {name!r} of {group}: uninstall all but one of them")
+    return next(iter((*own, *found)), None)
 
 
 def _package_of(entry: EntryPoint) -> str:
-    dist = entry.dist
-    if dist is None:
-        return "an installed package"
-    return f"the package {dist.name} {dist.version}"
-
-
-def _distribution(entry: EntryPoint) -> str | None:
     if entry.dist is None:
-        return None
-    return entry.dist.name
+        return "an installed package"
+    return f"the package {entry.dist.name} {entry.dist.version}"

@@ -20,18 +20,13 @@ NAME_CHARS: Final = 50  # of a file's name that its temporary name keeps: names 
 OWNER_FOLDER: Final = 0o700
 OTHERS: Final = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
+_TOKEN: Final = os.urandom(4).hex()  # tells this process from an earlier one that had its number
 
 
 def create_private(path: Path) -> None:
     """Creates an empty private file, unless it exists, before another library opens it."""
     with suppress(OSError):  # opening the file reports what is wrong
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER))
-
-
-def write_bytes_anew(path: Path) -> BinaryIO:
-    """Opens a new file, replacing one of that name; does not follow a link there."""
-    path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER), "wb")
 
 
 @contextmanager
@@ -42,7 +37,8 @@ def replace_when_whole(path: Path) -> Iterator[BinaryIO]:
     """
     partial = name_partial(path)
     try:
-        with write_bytes_anew(partial) as file:
+        handle = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER)
+        with os.fdopen(handle, "wb") as file:
             yield file
         partial.replace(path)
     finally:
@@ -78,34 +74,26 @@ def name_partial(path: Path) -> Path:
 
 def machine_prefix(stem: str) -> str:
     """Returns the prefix of this process's temporary files for a target; it also names the machine."""
-    return f"{_machine_stem(stem)}-{os.getpid()}-"
+    return f"{_machine_stem(stem)}-{os.getpid()}-{_TOKEN}-"
 
 
 def _machine_stem(stem: str) -> str:
     return f"{stem}.{zlib.crc32(platform.node().encode()):08x}"
 
 
-def remove_leftovers(folder: Path, stem: str, *, before: float = 0.0) -> None:
-    """Removes temporary files left by processes of this machine that have ended.
-
-    The present process may have the number of an earlier one: files of its number older than `before` are
-    removed, too.
-    """
+def remove_leftovers(folder: Path, stem: str) -> None:
+    """Removes temporary files left by processes of this machine that have ended."""
     begin = _machine_stem(stem)
     for left in folder.glob(f"{glob.escape(begin)}-*"):
-        process = left.name[len(begin) + 1 :].partition("-")[0]
-        if process.isdecimal() and (not _is_running(int(process)) or _is_older(left, int(process), before)):
+        process, _, rest = left.name[len(begin) + 1 :].partition("-")
+        if process.isdecimal() and not _is_running(int(process), rest.partition("-")[0]):
             remove_partial(left)
 
 
-def _is_older(left: Path, process: int, before: float) -> bool:
-    with suppress(OSError):
-        return process == os.getpid() and left.stat().st_mtime < before
-    return False
-
-
-def _is_running(process: int) -> bool:
+def _is_running(process: int, token: str) -> bool:
     """Returns whether a process of this machine may still run; True if that is unknown."""
+    if process == os.getpid():
+        return token == _TOKEN
     if os.name != "posix":
         return True
     try:

@@ -187,6 +187,10 @@ class Record:
         """The time at which it happened, as an aware UTC datetime."""
         return datetime.fromtimestamp(self.occurred, UTC)
 
+    def is_alive(self, now: float) -> bool:
+        """Returns whether it has not expired yet."""
+        return self.expires is None or self.expires > now
+
     @property
     def times(self) -> tuple[datetime, ...]:
         """The times at which it was said, in order: its own, and one for each record merged into it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from .record import Record, iso_time
@@ -24,14 +24,7 @@ class SessionSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON; times are ISO 8601 in UTC."""
-        return {
-            "session": self.session,
-            "scope": self.scope,
-            "count": self.count,
-            "first": iso_time(self.first),
-            "last": iso_time(self.last),
-            "title": self.title,
-        }
+        return asdict(self) | {"first": iso_time(self.first), "last": iso_time(self.last)}
 
 
 def gather_sessions(records: Iterable[Record]) -> list[SessionSummary]:

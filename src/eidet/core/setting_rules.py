@@ -35,8 +35,11 @@ _WORDS: Final = {
     "durability": ("process", "power"),
     "poison": ("untrusted", "all", "off"),
     "review": ("off", "derived", "untrusted", "all"),
+    "waiting": ("hidden", "marked"),
+    "then": ("keep", "archive", "delete"),
+    "since": ("created", "occurred"),
 }
-_CHECKED_ELSEWHERE: Final = ("guard", "guard_key", "key", "retention", "upkeep")
+_CHECKED_ELSEWHERE: Final = ("guard", "guard_key", "key", "kinds", "retention", "upkeep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from .errors import BadInput, Misconfigured
 from .record import kind_of
-from .scope import Scope
+from .scope import ALL, Scope
 from .setting_rules import check_fields, parse_field, rules_of
 
 CHOICES: Final = ("memory", "embedder")  # in a settings file beside the settings: what to open
@@ -69,26 +69,17 @@ class Retention:
     name: str | None = None  # shown in reasons and reports
 
     def __post_init__(self) -> None:
-        if self.then not in ("keep", "archive", "delete"):
-            raise Misconfigured(f"a retention must keep, archive or delete (then=…), not {self.then!r}")
-        if self.since not in ("created", "occurred"):
-            raise Misconfigured(f"a retention must count since created or occurred, not {self.since!r}")
-        days = self.days
-        if days is None and self.then != "keep":
+        check_fields(self, "retention.")
+        if self.days is None and self.then != "keep":
             raise Misconfigured(f"a retention with then={self.then!r} needs days")
-        if days is not None and (type(days) not in (int, float) or not days >= 0):
-            raise Misconfigured(f"the days of a retention must be a number from 0 up, not {days!r}")
         try:
-            self._tidy()
+            if self.scope != ALL:
+                Scope(self.scope)
+            if self.kinds is not None:
+                kinds = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
+                object.__setattr__(self, "kinds", tuple(map(kind_of, kinds)))
         except BadInput as error:
             raise Misconfigured(f"invalid retention: {error}") from error
-
-    def _tidy(self) -> None:
-        if self.scope != "**":
-            Scope(self.scope.removesuffix("/**") if isinstance(self.scope, str) else self.scope)
-        if self.kinds is not None:
-            kinds = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
-            object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in kinds))
 
     def __str__(self) -> str:
         """Describes the policy, such as `delete message of acme/** after 30 days`."""
@@ -136,11 +127,10 @@ class Settings:
         check_fields(self)
         if not isinstance(self.upkeep, Upkeep):
             raise Misconfigured(f"setting upkeep must be Upkeep(…), not {self.upkeep!r:.80}")
-        if not isinstance(self.retention, Iterable):
+        policies = tuple(self.retention) if isinstance(self.retention, Iterable) else (None,)
+        if not all(isinstance(policy, Retention) for policy in policies):
             raise Misconfigured(f"setting retention must be a list of Retention(…), not {self.retention!r}")
-        object.__setattr__(self, "retention", tuple(self.retention))
-        if not all(isinstance(policy, Retention) for policy in self.retention):
-            raise Misconfigured(f"setting retention must be a list of Retention(…), not {self.retention!r}")
+        object.__setattr__(self, "retention", policies)
 
 
 def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -236,11 +226,10 @@ class UnusedVariable(UserWarning):
     """A warning: an environment variable looks as if it protected a memory, but does not."""
 
 
-def settings_of(given: Settings | None, environment: Mapping[str, str] | None = None) -> Settings:
+def settings_of(given: Settings | None) -> Settings:
     """Returns the settings given, or those of the environment; raises `Misconfigured` for another type."""
-    known = os.environ if environment is None else environment
     if given is None:
-        return read_environment(known)
+        return read_environment(os.environ)
     if not isinstance(given, Settings):
         raise Misconfigured(f"settings must be Settings(…), not {type(given).__name__}")
     return given
@@ -261,15 +250,12 @@ def read_environment(environment: Mapping[str, str]) -> Settings:
     return found
 
 
-def warn_unused(
-    used: Settings, given: Mapping[str, Any], environment: Mapping[str, str] | None = None
-) -> None:
+def warn_unused(used: Settings, given: Mapping[str, Any]) -> None:
     """Warns of security variables that a caller's settings leave unused; `given` are other arguments."""
-    known = os.environ if environment is None else environment
-    names = [name for name in SECURITY if f"EIDET_{name.upper()}" in known and given.get(name) is None]
+    names = [name for name in SECURITY if f"EIDET_{name.upper()}" in os.environ and given.get(name) is None]
     usual = Settings()
     unused = [f"EIDET_{name.upper()}" for name in names if getattr(used, name) == getattr(usual, name)]
-    if known.get(KEY_FILE) and used.key is None and given.get("key") is None:
+    if os.environ.get(KEY_FILE) and used.key is None and given.get("key") is None:
         unused.append(KEY_FILE)
     if unused:
         warnings.warn(

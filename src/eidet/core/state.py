@@ -6,10 +6,10 @@ The caller's own `meta` never means anything to Eidet, and Eidet never writes in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
-from .validate import Json, copy_json, dump_json
+from .validate import Json, copy_json
 
 
 class Misshapen(ValueError):
@@ -61,10 +61,6 @@ class Promotion:
     by: str | None = None
 
 
-def _no_state() -> State:
-    return NO_STATE
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedPart:
     """A record that upkeep merged into another one, with everything that the other does not say."""
@@ -76,7 +72,7 @@ class MergedPart:
     session: str | None = None
     importance: float | None = None
     meta: Mapping[str, Json] = field(default_factory=dict)
-    state: State = field(default_factory=_no_state)
+    state: State = field(default_factory=lambda: NO_STATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +114,7 @@ class State:
         if expires is None:
             return self
         marks = {name: getattr(self, name) for name in PROTECTIONS}
-        waiting = {name: _until(mark, expires) for name, mark in marks.items() if mark is not None}
-        return self.but(**waiting)
+        return self.but(**{name: replace(mark, expires=expires) for name, mark in marks.items() if mark})
 
     def own(self) -> State:
         """Returns a copy that shares nothing mutable: the `meta` of merged parts is a dict."""
@@ -149,18 +144,6 @@ class State:
 
 PROTECTIONS: Final = ("pinned", "hold")
 NO_STATE: Final[State] = State()
-
-
-def dump_state(state: State) -> str | None:
-    """Encodes a state as JSON; None if it is empty."""
-    values = state.to_json()
-    if values:
-        return dump_json(values)
-    return None
-
-
-def _until(mark: Protection, expires: float) -> Protection:
-    return Protection(at=mark.at, by=mark.by, expires=expires)
 
 
 def _as_json(value: Any) -> Json:

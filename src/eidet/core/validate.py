@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import Any, Final
 
 from .errors import BadInput
@@ -53,10 +53,10 @@ _PLAIN = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 EARLIEST, LATEST = -62135596800.0, 253402300799.0  # years 1 to 9999, UTC
 
 
-def moment(value: Moment, what: str = "time") -> float:
+def moment(value: Moment, what: str = "time", *, zone: tzinfo | None = None) -> float:
     """Returns seconds since 1970 UTC for a number, a datetime, a date (its midnight) or an ISO 8601 string.
 
-    A datetime without a zone and a date are meant in local time.
+    A datetime without a zone and a date are meant in `zone`, by default in local time.
     """
     value = plain_value(value)
     if isinstance(value, str):
@@ -67,7 +67,7 @@ def moment(value: Moment, what: str = "time") -> float:
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime.combine(value, time())
     if isinstance(value, datetime):
-        value = _seconds(value, what)
+        value = _seconds(value if value.tzinfo else value.replace(tzinfo=zone), what)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{what} needs a number, a date, a datetime or ISO text, not {type(value).__name__}")
     if not EARLIEST <= value <= LATEST:

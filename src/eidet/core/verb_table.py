@@ -316,10 +316,7 @@ REJECT: Final[Mapping[str, Argument]] = {
 }
 
 VERBS: Final[Mapping[str, Verb]] = {
-    "recall": Verb(
-        "What matters for a query, best first, each hit with its reasons.",
-        RECALL,
-    ),
+    "recall": Verb("What matters for a query, best first, each hit with its reasons.", RECALL),
     "recall_all": Verb(
         "Every memory on a topic in order of time, counted; what may be missing is said.",
         RECALL_ALL,

@@ -200,7 +200,7 @@ class Where:
             and all(_between(*span) for span in self._spans(record))
             and (self.box is None or self.box.holds(record.place))
             and (self.near is None or self.near.holds(record.place))
-            and (self.alive_at is None or record.expires is None or record.expires > self.alive_at)
+            and (self.alive_at is None or record.is_alive(self.alive_at))
             and all(condition.holds(record) for condition in self.conditions)
             and all(part.matches(record) for part in self.every)
             and (not self.some or any(part.matches(record) for part in self.some))

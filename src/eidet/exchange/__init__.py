@@ -1,38 +1,34 @@
 """Imports and exports of memories in the formats of other programs.
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
-    source_items.py  the items of a reader, and its notes        table_files.py     records as rows of a table
-    source_files.py  files of other programs                     skills.py          procedures for agents
-    markdown.py      notes both ways                             front_matter.py    YAML in Markdown
-    from_*.py        readers of formats                          folder_sync.py     documents of a folder
-    document_files.py  files as passages
+    source_items.py  the items of a reader                       front_matter.py    YAML in Markdown
+    source_files.py  files of other programs                     folder_sync.py     documents of a folder
+    from_*.py        readers of formats                          document_files.py  files as passages
+    markdown.py      notes both ways
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
-    print(done.created, done.skipped, done.dropped)
+    print(done.created, done.skipped)
 
 A reader is a function that yields drafts with stable ids. To add one, write it and name it in `FORMATS`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from ..core.arguments import one_or_all
 from ..core.errors import BadInput
+from ..core.private_files import write_export_file
 from ..core.scope import Scope
 from ..memory import Memory
 from ..trust.audit import Auditing
+from ..write.ingest import Progress
 from .folder_sync import FileChange, Synced, sync_files
-from .from_chats import read_chatgpt, read_claude
-from .from_mem0 import read_mem0
-from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
-from .from_tables import read_csv, read_jsonl
-from .importing import Imported, Importer
-from .markdown import read_markdown, read_okf
-from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
-from .source_items import ImportOptions, LeftOut, Notes, SourceFormat, SourceItem
+from .importing import FORMATS, Imported, Importer
+from .record_exports import WRITERS, Exported, check_plain, list_leaving
+from .source_items import ImportOptions, LeftOut, SourceFormat, SourceItem
 
 __all__ = [
     "FORMATS",
@@ -43,55 +39,13 @@ __all__ = [
     "Imported",
     "Importer",
     "LeftOut",
-    "Notes",
     "SourceFormat",
     "SourceItem",
     "Synced",
     "export_memories",
     "import_memories",
-    "make_importer",
     "sync_files",
 ]
-
-FORMATS: Final[dict[str, SourceFormat]] = {
-    "mem0": SourceFormat(
-        about="mem0: a local Qdrant folder, or `get_all` as JSON",
-        read=read_mem0,
-        scope="mem0/{owner}",
-    ),
-    "langgraph": SourceFormat(
-        about="LangGraph: a SqliteStore file, or the URL of a PostgresStore",
-        read=read_langgraph,
-        scope="langgraph/{namespace}",
-    ),
-    "chroma": SourceFormat(about="Chroma: a persistent folder", read=read_chroma, scope="{collection}"),
-    "letta": SourceFormat(about="Letta: an agent file (.af)", read=read_letta, scope="{agent}"),
-    "chatgpt": SourceFormat(
-        about="ChatGPT: a data export (zip, folder or conversations.json)", read=read_chatgpt, scope="default"
-    ),
-    "claude": SourceFormat(
-        about="Claude: a data export (zip, folder or conversations.json)", read=read_claude, scope="default"
-    ),
-    "mcp": SourceFormat(about="MCP: the memory file of the reference server", read=read_mcp, scope="default"),
-    "markdown": SourceFormat(
-        about="Markdown notes: MEMORY.md, CLAUDE.md, AGENTS.md, or a folder of such files",
-        read=read_markdown,
-        scope="default",
-    ),
-    "okf": SourceFormat(
-        about="Open Knowledge Format 0.2 (folder, zip or file)", read=read_okf, scope="{scope}"
-    ),
-    "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
-    "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),
-}
-
-
-def make_importer(format: str, source: str | Path, options: ImportOptions) -> Importer:
-    """Returns an import that has not begun: `check` it without a memory, then `run` it."""
-    form = FORMATS.get(format)
-    if form is None:
-        raise BadInput(f"memories are imported from {', '.join(FORMATS)}, not {format!r}")
-    return Importer(format, form, str(source), options)
 
 
 def import_memories(
@@ -125,7 +79,7 @@ def import_memories(
         columns=columns or {},
         delimiter=delimiter,
     )
-    importer = make_importer(format, source, options)
+    importer = Importer(format, source, options)
     checked = importer.check(memory.parts.settings, memory.parts.clock())
     return importer.run(memory, checked, dry_run=dry_run, progress=progress)
 
@@ -150,7 +104,11 @@ def export_memories(
     check_plain(memory, plain)
     place, file = one_or_all(scope), Path(path)
     memory.admin.flush()
-    records = RecordsLeaving(memory, place, progress)
-    with Auditing(memory.audit).doing("export", place, file=str(path)) as done:
-        count = done(write(memory, records, file, place))
-    return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))
+    left_out = Counter[str]()
+    records = list_leaving(memory, place, progress, left_out)
+    with (
+        Auditing(memory.audit).doing("export", place, file=str(path)) as done,
+        write_export_file(file) as out,
+    ):
+        count = done(write(memory, records, out, place))
+    return Exported(format=format, file=str(path), count=count, left_out=dict(left_out))

@@ -151,7 +151,7 @@ class _SyncedFiles:
         return any(source == left.where or source.startswith(f"{left.where}/") for left in self.skipped)
 
     def skip(self, source: str, why: str) -> None:
-        self.skipped.append(LeftOut(where=source, why=why))
+        self.skipped.append(LeftOut(source, why))
 
     def _name(self, path: Path) -> str:
         return f"{self._base}/{path.relative_to(self._root).as_posix()}"
@@ -219,7 +219,7 @@ class _Sync:
         stored = self._memory.remember(drafts, scope=self._scope, keep_duplicates=True)
         refused = {item.index for item in stored.rejected}
         if refused:
-            self.skipped.append(LeftOut(where=source, why=f"{len(refused):,} {_ENTOMBED}"))
+            self.skipped.append(LeftOut(source, f"{len(refused):,} {_ENTOMBED}"))
         before = [old for at, (_, old) in enumerate(wanted) if at not in refused]
         added = before.count(None)
         pairs = zip(before, stored, strict=True)

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .source_files import SourceFiles, open_members
+from .source_files import parse_document, read_members
 from .source_items import (
     ImportOptions,
-    Notes,
+    Items,
+    LeftOut,
     SourceItem,
     keep_present,
     make_labels,
@@ -29,13 +30,28 @@ _BETWEEN: Final = 1e-6  # seconds between messages without a time in the export
 _ROLES: Final = {"human": "user"}
 
 
-def read_chatgpt(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    with open_members(source) as members:
-        for where, found in members.read_conversations("ChatGPT", "mapping"):
-            yield from _parse_tree(found, where, notes)
+def read_chatgpt(source: str, _: ImportOptions) -> Items:
+    for where, found in _read_conversations(source, "ChatGPT", "mapping"):
+        yield from _parse_tree(found, where)
 
 
-def _parse_tree(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
+def _read_conversations(source: str, program: str, needed: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the conversations of a data export with their places; large exports have several files."""
+    is_empty = True
+    for name, text in read_members(source, "conversations*.json"):
+        is_empty, found = False, parse_document(text, name)
+        if not isinstance(found, list):
+            raise BadInput(f"{name} is no export of {program}: it is not a list of conversations")
+        for number, one in enumerate(found, 1):
+            where = f"{name}, conversation {number:,}"
+            if not isinstance(one, dict) or needed not in one:
+                raise BadInput(f"{where} is not of {program}: it has no {needed}")
+            yield where, one
+    if is_empty:
+        raise BadInput(f"{source} holds no conversations.json: it is no export of {program}")
+
+
+def _parse_tree(found: Mapping[str, Any], where: str) -> Items:
     nodes = found["mapping"]
     shown = _list_branch(nodes, found.get("current_node"))
     session = str(found.get("conversation_id") or found.get("id") or where)
@@ -45,16 +61,14 @@ def _parse_tree(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[
         if message is None:
             continue
         place = f"{where}, message {id}"
-        text = _find_text(message.get("content") or {}, notes)
+        text = _find_text(message.get("content") or {})
         author, metadata = message.get("author") or {}, message.get("metadata") or {}
         role = str(author.get("role") or "user")
         hidden = metadata.get(_HIDDEN) or role == "system"
         if why := _find_objection(message, text, hidden):
-            notes.skip(place, why)
+            yield LeftOut(place, why)
             continue
         last = parse_time(message.get("create_time"), f"{place}: create_time") or last + _BETWEEN
-        for attachment in metadata.get("attachments") or []:
-            notes.drop("attachment", f"files stay in the export ({attachment.get('mime_type') or 'file'})")
         recipient = message.get("recipient")
         yield make_message(
             place,
@@ -76,7 +90,7 @@ def _parse_tree(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[
         )
     for id, node in nodes.items():
         if id not in shown and node.get("message") is not None:
-            notes.skip(f"{where}, message {id}", "is on a branch that was left")
+            yield LeftOut(f"{where}, message {id}", "is on a branch that was left")
 
 
 def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> dict[str, None]:
@@ -99,7 +113,7 @@ def _find_objection(message: Mapping[str, Any], text: str, hidden: bool) -> str 
     return None if text.strip() else "has no text"
 
 
-def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
+def _find_text(content: Mapping[str, Any]) -> str:
     """Returns the text of a message: its parts that are text, code, or a transcript."""
     if content.get("content_type") == "user_editable_context":
         return "\n".join(filter(None, (content.get("user_profile"), content.get("user_instructions"))))
@@ -108,37 +122,29 @@ def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
         whole = content.get("text") or content.get("result") or ""
         return whole if isinstance(whole, str) else ""
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    for part, text in zip(parts, texts, strict=True):
-        if not isinstance(text, str):
-            kind = part.get("content_type") if isinstance(part, dict) else None
-            notes.drop("part of a message", f"is not text ({kind or 'unknown'})")
     return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
-def read_claude(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    with open_members(source) as members:
-        for where, found in members.read_conversations("Claude", "chat_messages"):
-            yield from _parse_chat(found, where, notes)
-        if not members.is_single:
-            yield from _read_memories(members)
+def read_claude(source: str, _: ImportOptions) -> Items:
+    for where, found in _read_conversations(source, "Claude", "chat_messages"):
+        yield from _parse_chat(found, where)
+    yield from _read_memories(source)
 
 
-def _parse_chat(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
-    if found.get("summary"):
-        notes.drop("summary of a conversation", "Eidet makes its own")
+def _parse_chat(found: Mapping[str, Any], where: str) -> Items:
     session, account = str(found.get("uuid") or where), (found.get("account") or {}).get("uuid")
     for number, message in enumerate(found["chat_messages"], 1):
         place = f"{where}, message {number:,}"
         if not isinstance(message, dict) or "sender" not in message:
             raise BadInput(f"{place} has no sender")
-        text = "\n\n".join((*_list_attachments(message, notes), _find_said(message, notes))).strip()
+        text = "\n\n".join((*_list_attachments(message), _find_said(message))).strip()
         calls = [
             {name: part.get(name) for name in ("name", "input", "id")}
             for part in message.get("content") or []
             if part.get("type") == "tool_use"
         ]
         if not text and not calls:
-            notes.skip(place, "has no text")
+            yield LeftOut(place, "has no text")
             continue
         id, sender = message.get("uuid"), str(message["sender"])
         yield make_message(
@@ -155,35 +161,25 @@ def _parse_chat(found: Mapping[str, Any], where: str, notes: Notes) -> Iterator[
         )
 
 
-def _find_said(message: Mapping[str, Any], notes: Notes) -> str:
-    """Returns the texts of a message. Older exports have only a `text`."""
+def _find_said(message: Mapping[str, Any]) -> str:
+    """Returns the texts of a message, without reasoning. Older exports have only a `text`."""
     if not message.get("content"):
         return str(message.get("text") or "")
-    texts: list[str] = []
-    for part in message["content"]:
-        kind = part.get("type")
-        if kind == "text":
-            texts.append(str(part.get("text") or ""))
-        elif kind != "tool_use":
-            notes.drop(f"content of type {kind}", "is not said to anybody")
-    return "\n".join(filter(None, texts))
+    said = (str(part.get("text") or "") for part in message["content"] if part.get("type") == "text")
+    return "\n".join(filter(None, said))
 
 
-def _list_attachments(message: Mapping[str, Any], notes: Notes) -> Iterator[str]:
+def _list_attachments(message: Mapping[str, Any]) -> Iterator[str]:
     """Yields texts that Claude read from files; the files themselves are not in an export."""
-    for _ in message.get("files") or []:
-        notes.drop("file", "the export names it only")
     for attachment in message.get("attachments") or []:
         if attachment.get("extracted_content"):
             yield f"{attachment.get('file_name') or 'attachment'}:\n{attachment['extracted_content']}"
-        else:
-            notes.drop("attachment", "the export names it only")
 
 
-def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
+def _read_memories(source: str) -> Iterator[SourceItem]:
     """Reads Claude's memories of a user and of each project."""
-    for name in members.find("memories*.json"):
-        found = members.load(name)
+    for name, content in read_members(source, "memories*.json", single=False):
+        found = parse_document(content, name)
         for entry in found if isinstance(found, list) else [found]:
             account = entry.get("account_uuid")
             texts = {None: entry.get("conversations_memory"), **(entry.get("project_memories") or {})}

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import io
 import pickle
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final
@@ -15,10 +17,11 @@ from uuid import UUID
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .source_files import find_source, is_sqlite, load_document, open_database, open_text
+from .source_files import find_source, parse_document, read_text
 from .source_items import (
     ImportOptions,
-    Notes,
+    Items,
+    LeftOut,
     SourceItem,
     has_text,
     identify,
@@ -29,20 +32,18 @@ from .source_items import (
 
 _Row = tuple[str, str, Mapping[str, Any]]  # its place, id and payload
 
-_MADE: Final = ("hash", "text_lemmatized")  # made from the text
+_MADE: Final = ("hash", "text_lemmatized")  # from the text
 _TAKEN: Final = frozenset((*_MADE, "id", "data", "memory", "metadata", "score", "created_at"))
 _DAY: Final = 86_400.0
 
 
-def read_mem0(source: str, _: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
-    for where, id, payload in _list_rows(find_source(source), notes):
-        if not has_text(payload.get("data")):
-            notes.skip(where, "has no text")
-            continue
-        for name in _MADE:
-            if name in payload:
-                notes.drop(name, "is made from the text")
-        yield _make_item(where, id, payload)
+def read_mem0(source: str, _: ImportOptions) -> Items:
+    path = find_source(source)
+    for where, id, payload in _list_folder(path) if path.is_dir() else _list_export(path):
+        if has_text(payload.get("data")):
+            yield _make_item(where, id, payload)
+        else:
+            yield LeftOut(where, "has no text")
 
 
 def _make_item(where: str, id: str, payload: Mapping[str, Any]) -> SourceItem:
@@ -76,44 +77,40 @@ def _list_labels(payload: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _list_rows(path: Path, notes: Notes) -> Iterator[_Row]:
-    if path.is_dir():
-        return _list_folder(path, notes)
-    return _list_points(path, notes) if is_sqlite(path) else _list_export(path)
-
-
-def _list_folder(path: Path, notes: Notes) -> Iterator[_Row]:
+def _list_folder(path: Path) -> Iterator[_Row]:
     stores = sorted(path.glob("collection/*/storage.sqlite")) or sorted(path.glob("**/storage.sqlite"))
     if not stores:
         raise BadInput(f"{path} holds no local Qdrant: write what mem0's get_all answers to a JSON file")
     for file in stores:
-        if file.parent.name.endswith("_entities"):
-            notes.drop(file.parent.name, "is an index of names; Eidet makes its own")
-        else:
-            yield from _list_points(file, notes)
+        if not file.parent.name.endswith("_entities"):  # an index of names; Eidet makes its own
+            yield from _list_points(file)
 
 
-def _list_points(path: Path, notes: Notes) -> Iterator[_Row]:
+def _list_points(path: Path) -> Iterator[_Row]:
     """Yields the points of a collection of a local Qdrant; of several rows with one id, the last counts."""
-    with open_database(path) as database:
-        database.require_columns("points", frozenset(("id", "point")), "a local Qdrant")
-        seen: set[str] = set()
-        for row in database.read("SELECT rowid AS number, point FROM points ORDER BY rowid DESC"):
-            place = f"{path}, row {row['number']}"
-            point = _load_pickle(row["point"], place)
-            if not isinstance(point, _QdrantPoint):
-                raise BadInput(f"{place} is not a point of Qdrant")
-            id = str(point.values.get("id"))
-            if id not in seen:
-                seen.add(id)
-                notes.drop_vector()
-                yield f"{path.parent.name}, row {row['number']}", id, point.values.get("payload") or {}
+    seen: set[str] = set()
+    for number, content in _read_points(path):
+        place = f"{path}, row {number}"
+        point = _load_pickle(content, place)
+        if not isinstance(point, _QdrantPoint):
+            raise BadInput(f"{place} is not a point of Qdrant")
+        id = str(point.values.get("id"))
+        if id not in seen:
+            seen.add(id)
+            yield f"{path.parent.name}, row {number}", id, point.values.get("payload") or {}
+
+
+def _read_points(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            yield from database.execute("SELECT rowid, point FROM points ORDER BY rowid DESC")
+    except sqlite3.Error as error:
+        raise BadInput(f"{path} is no collection of a local Qdrant: {error}") from error
 
 
 def _list_export(path: Path) -> Iterator[_Row]:
     """Yields rows of a JSON export of `get_all` or the service: a list of memories, or `results`."""
-    with open_text(path) as file:
-        found = load_document(file, str(path))
+    found = parse_document(read_text(path), str(path))
     rows = found.get("results", found.get("memories")) if isinstance(found, dict) else found
     if not isinstance(rows, list):
         raise BadInput(f'{path} is no export of mem0: there is no list of "results"')

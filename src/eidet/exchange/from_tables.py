@@ -20,8 +20,10 @@ from ..core.validate import dump_json
 from ..write.shape import drafts_of
 from .source_files import find_source, open_text
 from .source_items import (
+    BadItem,
     ImportOptions,
-    Notes,
+    Items,
+    LeftOut,
     SourceItem,
     has_text,
     identify,
@@ -30,7 +32,6 @@ from .source_items import (
     plain_json,
 )
 
-_CELL_CHARS: Final = 16_000_000
 _OWN: Final = "eidet"  # the column of an export with the fields that only the memory itself can set
 _VECTORS: Final = ("vector", "vectors", "embedding")
 _PLACES: Final = ("scope", "user")  # fields that name a scope
@@ -50,14 +51,14 @@ _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def read_jsonl(source: str, options: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_jsonl(source: str, options: ImportOptions) -> Items:
     """Reads one memory per line: an object or a text."""
     path = find_source(source)
-    table = _Table("jsonl", path, options, notes)
+    table = _Table("jsonl", path, options)
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                yield from table.make_items(_parse_line(line, number), f"line {number:,}")
+                yield table.make_item(_parse_line(line, number), f"line {number:,}")
 
 
 def _parse_line(line: str, number: int) -> dict[str, Any] | str:
@@ -75,23 +76,22 @@ def _parse_line(line: str, number: int) -> dict[str, Any] | str:
     return row
 
 
-def read_csv(source: str, options: ImportOptions, notes: Notes) -> Iterator[SourceItem]:
+def read_csv(source: str, options: ImportOptions) -> Items:
     """Reads one memory per row; the first row names the columns."""
     path = find_source(source)
-    table = _Table("csv", path, options, notes)
+    table = _Table("csv", path, options)
     if len(options.delimiter) != 1:
         raise BadInput(f"a delimiter is one character, not {options.delimiter!r}")
     with open_text(path) as file:
         for number, row in _read_cells(file, path, options.delimiter, table):
             bad = None in row or None in row.values()
             found = "has not as many cells as the first row has names" if bad else row
-            yield from table.make_items(found, f"line {number:,}")
+            yield table.make_item(found, f"line {number:,}")
 
 
 def _read_cells(
     file: TextIO, path: Path, delimiter: str, table: _Table
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    before = csv.field_size_limit(_CELL_CHARS)
     try:
         reader = csv.DictReader(file, delimiter=delimiter, strict=True)
         if not reader.fieldnames:
@@ -103,8 +103,6 @@ def _read_cells(
             yield reader.line_num, row
     except csv.Error as error:
         raise BadInput(f"{path}, line {reader.line_num:,} is not CSV: {error}") from None
-    finally:
-        csv.field_size_limit(before)
 
 
 def _parse_lenient(text: str) -> Any:
@@ -118,11 +116,11 @@ def _parse_lenient(text: str) -> Any:
 class _Table:
     """Turns rows of one table into items."""
 
-    def __init__(self, format: str, path: Path, options: ImportOptions, notes: Notes) -> None:
+    def __init__(self, format: str, path: Path, options: ImportOptions) -> None:
         self._columns = options.columns
         if unknown := sorted(self._columns.keys() - _FIELDS):
             raise BadInput(f"a memory has no field {unknown[0]!r}; it has {', '.join(sorted(_FIELDS))}")
-        self._format, self._name, self._notes = format, path.name, notes
+        self._format, self._name = format, path.name
         self._in_text = format != "jsonl"  # cells may be JSON as text
         self._seen: Counter[bytes] = Counter()
 
@@ -133,37 +131,33 @@ class _Table:
             if column not in known:
                 raise BadInput(f"{self._name} has no column {column!r} for {field}; it has {sorted(known)}")
 
-    def make_items(self, row: Mapping[str, Any] | str, place: str) -> Iterator[SourceItem]:
-        """Yields the item of a row; nothing if it has no text, or is invalid and such rows are skipped.
-
-        Instead of a row, `row` may be a text that says what is wrong with it.
-        """
+    def make_item(self, row: Mapping[str, Any] | str, place: str) -> SourceItem | LeftOut:
+        """Makes the item of a row, or of a text that says what is wrong with the row."""
         where = f"{self._name}, {place}"
         if isinstance(row, str):
-            self._notes.refuse(where, row)
-            return
+            return BadItem(where, row)
         try:
-            item = self._make_item(row, where)
+            return self._make_item(row, where)
         except BadInput as error:
-            self._notes.refuse(where, str(error))
-        else:
-            yield from () if item is None else (item,)
+            return BadItem(where, str(error))
 
-    def _make_item(self, row: Mapping[str, Any], where: str) -> SourceItem | None:
+    def _make_item(self, row: Mapping[str, Any], where: str) -> SourceItem | LeftOut:
         columns = {field: name for field in _FIELDS if (name := self._find_column(field, row)) is not None}
         taken = set(columns.values())
         empty = (None, "") if self._in_text else ()
-        others = {name: row[name] for name in row if name not in taken and row[name] not in empty}
-        self._drop_unsayable(others)
+        others = {
+            name: value
+            for name, value in row.items()
+            if name not in taken and value not in empty and not _is_unsayable(name, value)
+        }
         values = {
             field: self._convert(field, row[name])
             for field, name in columns.items()
             if row[name] not in (None, "") or field in ("text", "data")
         }
         draft = _draft_of(row, values, others)
-        if draft.data is None and (draft.text is None or draft.text == "" or _is_blank(draft.text)):
-            self._notes.skip(where, "has no text")
-            return None
+        if draft.data is None and (draft.text is None or _is_blank(draft.text)):
+            return LeftOut(where, "has no text")
         if draft.id is None and draft.key is None:
             draft = replace(draft, key=self._make_key(row))
         return SourceItem(draft=draft, where=where, labels=_list_labels(values))
@@ -174,16 +168,6 @@ class _Table:
             return chosen if chosen in row else None
         free = (name for name in (field, *_ALIASES.get(field, ())) if name not in self._columns.values())
         return next((name for name in free if name in row), None)
-
-    def _drop_unsayable(self, others: dict[str, Any]) -> None:
-        """Removes fields that no draft can have."""
-        if isinstance(others.get(_OWN), dict | str):
-            del others[_OWN]
-            self._notes.drop(_OWN, "is what the other memory knew of the record: its versions and uses")
-        for name in _VECTORS:
-            if isinstance(others.get(name), list):
-                del others[name]
-                self._notes.drop_vector(name)
 
     def _convert(self, field: str, value: Any) -> Any:
         if field in _TIMES:
@@ -198,6 +182,11 @@ class _Table:
         digest = blake2b(content, digest_size=12).digest()
         self._seen[digest] += 1
         return f"{self._format} {self._name} {digest.hex()} {self._seen[digest]}"
+
+
+def _is_unsayable(name: str, value: Any) -> bool:
+    """Returns whether a field is a vector, or what only the other memory could set."""
+    return (name == _OWN and isinstance(value, dict | str)) or (name in _VECTORS and isinstance(value, list))
 
 
 def _is_blank(text: Any) -> bool:

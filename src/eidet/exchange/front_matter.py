@@ -12,10 +12,7 @@ import yaml
 from ..core.errors import BadInput
 from .source_items import plain_json
 
-RESERVED: Final = (
-    "index.md",
-    "log.md",
-)  # the Open Knowledge Format reserves these for listings
+RESERVED: Final = ("index.md", "log.md")  # listings of a folder, which hold no notes
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FENCE: Final = "---"
 _UNFOLDED: Final = 1 << 30  # characters of a line

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from ..core.draft import Draft
@@ -19,19 +20,33 @@ from ..core.scope import Scope, check_scope
 from ..core.settings import Settings
 from ..core.validate import EARLIEST, moment
 from ..memory import Memory
-from ..write.ingest import batches
+from ..write.ingest import Progress, batches
 from ..write.shape import shape_record
 from ..write.write_path import is_entombed
-from .source_items import EXAMPLES, ImportOptions, LeftOut, Notes, SourceFormat
+from .from_chats import read_chatgpt, read_claude
+from .from_mem0 import read_mem0
+from .from_stores import read_letta, read_mcp
+from .from_tables import read_csv, read_jsonl
+from .markdown import read_markdown
+from .source_items import BadItem, ImportOptions, LeftOut, SourceFormat
 
 BATCH: Final = 500
 CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
 ENTOMBED: Final = "it was forgotten for good in this memory"
 HELD: Final = "it is under a legal hold in this memory"
-_GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", "scope")
+EXAMPLES: Final = 100  # the most left-out items that a report names
+FORMATS: Final[dict[str, SourceFormat]] = {
+    "mem0": SourceFormat(read_mem0, "mem0/{owner}"),
+    "letta": SourceFormat(read_letta, "{agent}"),
+    "chatgpt": SourceFormat(read_chatgpt, "default"),
+    "claude": SourceFormat(read_claude, "default"),
+    "mcp": SourceFormat(read_mcp, "default"),
+    "markdown": SourceFormat(read_markdown, "default"),
+    "jsonl": SourceFormat(read_jsonl, "{scope}"),
+    "csv": SourceFormat(read_csv, "{scope}"),
+}
+_GAPS: Final = ("user", "owner", "agent", "session", "scope")
 _GAP: Final = re.compile(r"\{(\w*)\}")
-
-Progress = Callable[[int, int], None]  # done, of how many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +65,28 @@ class Imported:
     held: int = 0  # differ, but are under a legal hold in the memory
     scopes: dict[str, int] = field(default_factory=dict)  # items by the scope they belong to
     skipped: dict[str, int] = field(default_factory=dict)  # things that were not stored, by reason
-    dropped: dict[str, int] = field(default_factory=dict)  # fields that a memory cannot hold, with the reason
     examples: tuple[LeftOut, ...] = ()  # the first hundred things that were not stored
 
     @property
     def ok(self) -> bool:
         """Whether the memory now has all that it can hold of the source, with the content of the source."""
         return not self.conflicts and not self.held
+
+
+class _Notes:
+    """Counts the items that are not stored, and keeps the first of them."""
+
+    def __init__(self, *, skip_bad: bool = False) -> None:
+        self._skips_bad = skip_bad
+        self.skipped: Counter[str] = Counter()
+        self.examples: list[LeftOut] = []
+
+    def add(self, left: LeftOut) -> None:
+        if isinstance(left, BadItem) and not self._skips_bad:
+            raise BadInput(f"{left.where}: {left.why}; nothing was imported. --skip-bad leaves it out")
+        self.skipped[left.why] += 1
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +100,14 @@ class _ReadyItem:
 
 
 class Importer:
-    """Imports one source into a memory."""
+    """An import that has not begun: `check` it without a memory, then `run` it."""
 
-    def __init__(self, name: str, form: SourceFormat, source: str, options: ImportOptions) -> None:
-        self._name, self._form, self._source, self._options = name, form, source, options
-        self._template = form.scope if options.scope is None else options.scope
+    def __init__(self, format: str, source: str | Path, options: ImportOptions) -> None:
+        if format not in FORMATS:
+            raise BadInput(f"memories are imported from {', '.join(FORMATS)}, not {format!r}")
+        self._name, self._source, self._options = format, str(source), options
+        self._form = FORMATS[format]
+        self._template = self._form.scope if options.scope is None else options.scope
         for gap in _GAP.findall(self._template):
             if gap not in _GAPS:
                 known = ", ".join(f"{{{name}}}" for name in _GAPS)
@@ -83,7 +116,7 @@ class Importer:
 
     def check(self, settings: Settings, now: float) -> Imported:
         """Reads the whole source; raises `BadInput` for the first item that cannot be stored."""
-        notes = Notes(skip_bad=self._options.skip_bad)
+        notes = _Notes(skip_bad=self._options.skip_bad)
         scopes = Counter(item.scope for item in self._read(settings, now, notes))
         return Imported(
             format=self._name,
@@ -93,7 +126,6 @@ class Importer:
             created=scopes.total(),
             scopes=dict(sorted(scopes.items())),
             skipped=dict(notes.skipped),
-            dropped=dict(notes.dropped),
             examples=tuple(notes.examples),
         )
 
@@ -101,7 +133,7 @@ class Importer:
         """Stores what was checked; with `dry_run`, only compares it with the memory."""
         writer = _BatchWriter(memory, self._options.overwrite, dry_run)
         parts, done = memory.parts, 0
-        notes = Notes(skip_bad=self._options.skip_bad)
+        notes = _Notes(skip_bad=self._options.skip_bad)
         items = self._read(parts.settings, parts.clock(), notes)
         for batch in batches(items, BATCH):
             writer.write(batch)
@@ -112,19 +144,22 @@ class Importer:
         counts: dict[str, Any] = {"created": 0, **writer.counts}
         return replace(checked, dry_run=dry_run, examples=examples, **counts)
 
-    def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[_ReadyItem]:
+    def _read(self, settings: Settings, now: float, notes: _Notes) -> Iterator[_ReadyItem]:
         seen: dict[tuple[str, str], str] = {}
-        for item in self._form.read(self._source, self._options, notes):
-            scope = _fill_scope(self._template, item.labels)
+        for item in self._form.read(self._source, self._options):
+            if isinstance(item, LeftOut):
+                notes.add(item)
+                continue
             expires = item.draft.expires
             if isinstance(expires, int | float) and moment(expires, "expires") <= now:
-                notes.skip(item.where, "has expired")
+                notes.add(LeftOut(item.where, "has expired"))
                 continue
+            scope = _fill_scope(self._template, item.labels)
             try:
                 ready = self._make_ready(item.draft, scope, item.where, settings, now)
                 _check_new(ready, seen)
             except BadInput as error:
-                notes.refuse(item.where, str(error))
+                notes.add(BadItem(item.where, str(error)))
             else:
                 yield ready
 
@@ -158,7 +193,7 @@ class _BatchWriter:
         self._memory, self._overwrites, self._dry_run = memory, overwrites, dry_run
         self._guards = memory.trust.guarding.guards  # a guard changes texts as they are stored
         self.counts: Counter[str] = Counter()
-        self.notes = Notes()
+        self.notes: _Notes = _Notes()
 
     def write(self, batch: Iterable[_ReadyItem]) -> None:
         by_scope: dict[str, list[_ReadyItem]] = {}
@@ -178,18 +213,18 @@ class _BatchWriter:
     def _compare(self, item: _ReadyItem, old: Record | None) -> str:
         """Decides how an item counts; "created" and "changed" are written."""
         if old is None and self._is_entombed(_as_it_was(item)):
-            self.notes.skip(item.where, ENTOMBED)
+            self.notes.add(LeftOut(item.where, ENTOMBED))
             return "entombed"
         if old is None:
             return "created"
         if self._guards or old.digest == item.record.digest:
             return "same"
         if old.state.hold is not None:
-            self.notes.skip(item.where, HELD)
+            self.notes.add(LeftOut(item.where, HELD))
             return "held"
         if self._overwrites:
             return "changed"
-        self.notes.skip(item.where, CONFLICT)
+        self.notes.add(LeftOut(item.where, CONFLICT))
         return "conflicts"
 
     def _is_entombed(self, record: Record) -> bool:
@@ -202,7 +237,7 @@ class _BatchWriter:
         rejected = {one.index for one in remembered.rejected}
         for number, (item, kind) in enumerate(wanted):
             if number in rejected:
-                self.notes.skip(item.where, ENTOMBED)
+                self.notes.add(LeftOut(item.where, ENTOMBED))
                 self.counts["entombed"] += 1
             else:
                 self.counts[kind] += 1

@@ -7,25 +7,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
+from ..core.draft import Draft
 from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
-from ..core.private_files import write_export_file
-from ..core.record import Record, Trust
+from ..core.record import Record, Trust, iso_time
+from ..core.record_table import FIELDS
 from ..core.scope import Scope
 from ..core.settings import Settings
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
+from ..memory.export_import import with_progress
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
-from .markdown import write_bundle, write_notes
-from .skills import write_skills
-from .table_files import make_json_row
+from ..write.ingest import Progress
+from .markdown import write_notes
+from .source_items import keep_present
 
-Progress = Callable[[int, int], None]  # done, of how many
-_TOLD: Final = 500  # records between two reports of progress
 _ASK_FOR_PLAIN: Final = "ask for a plain export"
 
 
@@ -39,44 +39,54 @@ class Exported:
     left_out: dict[str, int] = field(default_factory=dict)  # number of records by reason
 
 
-class RecordsLeaving:
-    """The records of an export, in the order they were written; `left_out` counts the others."""
-
-    def __init__(self, memory: Memory, scope: Scope | None, progress: Progress | None) -> None:
-        self._memory, self._progress = memory, progress
-        self._where = Where(scope=scope, alive_at=memory.parts.clock())
-        self.left_out: Counter[str] = Counter()
-
-    def __iter__(self) -> Iterator[Record]:
-        store = self._memory.parts.store
-        total = verbs.count(store, self._where)
-        for done, record in enumerate(verbs.scan(store, self._where), 1):
-            if record.trust is Trust.QUARANTINED:
-                self.leave_out("in quarantine")
-            else:
-                yield record
-            if self._progress is not None and (done % _TOLD == 0 or done == total):
-                self._progress(done, total)
-
-    def leave_out(self, why: str) -> None:
-        self.left_out[why] += 1
+def list_leaving(
+    memory: Memory, scope: Scope | None, progress: Progress | None, left_out: Counter[str]
+) -> Iterator[Record]:
+    """Yields the records of an export, in the order they were written; counts the others in `left_out`."""
+    store, where = memory.parts.store, Where(scope=scope, alive_at=memory.parts.clock())
+    for record in with_progress(verbs.scan(store, where), verbs.count(store, where), progress):
+        if record.trust is Trust.QUARANTINED:
+            left_out["in quarantine"] += 1
+        else:
+            yield record
 
 
-_WriteFile = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None], int]
-Write = Callable[[Memory, RecordsLeaving, Path, Scope | None], int]
+Write = Callable[[Memory, Iterable[Record], BinaryIO, Scope | None], int]
 
 
-def _to_file(write: _WriteFile) -> Write:
-    """Returns a writer of one file, which is complete or absent."""
+# JSON lines, which `from_tables` reads back.
 
-    def run(memory: Memory, records: RecordsLeaving, path: Path, scope: Scope | None) -> int:
-        with write_export_file(path) as file:
-            return write(memory, records, file, scope)
-
-    return run
+_SAYABLE: Final = tuple(  # fields of a record that a caller can set
+    field for field in FIELDS if field.name in {"scope", *Draft.__dataclass_fields__} - {"vector"}
+)
+_LISTS: Final = ("place", "derived_from")
 
 
-def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
+def make_json_row(record: Record) -> dict[str, Any]:
+    """Returns a record as a row from which it can be stored again, without fields that have no value.
+
+    Times are ISO 8601 in UTC. The expiry of a pinned record is the one that applies after the pin ends.
+    Fields that only the memory can set (versions, uses, when it was stored) are below `eidet`.
+    """
+    whole, pinned = record.whole, record.state.pinned
+    row = {field.name: getattr(whole, field.name) for field in _SAYABLE}
+    row |= {field.name: field.encode(row[field.name]) for field in _SAYABLE if field.encode is not None}
+    row |= {name: list(row[name] or ()) or None for name in _LISTS}
+    row |= {"meta": dict(record.meta) or None, "ttl": record.state.ttl}
+    if pinned is not None:
+        row |= {"pinned": True, "expires": pinned.expires}
+    row |= {field.name: iso_time(row[field.name]) for field in _SAYABLE if field.is_time}
+    return keep_present(**row, eidet=_list_own(record))
+
+
+def _list_own(record: Record) -> dict[str, Any]:
+    own: dict[str, Any] = {"created": iso_time(record.created), "version": record.version}
+    if record.uses:
+        own |= {"uses": record.uses, "last_used": iso_time(record.last_used)}
+    return own | keep_present(state=record.state.to_json() or None)
+
+
+def _write_jsonl(_: Memory, records: Iterable[Record], file: BinaryIO, __: Scope | None) -> int:
     """Writes one record per line."""
     count = 0
     for record in records:
@@ -85,26 +95,17 @@ def _write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope |
     return count
 
 
-def _write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
+def _write_mcp(memory: Memory, _: Iterable[Record], file: BinaryIO, scope: Scope | None) -> int:
     """Writes the facts that hold as the MCP reference server keeps them: one graph, so of one scope."""
     text = memory.facts.export(scope=_choose_scope(memory, scope, "an MCP memory file is one graph"))
     file.write(text.encode())
     return text.count("\n") + bool(text)
 
 
-def _write_markdown(memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None) -> int:
+def _write_markdown(memory: Memory, records: Iterable[Record], file: BinaryIO, scope: Scope | None) -> int:
     """Writes a file of notes, which is for one reader, so of one scope."""
     _choose_scope(memory, scope, "a file of notes has no scopes")
     return write_notes(records, file)
-
-
-def _write_okf(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None) -> int:
-    return write_bundle(records, file)
-
-
-def _write_skills(_: Memory, records: RecordsLeaving, folder: Path, __: Scope | None) -> int:
-    """Writes a folder of skills, one for each procedure."""
-    return write_skills(iter(records), folder, records.leave_out)
 
 
 def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
@@ -117,13 +118,7 @@ def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
     return Scope.of(names[0]) if names else Scope()
 
 
-WRITERS: Final[dict[str, Write]] = {
-    "jsonl": _to_file(_write_jsonl),
-    "mcp": _to_file(_write_mcp),
-    "skill": _write_skills,
-    "markdown": _to_file(_write_markdown),
-    "okf": _to_file(_write_okf),
-}
+WRITERS: Final[dict[str, Write]] = {"jsonl": _write_jsonl, "mcp": _write_mcp, "markdown": _write_markdown}
 
 
 def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -> None:

@@ -1,22 +1,16 @@
-"""Opens files of other programs: JSON, folders, archives and SQLite files.
-
-All files are opened read-only. Errors name the file and the place in it.
-"""
+"""Opens files of other programs: JSON, folders and archives. Errors name the file and the place in it."""
 
 from __future__ import annotations
 
-import io
 import json
-import sqlite3
 import zipfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 from ..core.errors import BadInput, NotFound
-
-_SQLITE: Final = b"SQLite format 3\0"
 
 
 def find_source(source: str) -> Path:
@@ -39,10 +33,15 @@ def open_text(path: Path) -> Iterator[TextIO]:
         raise BadInput(f"{path} cannot be read: {error.strerror}") from None
 
 
-def load_document(file: TextIO, name: str) -> Any:
-    """Loads one JSON document."""
+def read_text(path: Path) -> str:
+    with open_text(path) as file:
+        return file.read()
+
+
+def parse_document(text: str, name: str) -> Any:
+    """Parses one JSON document."""
     try:
-        return json.loads(file.read())
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise BadInput(
             f"{name} is not JSON, or was cut off: it goes wrong at line {error.lineno:,}"
@@ -51,123 +50,30 @@ def load_document(file: TextIO, name: str) -> Any:
         raise BadInput(f"{name} is nested too deeply") from None
 
 
-class SourceFiles:
-    """The files of a folder or a zip archive by name, or a single file."""
+def read_members(source: str, pattern: str, *, single: bool = True) -> Iterator[tuple[str, str]]:
+    """Yields name and text of the files of a folder or a zip archive whose names fit a pattern, in order.
 
-    def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
-        self._path, self._archive = path, archive
-        self.is_single = archive is None and path.is_file()
-
-    def list_names(self) -> list[str]:
-        """Returns the paths inside, with slashes, sorted."""
-        if self._archive is not None:
-            return sorted(self._archive.namelist())
-        if self.is_single:
-            return [self._path.name]
-        files = (file for file in self._path.rglob("*") if file.is_file())
-        return sorted(file.relative_to(self._path).as_posix() for file in files)
-
-    def find(self, pattern: str) -> list[str]:
-        """Lists the names whose last part fits a pattern such as `conversations*.json`."""
-        return [name for name in self.list_names() if PurePosixPath(PurePosixPath(name).name).match(pattern)]
-
-    @contextmanager
-    def open(self, name: str) -> Iterator[TextIO]:
-        if self._archive is None:
-            with open_text(self._path if self.is_single else self._path / name) as file:
-                yield file
-            return
-        try:
-            with self._archive.open(name) as raw:
-                yield io.TextIOWrapper(raw, encoding="utf-8-sig")
-        except (zipfile.BadZipFile, UnicodeDecodeError, RuntimeError) as error:
-            raise BadInput(f"{name} in {self._path} cannot be read: {error}") from None
-
-    def load(self, name: str) -> Any:
-        """Returns the JSON document of a file."""
-        with self.open(name) as file:
-            return load_document(file, name)
-
-    def read_conversations(self, program: str, needed: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields the conversations of a data export with their places; large exports have several files."""
-        names = self.list_names() if self.is_single else self.find("conversations*.json")
-        if not names:
-            raise BadInput(f"{self._path} holds no conversations.json: it is no export of {program}")
-        for name in names:
-            found = self.load(name)
-            if not isinstance(found, list):
-                raise BadInput(f"{name} is no export of {program}: it is not a list of conversations")
-            for number, one in enumerate(found, 1):
-                where = f"{name}, conversation {number:,}"
-                if not isinstance(one, dict) or needed not in one:
-                    raise BadInput(f"{where} is not of {program}: it has no {needed}")
-                yield where, one
-
-
-@contextmanager
-def open_members(source: str) -> Iterator[SourceFiles]:
-    """Opens the files of a source, and closes an archive afterwards."""
+    A source that is one file is yielded whatever its name is, unless `single` is False.
+    """
     path = find_source(source)
-    if not zipfile.is_zipfile(path):
-        yield SourceFiles(path, None)
-        return
-    with zipfile.ZipFile(path) as archive:
-        yield SourceFiles(path, archive)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for name in _list_fitting(archive.namelist(), pattern):
+                yield name, _read_member(archive, name)
+    elif path.is_dir():
+        files = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+        for name in _list_fitting(files, pattern):
+            yield name, read_text(path / name)
+    elif single:
+        yield path.name, read_text(path)
 
 
-class _ForeignDatabase:
-    """The tables of another program's SQLite file."""
-
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self._path = connection, path
-
-    def list_columns(self, table: str) -> frozenset[str]:
-        """Returns the columns of a table; none if it does not exist."""
-        rows = self.read("SELECT name FROM pragma_table_info(?)", table)
-        return frozenset(str(row["name"]) for row in rows)
-
-    def require_columns(self, table: str, columns: frozenset[str], owner: str) -> None:
-        """Raises `BadInput` if a table lacks a required column."""
-        if missing := sorted(columns - self.list_columns(table)):
-            raise BadInput(f"{self._path} is not a file of {owner}: table {table} lacks {', '.join(missing)}")
-
-    def read(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
-        """Yields the rows of a query."""
-        with _translate(self._path):
-            cursor = self._connection.execute(query, values)
-            names = [column[0] for column in cursor.description]
-            for row in cursor:
-                yield dict(zip(names, row, strict=True))
-
-    def count(self, table: str) -> int:
-        """Counts the rows of a table; 0 if it does not exist."""
-        if not self.list_columns(table):
-            return 0
-        return int(next(self.read(f"SELECT count(*) AS rows FROM {table}"))["rows"])  # noqa: S608
+def _list_fitting(names: Iterable[str], pattern: str) -> list[str]:
+    return sorted(name for name in names if fnmatchcase(PurePosixPath(name).name, pattern))
 
 
-def is_sqlite(path: Path) -> bool:
-    """Returns whether a file starts like a SQLite file."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_SQLITE)) == _SQLITE
-
-
-@contextmanager
-def open_database(path: Path) -> Iterator[_ForeignDatabase]:
-    """Opens a SQLite file, read-only."""
-    if not is_sqlite(path):
-        raise BadInput(f"{path} is not a SQLite file")
-    with _translate(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    with closing(connection):
-        yield _ForeignDatabase(connection, path)
-
-
-@contextmanager
-def _translate(path: Path) -> Iterator[None]:
+def _read_member(archive: zipfile.ZipFile, name: str) -> str:
     try:
-        yield
-    except sqlite3.Error as error:
-        raise BadInput(f"{path} cannot be read: {error}") from error
+        return archive.read(name).decode("utf-8-sig")
+    except (zipfile.BadZipFile, UnicodeDecodeError, RuntimeError) as error:
+        raise BadInput(f"{name} in {archive.filename} cannot be read: {error}") from None

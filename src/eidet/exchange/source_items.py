@@ -1,19 +1,17 @@
-"""Items and notes for the readers of other programs' memories, and conversions of their values."""
+"""Items that the readers of other programs' memories yield, and conversions of their values."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
-from typing import Any, Final, Protocol, TypeGuard
+from datetime import UTC, date
+from typing import Any, Final, NamedTuple, TypeGuard
 from uuid import UUID
 
 from ..core.draft import Draft
-from ..core.errors import BadInput
+from ..core.validate import moment
 from ..integrations.extras import quote_label
 
-EXAMPLES: Final = 100  # the most left-out items that a report names
 _ID_CHARS: Final = 200
 _TOOLS: Final = ("tool", "function")  # roles whose messages are less trusted than a user's
 
@@ -39,59 +37,30 @@ class ImportOptions:
     delimiter: str = ","  # of CSV
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An item of a source that was not stored: its place, and the reason."""
+    """An item of a source that is not stored: its place, and the reason."""
 
     where: str
     why: str
 
 
-class Notes:
-    """Counts the fields that were dropped and the items that were skipped, with the reasons."""
-
-    def __init__(self, *, skip_bad: bool = False) -> None:
-        self._skips_bad = skip_bad
-        self.dropped: Counter[str] = Counter()
-        self.skipped: Counter[str] = Counter()
-        self.examples: list[LeftOut] = []
-
-    def drop(self, name: str, why: str, count: int = 1) -> None:
-        """Counts a field, or a part of the source, that no memory can hold."""
-        self.dropped[f"{name}: {why}"] += count
-
-    def drop_vector(self, name: str = "vector", count: int = 1) -> None:
-        self.drop(name, "Eidet embeds the text itself", count)
-
-    def skip(self, where: str, why: str) -> None:
-        """Counts an item that is not stored."""
-        self.skipped[why] += 1
-        if len(self.examples) < EXAMPLES:
-            self.examples.append(LeftOut(where=where, why=why))
-
-    def refuse(self, where: str, why: str) -> None:
-        """Raises `BadInput` for an item that cannot be stored, or skips it if the caller wants that."""
-        if not self._skips_bad:
-            raise BadInput(f"{where}: {why}; nothing was imported. --skip-bad leaves it out")
-        self.skip(where, why)
+class BadItem(LeftOut):
+    """An item that cannot be stored. It stops an import, unless the caller wants such items left out."""
 
 
-class _SourceReader(Protocol):
-    """Reads a source from its start, lazily and always in the same order.
+Items = Iterator[SourceItem | LeftOut]
 
-    Each item has an id or a key that is the same whenever the source is read. Raises `BadInput`, with the
-    place of the error, if the source is not in this format.
+
+class SourceFormat(NamedTuple):
+    """A format that can be imported.
+
+    `read` reads a source from its start, lazily and always in the same order. Each item has an id or a key
+    that is the same whenever the source is read. It raises `BadInput`, with the place of the error, if the
+    source is not in this format.
     """
 
-    def __call__(self, source: str, options: ImportOptions, notes: Notes, /) -> Iterator[SourceItem]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFormat:
-    """A format that can be imported."""
-
-    about: str
-    read: _SourceReader
+    read: Callable[[str, ImportOptions], Items]
     scope: str  # the template of the scopes, unless the caller names another
 
 
@@ -119,20 +88,10 @@ def has_text(value: Any) -> TypeGuard[str]:
 
 
 def parse_time(value: Any, what: str) -> float | None:
-    """Returns seconds since 1970 for ISO text, a datetime or a number; without a zone, UTC."""
+    """Returns seconds since 1970 for what `moment` takes, and None for nothing; without a zone, UTC."""
     if value is None or value == "":
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.strip())
-        except ValueError:
-            raise BadInput(f"{what} is not an ISO 8601 date or time: {value!r:.80}") from None
-    if not isinstance(value, date):
-        raise BadInput(f"{what} is not a time: {value!r:.80}")
-    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return moment(value.strip() if isinstance(value, str) else value, what, zone=UTC)
 
 
 def plain_json(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Converts facts to networkx, and from and to `@modelcontextprotocol/server-memory` for MCP.
+"""Converts facts from and to the files of `@modelcontextprotocol/server-memory` for MCP.
 
 An entity of that server has a name, a type and observations, which are sentences. Its type becomes a fact of
 the relation `type`, each observation one of `observation`, and each of its relations an ordinary fact.
@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
-from ..core.arguments import check_path
 from ..core.draft import Draft
-from ..core.errors import BadInput, Misconfigured
+from ..core.errors import BadInput
 from ..core.record import Kind
 from ..core.validate import dump_json
 from ..text.facts.statement import VALUE, Statement
@@ -89,18 +86,6 @@ def _kind_of(type: str) -> str:
     """Translates a type to our kinds; unknown types become things."""
     folded = _SPELLINGS.get(type.casefold(), type.casefold())
     return folded if folded in _KINDS else "thing"
-
-
-def read_mcp_file(path: str | Path) -> list[McpFact]:
-    """Reads and parses the server's file, see `parse_mcp_lines`; raises `Misconfigured` if unreadable."""
-    file = check_path(path, "path")
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise Misconfigured(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{file} is not UTF-8 text: {error}") from None
-    return parse_mcp_lines(text)
 
 
 def parse_mcp_lines(text: str) -> list[McpFact]:

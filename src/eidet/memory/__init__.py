@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from ..core.arguments import actor, check_texts, one, one_or_all
+from ..core.arguments import actor, check_path, check_texts, one, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.errors import Unavailable
@@ -35,14 +35,12 @@ from ..core.settings import Settings, change_settings, settings_of, warn_unused
 from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..store import Store, verbs
-from ..trust.audit import Audit, Auditing
-from ..trust.privacy.service import Guarding, guard_of
-from ..upkeep.lifecycle import Life
+from ..trust.audit import Audit
+from ..trust.privacy.service import guard_of
 from .addresses import Addressed
 from .feed import watch
-from .forgetting import Forgetting
-from .namespaces import HasNamespaces, find_reranker
-from .records import Promotions, Records
+from .namespaces import HasNamespaces, Services, find_reranker
+from .records import Promotions
 
 if TYPE_CHECKING:
     from ..recall.pack import Context
@@ -50,8 +48,8 @@ if TYPE_CHECKING:
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
+    from ..write.ingest import Progress
     from ..write.shape import Given
-    from .export_import import Progress
 
 
 @observable(
@@ -87,15 +85,10 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         chosen = change_settings(settings_of(settings), **named)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
-        guards, self._reranker = guard_of(chosen), find_reranker(reranker)
+        guards, ranks = guard_of(chosen), find_reranker(reranker)
         parts, log = open_parts(place, embedder=embedder, settings=chosen, key=key, audit=audit, clock=clock)
-        self._parts, self._log = parts, log
-        self._auditing = Auditing(log)
-        self._guarding = Guarding(parts, guards)
-        self._life = Life(parts, self._guarding.guard_worded)
-        self._records = Records(parts, self._auditing)
-        self._forgetting = Forgetting(parts, self._guarding, self._life)
-        self._forgetting.clean_up(index=False)
+        self._services = Services(parts, log, guards, ranks)
+        self._services.forgetting.clean_up(index=False)
 
     @overload
     def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> RememberedList: ...
@@ -118,7 +111,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         of stored again, unless `keep_duplicates`; messages are never merged. Content that was forgotten for
         good in the scope is refused unless `again`; of a list, the rest is stored (see `RememberedList`).
         """
-        return self._writes.remember(what, details)
+        return self._services.writes.remember(what, details)
 
     def recall(
         self,
@@ -143,7 +136,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         for none) replaces the memory's own reranker for the best fifty hits. Without a query or vector, the
         filter selects the records and `order` sorts them.
         """
-        return self._reads.recall(query, scope, limit, where, options)
+        return self._services.reads.recall(query, scope, limit, where, options)
 
     def recall_all(
         self,
@@ -160,7 +153,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         belong to the answer, the likeliest first. `options` are those of `RecallAllOptions`: the parts of a
         filter by name, now, as_of and known_at. `Hits.wants_all` marks questions that suit this verb.
         """
-        return self._reads.recall_all(query, scope, limit, where, options)
+        return self._services.reads.recall_all(query, scope, limit, where, options)
 
     def context(
         self,
@@ -204,7 +197,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         )
         asked = RecallOptions(recipe=recipe, least=least, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
-        return self._reads.context(query, scope, limit, where, asked, packing)
+        return self._services.reads.context(query, scope, limit, where, asked, packing)
 
     def feedback(
         self,
@@ -219,7 +212,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         Each call is counted once; it deletes nothing and changes no ranking. A useful record counts as
         used. `by` names the judge, whose judgements are also counted apart. An id is looked up in `scope`.
         """
-        self._records.judge(about, useful, scope, by)
+        self._services.records.judge(about, useful, scope, by)
 
     @overload
     def get(self, ids: str, *, scope: Scopes = ...) -> Record | None: ...
@@ -230,8 +223,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
     ) -> Record | list[Record | None] | None:
         """Returns the record with an id, or None if it is absent; for a list, a list in the order asked."""
         if isinstance(ids, str):
-            return self._records.get([ids], scope)[0]
-        return self._records.get(ids, scope)
+            return self._services.records.get([ids], scope)[0]
+        return self._services.records.get(ids, scope)
 
     def find(
         self,
@@ -247,7 +240,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         session, agent, who, trust, since, until, near, box, order (a field or a path such as "data.price",
         a leading '-' means descending), offset.
         """
-        return self._reads.find(where, scope, limit, options)
+        return self._services.reads.find(where, scope, limit, options)
 
     def count(
         self,
@@ -257,7 +250,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         **options: Unpack[FilterOptions],
     ) -> int:
         """Counts matching records. As in `find`, quarantined ones match only if the filter asks for them."""
-        return self._reads.count(where, scope, options)
+        return self._services.reads.count(where, scope, options)
 
     def revise(
         self,
@@ -278,8 +271,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         Without either, changes that another writer made meanwhile to other fields are kept. `clear` names
         fields to reset. `again` works as in `remember`.
         """
-        revise = partial(self._writes.revise, again=again, by=actor(by))
-        return self._records.change(
+        revise = partial(self._services.writes.revise, again=again, by=actor(by))
+        return self._services.records.change(
             id, scope, lambda old, _: revise(old, changes, clear), version=version, digest=digest
         )
 
@@ -308,9 +301,9 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         """
         chosen = combine_filter("forget", where, options)
         if for_good is False:
-            return self._forgetting.delete(ids, chosen, everything, scope, by=actor(by), why=why)
-        wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
-        return self._forgetting.forget(wish, by=actor(by), why=why)
+            return self._services.forgetting.delete(ids, chosen, everything, scope, by=actor(by), why=why)
+        wish = self._services.forgetting.wish(ids, chosen, everything, scope, for_good)
+        return self._services.forgetting.forget(wish, by=actor(by), why=why)
 
     def promote(
         self,
@@ -327,17 +320,18 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         A legal hold refuses that. A second call changes nothing, or writes the copy's next version if the
         record has changed since.
         """
-        promotions = Promotions(self._parts, self._records, self._life)
+        services = self._services
+        promotions = Promotions(services.parts, services.records, services.life)
         return promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
 
     def history(self, id: str, *, scope: Scopes = "default") -> list[Event]:
         """Lists a record's events, oldest first: created, revised, moved or forgotten, when and by whom."""
-        return self._records.history(id, scope)
+        return self._services.records.history(id, scope)
 
     def scopes(self, under: str | None = None) -> dict[str, int]:
         """Returns the number of records per scope, quarantined ones included; skips empty scopes."""
         place = None if under is None else Scope.under(under)
-        return verbs.count_scopes(self._parts.store, place, alive_at=self._parts.clock())
+        return verbs.count_scopes(self.parts.store, place, alive_at=self.parts.clock())
 
     def export(
         self,
@@ -354,8 +348,8 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         from .export_import import export_records
 
         place = one_or_all(scope)
-        with self._auditing.doing("export", place, file=str(path)) as done:
-            return done(export_records(self._parts, path, place, plain=plain, progress=progress))
+        with self._services.auditing.doing("export", place, file=str(path)) as done:
+            return done(export_records(self.parts, path, place, plain=plain, progress=progress))
 
     def load(
         self,
@@ -371,19 +365,20 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         """
         from .export_import import ExportFile
 
-        file = ExportFile.of(self._parts, self._guarding, path, scope)
-        with self._auditing.doing("load", scope, file=str(path)) as done:
+        place, parts = one_or_all(scope), self.parts
+        file = ExportFile(parts, self._services.guarding, check_path(path, "path"), place)
+        with self._services.auditing.doing("load", scope, file=str(path)) as done:
             return done(file.load(progress))
 
     watch = watch
 
     def close(self) -> None:
         """Flushes pending writes and releases all resources. Closing twice is harmless."""
-        self._life.close()
-        if not self._parts.closed:
+        self._services.life.close()
+        if not self.parts.closed:
             with suppress(Unavailable):  # the next open of this memory cleans up
-                self._forgetting.clean_up()
-        self._parts.close()
+                self._services.forgetting.clean_up()
+        self.parts.close()
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from ..core.arguments import check_limit, one, one_or_all
@@ -15,34 +16,27 @@ from ..core.session_summary import SessionSummary
 from ..core.validate import Json
 from ..core.where import Where
 from ..models.embed import embedder_of
-from ..parts import Parts
-from ..quality import DAY, Quality, Survey, Windows, day_of, format_health, health_of, quality_of
-from ..quality.drift import Drift, drift, split
+from ..quality import WINDOW_DAYS, Quality, Survey, day_of, format_health, health_of, quality_of, survey_times
+from ..quality.drift import RECENT_DAYS, REFERENCE_DAYS, Drift, drift, split
 from ..quality.metrics import metrics_of, quality_as_json
-from ..recall.path import Packing, ReadPath
+from ..recall.path import Packing
 from ..store import verbs
 from ..text import analyzer_of
-from ..trust.audit import Auditing
-from ..upkeep.lifecycle import Life
-from ..write.ingest import reanalyse, reembed
+from ..write.ingest import Progress, reanalyse, reembed
 from .feed import ChangePage, check_cursor, read_changes
+from .namespaces import Services
 
 if TYPE_CHECKING:
     from ..recall.why_not import Explained
 
-Progress = Callable[[int, int], None]  # done, of how many
-WINDOWS: Final = Windows()
 UNFINISHED: Final = "an analysis that was interrupted"
 
 
 class AdminNamespace:
     """The verbs for operators of a memory."""
 
-    def __init__(self, parts: Parts, reads: ReadPath, life: Life, audit: Auditing) -> None:
-        self._parts = parts
-        self._audit = audit
-        self._reads = reads
-        self._life = life
+    def __init__(self, services: Services) -> None:
+        self._services, self._parts = services, services.parts
 
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
         """Returns counts by kind and tier (of a scope, or of all), sizes, embedder and retrieval quality.
@@ -50,9 +44,8 @@ class AdminNamespace:
         The counts include quarantined records; `quarantined` says how many of them await review.
         """
         place, now = one_or_all(scope), self._parts.clock()
-        quality, drifted = self._retrieval(place, now)
-        retrieval = quality_as_json(quality, drifted, WINDOWS)
-        return self._counts(place, now) | self._life.stats() | {"retrieval": retrieval}
+        retrieval = quality_as_json(*self._retrieval(place, now))
+        return self._counts(place, now) | self._services.life.stats() | {"retrieval": retrieval}
 
     def health(self) -> dict[str, Any]:
         """Reports on the servers behind this memory: stores, pending writes, index, embedder.
@@ -83,7 +76,6 @@ class AdminNamespace:
             size=verbs.measure_size(self._parts.store),
             stored=verbs.count(self._parts.store, Where()),
             now=now,
-            windows=WINDOWS,
         )
 
     def sessions(self, scope: Scopes = "default", *, limit: int = 100) -> list[SessionSummary]:
@@ -91,7 +83,7 @@ class AdminNamespace:
 
         Reads every record of the scope and skips quarantined ones.
         """
-        return self._reads.list_sessions(scope, limit)
+        return self._services.reads.list_sessions(scope, limit)
 
     def changes(
         self, *, scope: str | Scope = "default", since: int | None = None, limit: int = 500
@@ -101,7 +93,7 @@ class AdminNamespace:
         page = read_changes(self._parts, place, check_cursor(since), check_limit(limit))
         told = [(place, change.record.id) for change in page.changes if change.record is not None]
         if told:
-            self._audit.read("changes", place, told)
+            self._services.auditing.read("changes", place, told)
         return page
 
     def check(self) -> list[str]:
@@ -170,7 +162,7 @@ class AdminNamespace:
         `explain(…).why_not(record)` says where any record stands in the answer, and what it lacks.
         """
         packing = Packing(budget=budget, counter=None, neighbours=1, headings=True, fence=True)
-        return self._reads.explain(query, scope, limit, where, options, packing)
+        return self._services.reads.explain(query, scope, limit, where, options, packing)
 
     def _reanalyse(self, language: str, progress: Progress | None) -> None:
         parts, store = self._parts, self._parts.store
@@ -184,17 +176,16 @@ class AdminNamespace:
     def _counts(self, scope: Scope | None, now: float) -> dict[str, Any]:
         store, index = self._parts.store, self._parts.open_index
         census = verbs.count_kinds(store, Where(scope=scope, alive_at=now))
-        kinds: dict[str, int] = {}
-        tiers: dict[str, int] = {}
+        kinds, tiers = Counter[str](), Counter[str]()
         for (kind, tier), count in census.items():
-            kinds[kind] = kinds.get(kind, 0) + count
-            tiers[tier] = tiers.get(tier, 0) + count
+            kinds[kind] += count
+            tiers[tier] += count
         lines = health_of(store)
         return {
             "records": sum(census.values()),
             "scopes": len(verbs.count_scopes(store, scope, alive_at=now)),
-            "kinds": kinds,
-            "tiers": tiers,
+            "kinds": dict(kinds),
+            "tiers": dict(tiers),
             "quarantined": verbs.count(store, Where(scope=scope, trust=(Trust.QUARANTINED,), alive_at=now)),
             "store_bytes": verbs.measure_size(store),
             "embedder": verbs.get_setting(store, "embedder") or self._parts.embedder.name,
@@ -215,20 +206,12 @@ class AdminNamespace:
     def _retrieval(self, scope: Scope | None, now: float) -> tuple[Quality, Drift]:
         """Computes quality and drift from the stored tallies and those still pending in this process."""
         today = day_of(now)
-        first = today + 1 - max(WINDOWS.days, WINDOWS.recent_days + WINDOWS.reference_days)
+        first = today + 1 - max(WINDOW_DAYS, RECENT_DAYS + REFERENCE_DAYS)
         self._parts.check_open()
         rows = [row for row in self._parts.usage.tallies(scope, first) if row.day <= today]
-        reference, recent = split(rows, today, WINDOWS)
-        quality = quality_of(row for row in rows if row.day > today - WINDOWS.days)
-        return quality, drift(reference, recent, WINDOWS)
+        quality = quality_of(row for row in rows if row.day > today - WINDOW_DAYS)
+        return quality, drift(*split(rows, today))
 
     def _survey(self, scope: Scope | None, now: float) -> Survey:
         self._parts.usage.flush_if_possible()  # pending uses count too
-        return verbs.quality_counts(
-            self._parts.store,
-            scope,
-            now=now,
-            fresh=now - WINDOWS.days * DAY,
-            ripe=now - WINDOWS.unused_days * DAY,
-            stale=now - WINDOWS.stale_days * DAY,
-        )
+        return verbs.quality_counts(self._parts.store, scope, now=now, **survey_times(now))

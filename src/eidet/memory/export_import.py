@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.arguments import check_callback, check_flag, check_path, one_or_all
+from ..core.arguments import check_callback, check_flag, check_path
 from ..core.errors import BadInput, Corrupt, Refused
 from ..core.record import Record
 from ..core.scope import Scope
@@ -18,12 +18,11 @@ from ..store.export_file import read_export, verify_export, write_export
 from ..store.key_ids import KeyIds
 from ..store.traits import is_sealed
 from ..trust.privacy.service import Guarding
-from ..write.ingest import check_arrival, fits_embedder
+from ..write.ingest import Progress, check_arrival, fits_embedder
 from ..write.write_path import load_records
 
-Progress = Callable[[int, int], None]  # done, of how many
-KEYS: Final = "keys"  # field of a manifest: the secrets that turn keys into ids of its records
 READ_ONCE: Final = 5_000  # up to this many records stay in RAM between the check and the writing
+KEYS: Final = "keys"  # field of a manifest: the secrets that turn keys into ids of its records
 
 
 def export_records(
@@ -40,24 +39,8 @@ def export_records(
     total = verbs.count(parts.store, where) if progress else 0
     secrets = KeyIds(parts.store).secrets()
     carried = {KEYS: [secret.hex() for secret in secrets]} if secrets else {}
-    records = _with_progress(verbs.scan(parts.store, where), total, progress)
+    records = with_progress(verbs.scan(parts.store, where), total, progress)
     return write_export(file, records, parts.manifest(now) | carried)
-
-
-class _FirstRecords:
-    """The records read for the check, kept so that a small file is read only once."""
-
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-        self.are_full: bool = False
-
-    def add(self, record: Record) -> None:
-        if self.are_full:
-            return
-        self.records.append(record)
-        if len(self.records) > READ_ONCE:
-            self.are_full = True
-            self.records = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +51,17 @@ class ExportFile:
     guarding: Guarding
     path: Path
     place: Scope | None
-    kept: _FirstRecords = field(default_factory=_FirstRecords, init=False, repr=False)
-
-    @classmethod
-    def of(cls, parts: Parts, guarding: Guarding, path: str | Path, scope: str | Scope | None) -> ExportFile:
-        """Builds it from the arguments of `load`, after checking each."""
-        return cls(parts, guarding, check_path(path, "path"), one_or_all(scope))
+    kept: list[Record] = field(default_factory=list, init=False, repr=False)  # the first, from the check
 
     def load(self, progress: Progress | None) -> int:
-        """Checks all records, then writes them. Returns how many were written."""
+        """Checks all records, then writes them. Returns how many were written.
+
+        `Corrupt` names the first line that cannot be loaded; nothing is written then.
+        """
         check_callback(progress, "progress")
-        manifest, now = self.check(), self.parts.clock()
-        read = read_export(self.path) if self.kept.are_full else iter(self.kept.records)
-        records = _with_progress(read, manifest["count"], progress)
+        manifest, now = verify_export(self.path, self._check), self.parts.clock()
+        read = iter(self.kept) if len(self.kept) <= READ_ONCE else read_export(self.path)
+        records = with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         self.parts.key_ids.adopt(self._read_secrets(manifest))
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
@@ -92,15 +73,12 @@ class ExportFile:
         except (TypeError, ValueError):
             raise Corrupt(f"{self.path}: its {KEYS!r} cannot be read; nothing was loaded") from None
 
-    def check(self) -> dict[str, Any]:
-        """Checks the file and returns its manifest; `Corrupt` names the first line that cannot be loaded."""
-        return verify_export(self.path, self._check)
-
     def _is_meant(self, record: Record) -> bool:
         return self.place is None or self.place.holds(record.scope)
 
     def _check(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
-        self.kept.add(record)
+        if len(self.kept) <= READ_ONCE:
+            self.kept.append(record)
         if not self._is_meant(record):
             return
         if record.sealed is not None:
@@ -114,7 +92,7 @@ class ExportFile:
         self.guarding.check_loadable(record)
 
 
-def _with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
+def with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
     """Passes the records on and calls `progress` every 500 and at the end."""
     for done, record in enumerate(records, 1):
         yield record

@@ -13,15 +13,12 @@ from ..core.scope import Scope
 from ..core.validate import clean_text, local
 from ..graph.asking import Asking, list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
-from ..graph.graph_formats import McpFact, make_drafts
 from ..graph.scope_graph import View
 from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_data
 from ..models.llm import LLM, llm_of
-from ..parts import Parts
 from ..text.facts.statement import Statement
 from ..upkeep.model_facts import list_unread, phrase_statement, read_facts_with
-from ..write.write_path import WritePath
-from .forgetting import Forgetting
+from .namespaces import Services
 
 IMPORTANCE = 0.1  # of a decision: low, because no one searches for its text
 
@@ -29,10 +26,8 @@ IMPORTANCE = 0.1  # of a decision: low, because no one searches for its text
 class FactDecisions:
     """Stores decisions and undoes them."""
 
-    def __init__(self, parts: Parts, writes: WritePath, forgetting: Forgetting) -> None:
-        self._parts = parts
-        self._writes = writes
-        self._forgetting = forgetting
+    def __init__(self, services: Services) -> None:
+        self._services, self._parts = services, services.parts
 
     def resolve(self, kept: Fact, view: View, because: str | None) -> Record:
         rivals = list_rivals(self._asking, kept, view)
@@ -57,7 +52,7 @@ class FactDecisions:
         known = list_decisions(self._parts.store, scope, self._parts.clock())
         if not any(record.id == id for record in known):
             raise self._parts.absence_error(f"decision {id!r} in scope {scope}")
-        self._forgetting.delete(id, None, False, scope, by=None, why=acts().why or "undone")
+        self._services.forgetting.delete(id, None, False, scope, by=None, why=acts().why or "undone")
 
     def store(
         self,
@@ -75,16 +70,9 @@ class FactDecisions:
             "derived_from": check_texts(sources, "sources"),
             **details,
         }
-        stored = self._writes.remember(text, fields)  # type: ignore[arg-type]  # named as in Details
+        stored = self._services.writes.remember(text, fields)  # type: ignore[arg-type]  # named as in Details
         assert isinstance(stored, Record)
         return stored
-
-    def load(self, facts: Sequence[McpFact], scope: str | Scope, source: str) -> int:
-        """Stores facts of another memory, all or none. Returns how many."""
-        drafts = make_drafts(facts)
-        if drafts:
-            self._writes.remember(drafts, {"scope": scope, "source": source})
-        return len(drafts)
 
     def read(self, llm: object, ids: Sequence[str], scope: Scope) -> list[Record]:
         """Stores the facts that a model finds beyond those of the rules, each with its source record.

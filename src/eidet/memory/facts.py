@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 from ..core.arguments import check_flag, check_limit, check_share, each_path, one
@@ -14,18 +13,14 @@ from ..core.scope import Scope, Scopes
 from ..core.validate import Moment, check_whole, clean_text, moment
 from ..graph.asking import Asking, explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
-from ..graph.graph_formats import read_mcp_file, to_networkx, write_mcp_lines
+from ..graph.graph_formats import to_networkx, write_mcp_lines
 from ..graph.inference import FactMatch, parse_patterns
 from ..graph.scope_graph import Budget, Moments, View
 from ..graph.triple_data import mention_of, triple_data
-from ..parts import Parts
-from ..recall.path import ReadPath
 from ..text.facts.statement import Nature, Statement
 from ..text.facts.vocabulary import relation_of
-from ..trust.audit import Auditing
-from ..write.write_path import WritePath
 from .fact_decisions import FactDecisions
-from .forgetting import Forgetting
+from .namespaces import Services
 
 Named = str | Entity
 
@@ -39,13 +34,9 @@ class FactsNamespace:
     `as_of` asks what was true at a time, `known_at` what the memory knew at a time.
     """
 
-    def __init__(
-        self, parts: Parts, writes: WritePath, reads: ReadPath, forgetting: Forgetting, auditing: Auditing
-    ) -> None:
-        self._parts = parts
-        self._reads = reads
-        self._auditing = auditing
-        self._decisions = FactDecisions(parts, writes, forgetting)
+    def __init__(self, services: Services) -> None:
+        self._services, self._parts = services, services.parts
+        self._decisions = FactDecisions(services)
 
     def add(
         self,
@@ -185,7 +176,7 @@ class FactsNamespace:
         With a `name`, lists the entities it may mean: several if there are namesakes.
         """
         place, asking, _ = self._question(scope)
-        self._auditing.read("facts.entities", scope, [])
+        self._services.auditing.read("facts.entities", scope, [])
         if name is None:
             return asking.list_entities(place, kind)
         found = asking.find_entities(place, clean_text(name, "a name"))
@@ -269,7 +260,9 @@ class FactsNamespace:
         """Lists the decisions made about facts and entities, oldest first."""
         known = list_decisions(self._parts.store, Scope.among(scope), self._parts.clock())
         found = [record for record in known if record.trust is not Trust.QUARANTINED]
-        self._auditing.read("facts.decisions", scope, [(record.scope, record.id) for record in found])
+        self._services.auditing.read(
+            "facts.decisions", scope, [(record.scope, record.id) for record in found]
+        )
         return found
 
     def export(
@@ -296,10 +289,6 @@ class FactsNamespace:
     ) -> Any:
         """Returns the facts of `export` as a `networkx.MultiDiGraph`; needs networkx."""
         return to_networkx(*self._list_all("networkx", scope, as_of, known_at, ever))
-
-    def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
-        """Adds all facts of an MCP reference memory server's file, or none. Returns how many."""
-        return self._decisions.load(read_mcp_file(path), scope, source=str(path))
 
     # what the verbs share
 
@@ -329,7 +318,7 @@ class FactsNamespace:
         budget = Budget(settings.fact_steps, settings.fact_seconds) if is_bounded else Budget()
         known = None if known_at is None else moment(known_at, "known_at")
         view = View(now=self._parts.clock() if known is None else known, budget=budget)
-        asking = Asking(self._reads.graphs_known_at(place, known))
+        asking = Asking(self._services.reads.graphs_known_at(place, known))
         if check_flag(ever, "ever"):
             return place, asking, Moments(view=view, at=None)
         return place, asking, Moments(view=view, at=view.now if as_of is None else moment(as_of, "as_of"))
@@ -338,7 +327,7 @@ class FactsNamespace:
         """Notes in the audit log which records an answer comes from. Returns the facts as a list."""
         noted = list(facts)
         sources = [(fact.scope, id) for fact in noted for id in fact.sources]
-        self._auditing.read(f"facts.{verb}", scope, sources)
+        self._services.auditing.read(f"facts.{verb}", scope, sources)
         return noted
 
     def _require(self, fact: Fact | str, scope: Scopes, *, is_bounded: bool = True) -> Fact:

@@ -56,7 +56,7 @@ def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> Cha
     """Reads the changes after a cursor, as of one moment; None means from now.
 
     Deletions come first and carry the old cursor, so that a caller that stops among them gets them again and
-    misses none.
+    misses none. Quarantined and expired records are left out, as in `find`.
     """
     head = parts.store.head()
     if since is None or since == head.seq:
@@ -70,7 +70,7 @@ def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> Cha
     put = [
         Change(what="put", cursor=seq, seq=seq, record=record)
         for seq, record in zip(seqs, records, strict=True)
-        if record is not None and _is_shown(record, parts.clock())
+        if record is not None and record.trust is not Trust.QUARANTINED and record.is_alive(parts.clock())
     ]
     changes = [*gone, *put]
     if changes:
@@ -78,37 +78,26 @@ def read_changes(parts: Parts, scope: str, since: int | None, limit: int) -> Cha
     return ChangePage(changes=tuple(changes), cursor=found.head.seq, more=found.head.seq < head.seq)
 
 
-def _is_shown(record: Record, now: float) -> bool:
-    """Returns whether a watcher may see a record: as in `find`, not if it is quarantined or expired."""
-    expired = record.expires is not None and record.expires <= now
-    return record.trust is not Trust.QUARANTINED and not expired
-
-
 def check_cursor(since: int | None) -> int | None:
     """Checks the cursor of a change or a page; 0 means everything, None from now."""
     return None if since is None else check_whole(since, 0, inf, "since")
 
 
-@dataclass(slots=True)
 class _Pace:
     """Decides how long to wait for the next change."""
 
-    wait: float | None
-    heard: float
-
-    @classmethod
-    def of(cls, wait: float | None) -> _Pace:
+    def __init__(self, wait: float | None) -> None:
         if wait is not None and (type(wait) not in (int, float) or not wait >= 0):
             raise BadInput(f"wait must be a number of seconds from 0 up, or None, not {wait!r:.80}")
-        return cls(wait, time.monotonic())
+        self._wait, self._heard = wait, time.monotonic()
 
     def pause(self, page: ChangePage) -> float | None:
         """Returns the seconds until the next read, or None if it is time to end."""
         now = time.monotonic()
         if page.changes or page.more:
-            self.heard = now
+            self._heard = now
             return 0.0
-        left = _PAUSE if self.wait is None else self.heard + self.wait - now
+        left = _PAUSE if self._wait is None else self._heard + self._wait - now
         return min(left, _PAUSE) if left > 0 else None
 
 
@@ -124,7 +113,7 @@ def watch(
     Continues until you leave the loop, or until nothing has changed for `wait` seconds; with 0, it ends after
     the changes already stored. Skips quarantined records. After a break, a change may come twice.
     """
-    pace, start = _Pace.of(wait), check_cursor(since)
+    pace, start = _Pace(wait), check_cursor(since)
     if start is None:
         start = self.admin.changes(scope=scope).cursor
     return _watch(partial(self.admin.changes, scope=scope), start, pace)
@@ -146,7 +135,7 @@ async def follow(
     """Works like `watch` for asyncio; without a cursor, it starts when the first change is awaited."""
     from asyncio import sleep
 
-    pace, since = _Pace.of(wait), check_cursor(since)
+    pace, since = _Pace(wait), check_cursor(since)
     while True:
         page = await changes(since=since)
         for change in page.changes:

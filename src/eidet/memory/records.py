@@ -46,8 +46,10 @@ class Records:
     def _get_stored(self, ids: Sequence[str], paths: Sequence[str]) -> list[Record | None]:
         now = self._parts.clock()
         answers = [self._parts.key_ids.read(path, ids) for path in paths]
-        alive = [[_alive(record, now) for record in answer] for answer in answers]
-        found = [next(filter(None, same_id), None) for same_id in zip(*alive, strict=True)]
+        found = [
+            next((record for record in same_id if record is not None and record.is_alive(now)), None)
+            for same_id in zip(*answers, strict=True)
+        ]
         there = [record for record in found if record is not None]
         self._parts.usage.count_reads(there, now)
         self._audit.read("get", paths, [(record.scope, record.id) for record in there])
@@ -70,7 +72,7 @@ class Records:
         path, name, events = next((story for story in told if story[2]), (paths[0], names[0], []))
         self._audit.read("history", paths, [(path, name)])
         there = self._parts.store.read(path, [name])[0]
-        if there is not None and _alive(there, self._parts.clock()) is None:
+        if there is not None and not there.is_alive(self._parts.clock()):
             return [replace(event, before=None) for event in events]
         return events
 
@@ -117,14 +119,6 @@ class Records:
 
 def check_id_text(id: str) -> str:
     return clean_text(id, "an id")
-
-
-def _alive(record: Record | None, now: float) -> Record | None:
-    """Returns the record, or None if it has expired."""
-    expired = record is not None and record.expires is not None and record.expires <= now
-    if expired:
-        return None
-    return record
 
 
 def check_unchanged(old: Record, version: int | None, digest: str | None) -> None:

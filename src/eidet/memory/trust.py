@@ -13,38 +13,25 @@ from ..core.read_options import FilterOptions, combine_filter
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Condition, Where
-from ..recall.path import ReadPath
 from ..trust.privacy.quarantine import check_approved_trust, is_waiting
 from ..trust.privacy.service import LABELLED, Guarding
-from .forgetting import Forgetting
-from .records import Records, check_unchanged
+from .namespaces import Services
+from .records import check_unchanged
 
 if TYPE_CHECKING:
     from ..trust.erase import Forgotten, Preview, Receipt
-    from ..write.write_path import WritePath
 
 
 class TrustNamespace:
     """Quarantines and reviews records that may do harm, and verifies receipts of what was forgotten."""
 
-    def __init__(
-        self,
-        records: Records,
-        guarding: Guarding,
-        forgetting: Forgetting,
-        reads: ReadPath,
-        writes: WritePath,
-    ) -> None:
-        self._records = records
-        self._guarding = guarding
-        self._forgetting = forgetting
-        self._reads = reads
-        self._writes = writes
+    def __init__(self, services: Services) -> None:
+        self._services, self._forgetting = services, services.forgetting
 
     @property
     def guarding(self) -> Guarding:
         """The guard that checks texts, records, queries and filters."""
-        return self._guarding
+        return self._services.guarding
 
     def quarantine(
         self,
@@ -55,10 +42,10 @@ class TrustNamespace:
         by: str | None = None,
     ) -> Record:
         """Hides a record from recall, find and context until it is approved; upkeep leaves it alone."""
-        who, reason = actor(by), self._guarding.guard_reason(because)
+        who, reason = actor(by), self.guarding.guard_reason(because)
         with acting(why=reason):
-            return self._records.change(
-                id, scope, lambda old, now: self._guarding.quarantine(old, now, who, reason)
+            return self._services.records.change(
+                id, scope, lambda old, now: self.guarding.quarantine(old, now, who, reason)
             )
 
     def approve(
@@ -81,10 +68,10 @@ class TrustNamespace:
 
         def write(old: Record, now: float) -> Record:
             if text is not None:
-                old = self._writes.revise(old, {"text": text}, (), again=False, by=who)
-            return self._guarding.approve(old, trust, now, who)
+                old = self._services.writes.revise(old, {"text": text}, (), again=False, by=who)
+            return self.guarding.approve(old, trust, now, who)
 
-        return self._records.change(id, scope, write, expected)
+        return self._services.records.change(id, scope, write, expected)
 
     def reject(
         self,
@@ -100,7 +87,7 @@ class TrustNamespace:
         If a record that does not await review says the same, only the waiting one is deleted. `version`
         works as in `approve`.
         """
-        old = self._records.require(id, scope)
+        old = self._services.records.require(id, scope)
         check_unchanged(old, check_version(version), None)
         seen = Where(ids=(old.id,), conditions=(Condition("record.version", "=", old.version),))
         others = self.preview_forget(where=seen, scope=scope).copies
@@ -119,7 +106,7 @@ class TrustNamespace:
 
     def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
         """Lists the records that await review, quarantined or labelled, newest first."""
-        return self._reads.find(LABELLED, scope, limit, {})
+        return self._services.reads.find(LABELLED, scope, limit, {})
 
     def preview_forget(
         self,

@@ -6,25 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.arguments import (
-    actor,
-    check_flag,
-    check_texts,
-    one,
-    one_or_all,
-)
+from ..core.arguments import actor, check_flag, check_texts, one, one_or_all
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.validate import Moment, clean_text, moment
-from ..parts import Parts
 from ..upkeep import HOLD, PINNED, Maintained
-from ..upkeep.lifecycle import Life
-from .forgetting import Forgetting
-from .records import Records
+from .namespaces import Services
 
 if TYPE_CHECKING:
-    from ..trust.privacy.service import Guarding
     from ..upkeep.archive import Archive
     from ..upkeep.lifecycle import UpkeepWorker
     from ..upkeep.retain import Standing
@@ -34,14 +24,8 @@ if TYPE_CHECKING:
 class UpkeepNamespace:
     """Keeps the records of a memory in order: see `docs/guides/life.md`."""
 
-    def __init__(
-        self, parts: Parts, records: Records, life: Life, guarding: Guarding, forgetting: Forgetting
-    ) -> None:
-        self._parts = parts
-        self._records = records
-        self._life = life
-        self._guarding = guarding
-        self._forgetting = forgetting
+    def __init__(self, services: Services) -> None:
+        self._services, self._parts, self._life = services, services.parts, services.life
 
     @property
     def keeping(self) -> Keeping:
@@ -72,7 +56,7 @@ class UpkeepNamespace:
         dry_run = check_flag(dry_run, "dry_run")
         done = self.keeping.maintain(task, now=at, dry_run=dry_run)
         if not dry_run:
-            self._forgetting.clean_up()
+            self._services.forgetting.clean_up()
         return done
 
     def background(
@@ -125,7 +109,9 @@ class UpkeepNamespace:
             "since": None if since is None else moment(since, "since"),
             "until": None if until is None else moment(until, "until"),
         }
-        return self._life.unarchive(archive, sought, self._parts.clock(), self._guarding.check_loaded)
+        return self._life.unarchive(
+            archive, sought, self._parts.clock(), self._services.guarding.check_loaded
+        )
 
     def claim_archive(self, archive: Archive | str | Path | None = None) -> int:
         """Makes the pieces of an archive this memory's own. Returns how many were not.
@@ -137,11 +123,11 @@ class UpkeepNamespace:
 
     def detail(self, id: str, *, scope: str | Scope = "default") -> Record:
         """Returns a record with the full detail that its tier may hide; changes nothing."""
-        return self._life.detail(self._records.require(id, scope))
+        return self._life.detail(self._services.records.require(id, scope))
 
     def restore(self, id: str, *, scope: str | Scope = "default") -> Record:
         """Moves a record back to the middle tier with all its detail and counts that as a use."""
-        return self._records.change(id, scope, self._life.restore)
+        return self._services.records.change(id, scope, self._life.restore)
 
     def pin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
         """Pins a record: until it is unpinned, upkeep leaves it alone and it does not expire."""
@@ -161,4 +147,6 @@ class UpkeepNamespace:
 
     def _mark(self, id: str, scope: str | Scope, mark: str, on: bool, by: str | None) -> Record:
         who = actor(by)
-        return self._records.change(id, scope, lambda old, now: self._life.mark(old, mark, on, now, who))
+        return self._services.records.change(
+            id, scope, lambda old, now: self._life.mark(old, mark, on, now, who)
+        )

@@ -30,7 +30,7 @@ from ..core.private_files import write_private
 from ..core.record import Record
 from ..core.validate import EARLIEST
 from ..exchange.front_matter import RESERVED, can_hold, dump_yaml, load_yaml, make_stem, split_front_matter
-from ..exchange.table_files import make_json_row
+from ..exchange.record_exports import make_json_row
 from ..write.shape import shape_record
 
 Row = Mapping[str, Any]  # fields of a record that a caller can set, as JSON; without defaults

@@ -10,9 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
-
-from ..core.health import HasHealth
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 DAY: Final = 86_400
 KEPT_DAYS: Final = 366  # older tallies are deleted, so that a scope's rows stay bounded
@@ -20,6 +18,9 @@ SCORE_BINS: Final = 32  # over 0-1
 _TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
 FASTEST: Final = 1e-5  # seconds: the lower end of the first bin
 RESPONSIVE: Final = 0.1  # seconds within which an answer feels immediate
+WINDOW_DAYS: Final = 28  # of rates and growth, up to today
+UNUSED_DAYS: Final = 30  # a record of this age should have been recalled
+STALE_DAYS: Final = 90  # a record unused for this long is stale
 
 SCORES: Final = tuple(f"s{at:02}" for at in range(SCORE_BINS))
 TIMES: Final = tuple(f"t{at:02}" for at in range(_TIME_BINS))
@@ -50,21 +51,6 @@ class Survey(NamedTuple):
     stale: int  # neither created nor used for a long time
     distinct: int  # facts and documents, without duplicates
     duplicates: int  # facts and documents that repeat another one of their scope exactly
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Windows:
-    """The days to evaluate, and the amount of data that a verdict needs."""
-
-    days: int = 28  # of rates and growth, up to today
-    recent_days: int = 7  # drift compares these …
-    reference_days: int = 28  # … with those before them
-    unused_days: int = 30  # a record of this age should have been recalled
-    stale_days: int = 90  # a record unused for this long is stale
-    fewest_recalls: int = 50  # in each window; below it there is no verdict
-    fewest_judged: int = 20
-    alpha: float = 0.05
-    least_effect: float = 0.05  # smaller changes are ignored, however significant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +88,12 @@ class Quality:
     forgotten: int = 0
 
 
+def survey_times(now: float) -> dict[str, float]:
+    """Returns the times by which a survey calls a record fresh, ripe or stale."""
+    days = {"fresh": WINDOW_DAYS, "ripe": UNUSED_DAYS, "stale": STALE_DAYS}
+    return {name: now - count * DAY for name, count in days.items()}
+
+
 def day_of(now: float) -> int:
     """Returns the UTC day as a number."""
     return int(now // DAY)
@@ -136,17 +128,21 @@ def quality_of(rows: Iterable[Tally]) -> Quality:
         success_rate=judgements(judged, "answers", "hits"),
         answer_accuracy=judgements(judged, "answers"),
         hit_relevance=judgements(judged, "hits"),
-        judged_by={name: found for name, one in judges.items() if name and (found := _all(one))},
-        hits_per_recall=_share(asked["hits"], recalls),
+        judged_by={
+            name: found
+            for name, counted in judges.items()
+            if name and (found := judgements(counted, "answers", "hits"))
+        },
+        hits_per_recall=divide(asked["hits"], recalls),
         top_score_median=_top_score(asked),
-        seconds_mean=_share(asked["micros"] / 1e6, recalls),
+        seconds_mean=divide(asked["micros"] / 1e6, recalls),
         seconds_p50=_seconds(times, 0.5),
         seconds_p95=_seconds(times, 0.95),
         seconds_p99=_seconds(times, 0.99),
         responsive=rate(asked["quick"], recalls),
         listings=counts["list"]["recalls"],
         contexts=context["contexts"],
-        context_use=_share(context["tokens"], context["budget"]),
+        context_use=divide(context["tokens"], context["budget"]),
         context_tokens=context["tokens"],
         forgotten=counts["forget"]["forgotten"],
     )
@@ -192,11 +188,7 @@ def _sum_counts(
     return counts, judges
 
 
-def _all(judged: Mapping[str, int]) -> Rate | None:
-    return judgements(judged, "answers", "hits")
-
-
-def _share(part: float, of: int) -> float | None:
+def divide(part: float, of: float) -> float | None:
     return part / of if of else None
 
 
@@ -213,6 +205,14 @@ def _seconds(times: list[int], share: float) -> float | None:
 # Health.
 
 
+@runtime_checkable
+class HasHealth(Protocol):
+    """A store, index, embedder or model that talks to a server."""
+
+    def health(self) -> Mapping[str, Any]:
+        """Returns the state of the server and the outcome of the last calls; empty if there is no server."""
+
+
 def health_of(thing: object) -> Mapping[str, Any] | None:
     """Returns the health that a part reports of its server; None if it has no server."""
     return None if not isinstance(thing, HasHealth) else thing.health() or None
@@ -225,13 +225,11 @@ def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, An
     """
     present = {name: part for name, part in parts.items() if part is not None}
     stores = list(_states(present.get("store", {})))
-    states: list[str] = []
-    for part in present.values():
-        states.extend(_states(part))
+    all_up = all(state == "up" for part in present.values() for state in _states(part))
     state = "degraded"
     if stores and all(one == "down" for one in stores):
         state = "down"
-    elif all(one == "up" for one in states) and not _waits(present.get("store", {})):
+    elif all_up and not present.get("store", {}).get("waiting", {}).get("records"):
         state = "up"
     return {"state": state, **present}
 
@@ -242,7 +240,3 @@ def _states(part: Mapping[str, Any]) -> Iterator[str]:
         yield part["state"]
     else:
         yield from (one["state"] for one in part.values() if "state" in one)
-
-
-def _waits(store: Mapping[str, Any]) -> bool:
-    return bool(store.get("waiting", {}).get("records"))

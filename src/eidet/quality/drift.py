@@ -9,11 +9,16 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final, Literal
 
-from . import SCORES, Tally, Windows, judgements
+from . import SCORES, Tally, judgements
 
 _Verdict = Literal["steady", "drifted", "unknown"]
 _Name = Literal["low score rate", "empty rate", "success rate"]
-_STANDARD: Final = Windows()
+RECENT_DAYS: Final = 7  # are compared with …
+REFERENCE_DAYS: Final = 28  # … those before them
+FEWEST_RECALLS: Final = 50  # in each window; below it there is no verdict
+FEWEST_JUDGED: Final = 20
+ALPHA: Final = 0.05
+LEAST_EFFECT: Final = 0.05  # smaller changes are ignored, however significant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,59 +45,55 @@ class Drift:
     recent: int = 0
     reference: int = 0
     changed: tuple[Shift, ...] = ()  # those of `shifts` that caused the verdict
-
-    @property
-    def _strongest(self) -> Shift | None:
-        return min(self.shifts, key=lambda shift: shift.p_value, default=None)
-
-    @property
-    def statistic(self) -> float | None:
-        """The statistic of the comparison with the smallest p-value."""
-        return None if self._strongest is None else self._strongest.statistic
-
-    @property
-    def p_value(self) -> float | None:
-        """The smallest p-value: the probability of so large a change if nothing had changed."""
-        return None if self._strongest is None else self._strongest.p_value
+    statistic: float | None = None  # of the comparison with the smallest p-value
+    p_value: float | None = None  # the smallest: the probability of so large a change if nothing had changed
 
     @property
     def worse(self) -> bool:
         return any(shift.worse for shift in self.changed)
 
 
-def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tally], list[Tally]]:
+def split(rows: Iterable[Tally], today: int) -> tuple[list[Tally], list[Tally]]:
     """Splits the rows into those of the reference days and those of the recent days, which include today."""
-    start = today - windows.recent_days + 1
-    held = [row for row in rows if start - windows.reference_days <= row.day <= today]
+    start = today - RECENT_DAYS + 1
+    held = [row for row in rows if start - REFERENCE_DAYS <= row.day <= today]
     return [row for row in held if row.day < start], [row for row in held if row.day >= start]
 
 
-def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = _STANDARD) -> Drift:
+def drift(
+    reference: Iterable[Tally], recent: Iterable[Tally], *, least_effect: float = LEAST_EFFECT
+) -> Drift:
     """Compares up to three rates of two windows: two proportions, pooled z with continuity correction.
 
     They are the share of best scores below the median of the reference, of empty recalls, and of useful
     judgements. A change counts if its p-value, multiplied by the number of comparisons (Bonferroni), is
-    below `alpha` and the change at least `least_effect`, so the share of false alarms among equal windows
-    stays below `alpha`. That holds for independent recalls; one question asked a thousand times does not
-    count as a thousand. With fewer than `fewest_recalls` in either window the verdict is unknown; success
-    is compared only if each window has at least `fewest_judged` judgements.
+    below `ALPHA` and the change at least `least_effect`, so the share of false alarms among equal windows
+    stays below `ALPHA`. That holds for independent recalls; one question asked a thousand times does not
+    count as a thousand. With fewer than `FEWEST_RECALLS` in either window the verdict is unknown; success
+    is compared only if each window has at least `FEWEST_JUDGED` judgements.
     """
     before, after = _count_rows(reference), _count_rows(recent)
     unknown = Drift(verdict="unknown", reference=before["recalls"], recent=after["recalls"])
-    if min(unknown.reference, unknown.recent) < windows.fewest_recalls:
+    if min(unknown.reference, unknown.recent) < FEWEST_RECALLS:
         return unknown
     low = _name_low_scores(before)
     compared: list[tuple[_Name, int, tuple[int, int], tuple[int, int]]] = [
-        ("low score rate", windows.fewest_recalls, _count_scores(before, low), _count_scores(after, low)),
+        ("low score rate", FEWEST_RECALLS, _count_scores(before, low), _count_scores(after, low)),
         ("empty rate", 0, (before["empty"], before["recalls"]), (after["empty"], after["recalls"])),
-        ("success rate", windows.fewest_judged, _count_judgements(before), _count_judgements(after)),
+        ("success rate", FEWEST_JUDGED, _count_judgements(before), _count_judgements(after)),
     ]
     known = [(name, was, now) for name, fewest, was, now in compared if min(was[1], now[1]) >= max(fewest, 1)]
     shifts = tuple(_compare(name, was, now, len(known)) for name, was, now in known)
-    changed = tuple(
-        s for s in shifts if s.p_value < windows.alpha and abs(s.after - s.before) >= windows.least_effect
+    changed = tuple(s for s in shifts if s.p_value < ALPHA and abs(s.after - s.before) >= least_effect)
+    strongest = min(shifts, key=lambda shift: shift.p_value)
+    return replace(
+        unknown,
+        verdict="drifted" if changed else "steady",
+        shifts=shifts,
+        changed=changed,
+        statistic=strongest.statistic,
+        p_value=strongest.p_value,
     )
-    return replace(unknown, verdict="drifted" if changed else "steady", shifts=shifts, changed=changed)
 
 
 def _compare(name: _Name, was: tuple[int, int], now: tuple[int, int], comparisons: int) -> Shift:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from . import DAY, RESPONSIVE, Quality, Rate, Survey, Windows
+from . import DAY, RESPONSIVE, WINDOW_DAYS, Quality, Rate, Survey, divide
 from .drift import Drift
 
 MEANINGS: Final = {
@@ -42,7 +42,7 @@ MEANINGS: Final = {
 
 
 def metrics_of(
-    quality: Quality, drift: Drift, survey: Survey, *, size: int, stored: int, now: float, windows: Windows
+    quality: Quality, drift: Drift, survey: Survey, *, size: int, stored: int, now: float
 ) -> dict[str, float]:
     """Returns every metric with data, by name, in the order of MEANINGS.
 
@@ -51,7 +51,7 @@ def metrics_of(
     found = (
         survey.records,
         size,
-        _ratio(size, stored),
+        divide(size, stored),
         quality.recalls,
         quality.seconds_mean,
         quality.seconds_p50,
@@ -68,12 +68,12 @@ def metrics_of(
         quality.success_rate.of if quality.success_rate else 0,
         quality.contexts,
         quality.context_use,
-        _ratio(survey.used, survey.records),
-        _ratio(survey.never, survey.ripe),
-        _ratio(survey.stale, survey.records),
-        _ratio(survey.duplicates, survey.distinct + survey.duplicates),
-        growth(survey, now, windows),
-        _ratio(survey.records, survey.records + quality.forgotten),
+        divide(survey.used, survey.records),
+        divide(survey.never, survey.ripe),
+        divide(survey.stale, survey.records),
+        divide(survey.duplicates, survey.distinct + survey.duplicates),
+        growth(survey, now),
+        divide(survey.records, survey.records + quality.forgotten),
         None if drift.verdict == "unknown" else float(drift.verdict == "drifted"),
         drift.statistic,
         drift.p_value,
@@ -81,11 +81,10 @@ def metrics_of(
     return {name: float(value) for name, value in zip(MEANINGS, found, strict=True) if value is not None}
 
 
-def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
+def quality_as_json(quality: Quality, drift: Drift) -> dict[str, Any]:
     """Returns the rates with their intervals and the drift verdict with its reasons as plain values."""
     changed = [asdict(shift) | {"worse": shift.worse} for shift in drift.changed]
-    found = {"statistic": drift.statistic, "p_value": drift.p_value, "changed": changed}
-    return {"window_days": windows.days, **asdict(quality), "drift": asdict(drift) | found}
+    return {"window_days": WINDOW_DAYS, **asdict(quality), "drift": asdict(drift) | {"changed": changed}}
 
 
 def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
@@ -98,15 +97,11 @@ def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
     return "".join(lines)
 
 
-def growth(survey: Survey, now: float, windows: Windows) -> float | None:
+def growth(survey: Survey, now: float) -> float | None:
     """Returns new records per day over the window, or over the age of a younger memory; None if empty."""
     if survey.oldest is None:
         return None
-    return survey.fresh / min(windows.days, max(1.0, (now - survey.oldest) / DAY))
-
-
-def _ratio(part: float, of: float) -> float | None:
-    return part / of if of else None
+    return survey.fresh / min(WINDOW_DAYS, max(1.0, (now - survey.oldest) / DAY))
 
 
 def _value(rate: Rate | None) -> float | None:

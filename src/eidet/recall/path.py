@@ -15,7 +15,6 @@ from ..core.arguments import (
     check_most,
     check_neighbours,
     check_offset,
-    check_order,
     check_query,
     narrow_filter,
 )
@@ -32,7 +31,7 @@ from ..core.read_options import (
 )
 from ..core.record import Kind, Record
 from ..core.scope import Scope, Scopes
-from ..core.validate import Json, clean_json, moment
+from ..core.validate import Json, clean_json, clean_text, moment
 from ..core.where import Where
 from ..graph import Graphs
 from ..parts import Parts
@@ -312,7 +311,7 @@ class ReadPath:
 
     def find(self, where: Filter | None, scope: Scopes, limit: int | None, options: FindOptions) -> FoundList:
         chosen = self._guarding.filter_visible(combine_filter("find", where, options))
-        order = check_order(options.get("order", "-occurred"))
+        order = clean_text(options.get("order", "-occurred"), "order")
         most = check_most(limit) or ALL
         page = Page(order, most + 1, check_offset(options.get("offset", 0)))
         records = self._source(scope, options).list_page(chosen, page)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ..core.arguments import check_flag, check_limit, check_order, check_share, check_unit, list_given
+from ..core.arguments import check_flag, check_limit, check_share, check_unit
 from ..core.read_options import RecallOptions
 from ..core.record import Record
 from ..core.scope import Scope, Scopes
-from ..core.validate import local, moment
+from ..core.validate import clean_text, local, moment
 from ..core.where import Where
 from ..index import Candidates, Probe
 from .recipes import AUTO, Recipe, recipe_of
@@ -64,7 +64,8 @@ class Query:
         return self.state.words
 
 
-_SAID: Final = ("session", "who", "since", "until")
+# Options that say a part of the question, by the name of that part in `Understood`.
+_SAID: Final = {"session": "session", "who": "speaker", "since": "dates", "until": "dates"}
 
 
 def _least_in(text: str, options: RecallOptions) -> float:
@@ -105,9 +106,9 @@ def build_query(
         least=_least_in(text, options),
         unit=check_unit(options.get("unit", "record")),
         reranker=_reranker_in(options.get("rerank")),
-        given=list_given(**{name: values[name] for name in _SAID if name in values}),
+        given=frozenset(part for name, part in _SAID.items() if values.get(name) is not None),
         understand=check_flag(options.get("understand", True), "understand"),
-        order=check_order(options.get("order", "-occurred")),
+        order=clean_text(options.get("order", "-occurred"), "order"),
         explain=check_flag(options.get("explain", False), "explain"),
     )
 

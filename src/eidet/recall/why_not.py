@@ -121,7 +121,7 @@ def _show(value: Any) -> str:
 
 def _stop_before_search(query: Query, record: Record) -> tuple[Stage | None, tuple[str, ...]]:
     """Returns the stage and reason that exclude a record before the search; (None, ()) if none does."""
-    if record.expires is not None and record.expires <= query.now:
+    if not record.is_alive(query.now):
         return "expired", ("it has expired",)
     if not query.scope.holds(record.scope):
         return "filtered", (f"it is of the scope {record.scope}, which was not asked",)

@@ -39,7 +39,7 @@ class Ingest(NamedTuple):
     def of(cls, parts: Parts) -> Ingest:
         """Builds the ingest of an open memory, after checking that its embedder and analyzer fit."""
         binding, settings = parts.binding, parts.settings
-        parts.check_ready()
+        parts.ready_index()
         binding.check_width()
         return cls(binding.embedder, binding.analyzer, settings.text_chars, settings.facts)
 

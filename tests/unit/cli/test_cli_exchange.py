@@ -44,7 +44,7 @@ def list_commands() -> list[tuple[str, list[str]]]:
 
 def test_every_command_of_the_page_runs_and_prints_what_it_shows(foreign: Shell) -> None:
     commands = list_commands()
-    assert len(commands) >= 15
+    assert len(commands) >= 12
     for command, shown in commands:
         said = foreign(*shlex.split(command))
         assert said.code == 0, (command, said)
@@ -53,20 +53,20 @@ def test_every_command_of_the_page_runs_and_prints_what_it_shows(foreign: Shell)
 
 
 def test_a_dry_run_makes_no_memory(foreign: Shell) -> None:
-    said = foreign("import", "chroma", "chroma", "--dry-run", "--json")
+    said = foreign("import", "jsonl", "tables/notes.jsonl", "--dry-run", "--json")
     assert said.code == 0
-    assert (said.json["created"], said.json["dry_run"]) == (2, True)
+    assert (said.json["created"], said.json["dry_run"]) == (6, True)
     assert not foreign.file.exists()
 
 
 def test_a_dry_run_compares_with_the_memory_there_is(foreign: Shell) -> None:
-    foreign("import", "chroma", "chroma")
-    said = foreign("import", "chroma", "chroma", "--dry-run", "--json").json
-    assert (said["created"], said["same"]) == (0, 2)
+    foreign("import", "jsonl", "tables/notes.jsonl")
+    said = foreign("import", "jsonl", "tables/notes.jsonl", "--dry-run", "--json").json
+    assert (said["created"], said["same"]) == (0, 6)
 
 
 def test_bad_input_makes_no_memory(foreign: Shell) -> None:
-    for words in (("jsonl", "mem0/get_all.json"), ("csv", "nowhere.csv"), ("nope", "x"), ("mcp", "chroma")):
+    for words in (("jsonl", "mem0/get_all.json"), ("csv", "nowhere.csv"), ("nope", "x"), ("mcp", "mem0")):
         said = foreign("import", *words)
         assert said.code in (2, 3)
         assert said.err.startswith("error: ")
@@ -81,15 +81,15 @@ def test_the_report_says_what_had_no_place(foreign: Shell) -> None:
 
 
 def test_conflicts_end_with_code_1_and_say_what_to_do(foreign: Shell) -> None:
-    foreign("import", "chroma", "chroma")
+    foreign("import", "jsonl", "tables/notes.jsonl")
     with Memory(foreign.file) as memory:
-        memory.revise("n1", scope="notes", text="Ann lives in Faro")
-    said = foreign("import", "chroma", "chroma")
+        memory.revise("j1", scope="ann", text="Ann lives in Faro")
+    said = foreign("import", "jsonl", "tables/notes.jsonl")
     assert said.code == 1
     assert "1 that differ, unchanged" in said.out
-    assert "n1 of collection notes: its id is taken" in said.err
+    assert "notes.jsonl, line 1: its id is taken" in said.err
     assert "`--overwrite` takes what the source says" in said.err
-    assert foreign("import", "chroma", "chroma", "--overwrite", "--json").json["changed"] == 1
+    assert foreign("import", "jsonl", "tables/notes.jsonl", "--overwrite", "--json").json["changed"] == 1
 
 
 def test_columns_are_checked(foreign: Shell) -> None:

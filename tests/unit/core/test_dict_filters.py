@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eidet import AsyncMemory, BadInput, Box, Memory, Near, Where
+from eidet import BadInput, Box, Memory, Near, Where
 from eidet.core.dict_filters import where_of
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -189,13 +189,6 @@ def test_a_state_asks_for_states_that_resemble_it() -> None:
         [fact] = memory.recall({"mood": "merry"}, kinds="fact")
         assert fact.text == "mood: merry"
         assert memory.context({"mood": "merry"}).tokens > 0
-
-
-async def ask_async() -> list[str]:
-    async with AsyncMemory(":memory:", embedder="hashing:16") as memory:
-        await memory.remember({"mood": "merry"}, id="s")
-        assert await memory.count({"data.mood": {"$ne": "sad"}}, kinds="state") == 1
-        return [hit.id for hit in await memory.recall({"mood": "merry"})]
 
 
 @pytest.mark.parametrize("place", [":memory:", "ram://", "sqlite://:memory:", "sqlite:///:memory:"])

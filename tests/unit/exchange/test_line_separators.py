@@ -20,19 +20,6 @@ def _texts(memory: Memory) -> list[str]:
     return [record.text for record in memory.find()]
 
 
-def _observations(memory: Memory, scope: str) -> list[str]:
-    facts = memory.facts.about("Ann", scope=scope)
-    return [fact.object for fact in facts if fact.relation == "observation"]
-
-
-def _facts_load(text: str, file: Path) -> list[str]:
-    with Memory(embedder="hashing:16") as memory:
-        memory.facts.add("Ann", "observation", text)
-        file.write_text(memory.facts.export(), encoding="utf-8", newline="")
-        memory.facts.load(file, scope="there")
-        return _observations(memory, "there")
-
-
 def _export_and_import(format: str) -> Callable[[str, Path], list[str]]:
     def move(text: str, file: Path) -> list[str]:
         with Memory(embedder="hashing:16") as memory, Memory(embedder="hashing:16") as there:
@@ -50,7 +37,8 @@ def _mcp(text: str, file: Path) -> list[str]:
         written = export_memories(memory, "mcp", file).count
         assert written == len(file.read_text(encoding="utf-8").split("\n"))
         import_memories(there, "mcp", file)
-        return _observations(there, "default")
+        facts = there.facts.about("Ann")
+        return [fact.object for fact in facts if fact.relation == "observation"]
 
 
 def _export_and_load(text: str, file: Path) -> list[str]:
@@ -71,7 +59,6 @@ def _evaluation_set(text: str, file: Path) -> list[str]:
 
 
 READERS: dict[str, Callable[[str, Path], list[str]]] = {
-    "facts.load": _facts_load,
     "import mcp": _mcp,
     "import jsonl": _export_and_import("jsonl"),
     "load": _export_and_load,

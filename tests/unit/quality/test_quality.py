@@ -17,7 +17,6 @@ from eidet.quality import (
     Quality,
     Survey,
     Tally,
-    Windows,
     quality_of,
     rate,
 )
@@ -26,7 +25,6 @@ from eidet.quality.metrics import MEANINGS, growth, metrics_of
 from eidet.store.usage import TallyBuffer
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
-STRICT = Windows(least_effect=0.0)  # the tests alone decide
 
 
 def recalls(scores: Sequence[float | None], *, day: int = 0, judged: tuple[int, int] = (0, 0)) -> list[Tally]:
@@ -116,7 +114,7 @@ def test_quantiles_are_near_those_of_the_data() -> None:
 
 def test_the_windows_follow_one_another_without_gap_or_overlap() -> None:
     rows = [Tally("a", day, "recall", {"recalls": 1}) for day in range(200)]
-    reference, recent = split(rows, 100, Windows())
+    reference, recent = split(rows, 100)
     assert [row.day for row in recent] == list(range(94, 101))
     assert [row.day for row in reference] == list(range(66, 94))
 
@@ -149,7 +147,7 @@ def test_a_change_that_is_certain_but_small_is_none() -> None:
     assert found.p_value is not None
     assert found.p_value < 1e-9
     assert found.verdict == "steady"
-    assert drift(before, after, STRICT).verdict == "drifted"
+    assert drift(before, after, least_effect=0.0).verdict == "drifted"
 
 
 def sample(
@@ -162,7 +160,7 @@ def sample(
 
 def alarms(runs: int, **after: float) -> float:
     chance = random.Random(3)
-    found = (drift(sample(chance, 400), sample(chance, 120, **after), STRICT) for _ in range(runs))
+    found = (drift(sample(chance, 400), sample(chance, 120, **after), least_effect=0.0) for _ in range(runs))
     return sum(one.verdict == "drifted" for one in found) / runs
 
 
@@ -198,7 +196,7 @@ NONE = Survey(0, 0, 0, None, 0, 0, 0, 0, 0)
 
 def metrics(rows: list[Tally], survey: Survey, now: float = 100 * DAY) -> dict[str, float]:
     found = quality_of(rows)
-    return metrics_of(found, drift([], []), survey, size=5000, stored=10, now=now, windows=Windows())
+    return metrics_of(found, drift([], []), survey, size=5000, stored=10, now=now)
 
 
 def test_metrics_tell_shares_of_the_records() -> None:
@@ -230,9 +228,7 @@ def test_every_metric_has_a_meaning_and_a_unit_in_its_name() -> None:
     rows = [*before, Tally("a", 0, "context", {"contexts": 1, "tokens": 1, "budget": 2})]
     rows.append(Tally("a", 0, "feedback", {"useful_answers": 1}))
     survey = Survey(10, 6, 7, 0.0, 5, 2, 3, 6, 2)
-    everything = metrics_of(
-        quality_of(rows), drift(before, after), survey, size=1, stored=1, now=DAY, windows=Windows()
-    )
+    everything = metrics_of(quality_of(rows), drift(before, after), survey, size=1, stored=1, now=DAY)
     assert list(everything) == list(MEANINGS)
     assert all(math.isfinite(value) for value in everything.values())
 
@@ -242,5 +238,5 @@ def test_every_metric_has_a_meaning_and_a_unit_in_its_name() -> None:
 )
 def test_a_young_memory_grows_by_its_own_days(age_days: float, per_day: float) -> None:
     now = 1000 * DAY
-    assert growth(NONE._replace(fresh=28, oldest=now - age_days * DAY), now, Windows()) == per_day
-    assert growth(NONE, now, Windows()) is None
+    assert growth(NONE._replace(fresh=28, oldest=now - age_days * DAY), now) == per_day
+    assert growth(NONE, now) is None

@@ -52,7 +52,7 @@ NAMESPACES = {
     "admin": AdminNamespace,
 }
 REFUSED = {
-    "facts": {"read", "networkx", "load"},
+    "facts": {"read"},
     "upkeep": {
         *("maintain", "background", "retention", "end_session", "unarchive", "detail", "restore"),
         "claim_archive",

@@ -230,17 +230,17 @@ scope = "acme/**"
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ({"then": "burn"}, "keep, archive or delete"),
+        ({"then": "burn"}, "one of keep, archive, delete"),
         ({"then": "delete"}, "needs days"),
         ({"then": "delete", "days": -1}, "from 0 up"),
         ({"then": "delete", "days": float("nan")}, "from 0 up"),
         ({"then": "delete", "days": "30"}, "from 0 up"),
         ({"then": "delete", "days": True}, "from 0 up"),
-        ({"since": "used"}, "since created or occurred"),
+        ({"since": "used"}, "one of created, occurred"),
         ({"kinds": ("gossip",)}, "unknown kind 'gossip'"),
         ({"scope": "acme//ann"}, "each label"),
         ({"scope": ""}, "each label"),
-        ({"scope": 5}, "a scope must be a string"),
+        ({"scope": 5}, "scope cannot be 5: it must be a text"),
     ],
 )
 def test_a_policy_that_makes_no_sense_is_told_at_once(said: dict[str, Any], error: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import BadInput
-from ...core.health import HasHealth
+from ...quality import health_of
 from . import Embedder, Vectors, embed_checked, gives_same_bytes, reads_sentences
 
 _Digest = bytes
@@ -52,7 +52,7 @@ class Cached:
 
     def health(self) -> dict[str, Any]:
         """Returns the embedder's health; empty if it reports none."""
-        return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
+        return dict(health_of(self._embedder) or {})
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         wanted = {_digest(text): text for text in texts}

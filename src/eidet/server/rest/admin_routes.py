@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-import time
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -203,7 +202,6 @@ async def _ready(request: Request) -> Aliveness:
 
 _PROBE_SECONDS: Final = 1.5  # probes usually time out after two
 _STEM: Final = "eidet"
-_STARTED: Final = time.time()
 
 
 def make_file() -> Path:
@@ -216,7 +214,7 @@ def make_file() -> Path:
 
 def clean_folder() -> None:
     """Removes temporary files that killed servers of this machine left behind."""
-    remove_leftovers(Path(tempfile.gettempdir()), _STEM, before=_STARTED)
+    remove_leftovers(Path(tempfile.gettempdir()), _STEM)
 
 
 async def receive_upload(request: Request, serving: Serving) -> Path:

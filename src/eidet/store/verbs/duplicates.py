@@ -77,7 +77,7 @@ def find_duplicates(
     for scope, asked in wanted.items():
         known: dict[bytes, list[Record]] = {}
         for twin in transaction.same(scope, list({key: None for _, keys in asked for key in keys})):
-            if twin.expires is None or twin.expires > now:
+            if twin.is_alive(now):
                 known.setdefault(key_of(twin), []).append(twin)
         for record, keys in asked if known else ():
             said = (twin for key in keys for twin in known.get(key, ()))
